@@ -1,0 +1,63 @@
+// Which instruction set: the best this CPU has, or the one that SLIMLINE_ISA names.
+#include <cstring>
+
+#include "kernels.hpp"
+
+namespace slimline {
+
+namespace baseline { const Kernels& table(); }
+#if defined(SLIMLINE_X86)
+namespace avx2 { const Kernels& table(); }
+namespace avx512 { const Kernels& table(); }
+#endif
+
+namespace {
+
+struct Choice { const char* name; bool supported; const Kernels& (*table)(); };
+
+const Choice* choices() {
+#if defined(SLIMLINE_X86)
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  static const bool has_avx512 = has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                                 __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  static const Choice list[] = {{"avx512", has_avx512, avx512::table},
+                                {"avx2", has_avx2, avx2::table},
+                                {"baseline", true, baseline::table},
+                                {nullptr, false, nullptr}};
+#else
+  static const Choice list[] = {{"baseline", true, baseline::table}, {nullptr, false, nullptr}};
+#endif
+  return list;
+}
+
+const Kernels*& current() {
+  static const Kernels* table = [] {
+    const Choice* c = choices();
+    while (!c->supported) c++;
+    return &c->table();
+  }();
+  return table;
+}
+
+}  // namespace
+
+const Kernels& kernels() { return *current(); }
+
+const char* const* supported() {
+  static const char* names[4] = {};
+  size_t count = 0;
+  for (const Choice* c = choices(); c->name; c++)
+    if (c->supported) names[count++] = c->name;
+  return names;
+}
+
+bool select_isa(const char* name) {
+  for (const Choice* c = choices(); c->name; c++)
+    if (c->supported && std::strcmp(c->name, name) == 0) {
+      current() = &c->table();
+      return true;
+    }
+  return false;
+}
+
+}  // namespace slimline

@@ -1,0 +1,65 @@
+// Elements of X on their way into a sum: float64 stays, everything else becomes float32.
+#pragma once
+
+#include "kernels.hpp"
+#include "simd.hpp"
+
+namespace slimline::SLIMLINE_ISA {
+
+struct half { uint16_t bits; };
+
+template <class S> struct Sum { using type = float; };
+template <> struct Sum<double> { using type = double; };
+template <class S> using sum_of = typename Sum<S>::type;
+
+SLIMLINE_INLINE float widen(half h) {
+  // The exponent is re-based by a multiplication, which also gets subnormal values right.
+  uint32_t u = uint32_t(h.bits & 0x7FFFu) << 13;
+  float x; std::memcpy(&x, &u, 4);
+  x *= 5.192296858534828e33f;  // 2^112
+  std::memcpy(&u, &x, 4);
+  if ((h.bits & 0x7C00u) == 0x7C00u) u |= 0x7F800000u;
+  u |= uint32_t(h.bits & 0x8000u) << 16;
+  std::memcpy(&x, &u, 4);
+  return x;
+}
+template <class S> SLIMLINE_INLINE sum_of<S> widen(S x) { return sum_of<S>(x); }
+
+// One vector of consecutive elements.
+template <class S> SLIMLINE_INLINE vector_of<sum_of<S>> load_wide(const S* p) {
+  vector_of<sum_of<S>> v;
+  for (int i = 0; i < lanes<sum_of<S>>; i++) v[i] = widen(p[i]);
+  return v;
+}
+template <> SLIMLINE_INLINE vf load_wide<float>(const float* p) { return load<vf>(p); }
+template <> SLIMLINE_INLINE vd load_wide<double>(const double* p) { return load<vd>(p); }
+
+#if SLIMLINE_VECTOR_BYTES == 64
+template <> SLIMLINE_INLINE vf load_wide<int8_t>(const int8_t* p) {
+  return (vf)_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i*)p)));
+}
+template <> SLIMLINE_INLINE vf load_wide<uint8_t>(const uint8_t* p) {
+  return (vf)_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i*)p)));
+}
+template <> SLIMLINE_INLINE vf load_wide<int16_t>(const int16_t* p) {
+  return (vf)_mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i*)p)));
+}
+template <> SLIMLINE_INLINE vf load_wide<half>(const half* p) {
+  return (vf)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i*)p));
+}
+#elif SLIMLINE_VECTOR_BYTES == 32
+template <> SLIMLINE_INLINE vf load_wide<int8_t>(const int8_t* p) {
+  return (vf)_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i*)p)));
+}
+template <> SLIMLINE_INLINE vf load_wide<uint8_t>(const uint8_t* p) {
+  return (vf)_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i*)p)));
+}
+template <> SLIMLINE_INLINE vf load_wide<int16_t>(const int16_t* p) {
+  return (vf)_mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i*)p)));
+}
+template <> SLIMLINE_INLINE vf load_wide<half>(const half* p) {
+  return (vf)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)p));
+}
+#endif
+
+}  // namespace slimline::SLIMLINE_ISA

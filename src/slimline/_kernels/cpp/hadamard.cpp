@@ -1,0 +1,149 @@
+// The subsampled randomised Hadamard transform, trimmed: H of size d' is H_{d'/b} (x) H_b, so each block of b
+// features is transformed where it lies in cache, and only the r sampled columns are added up, each with the
+// sign (-1)^popcount(block number & high bits of the sample). Work n d' log b with b about 4 r, no padded copy
+// of X, and the blocks of zeros between d and d' are never touched.
+#include "elements.hpp"
+#include "philox.hpp"
+#include "table.hpp"
+#include "transform.hpp"
+
+namespace slimline::SLIMLINE_ISA {
+namespace {
+
+SLIMLINE_INLINE uint32_t parity(uint32_t x) {
+  x ^= x >> 16;
+  x ^= x >> 8;
+  x ^= x >> 4;
+  return (0x6996u >> (x & 15u)) & 1u;
+}
+
+// Sign of each sample in one block, as a sign bit.
+void block_signs(const Hadamard& h, uint32_t block_number, uint32_t* masks) {
+  const uint32_t high = uint32_t(uint64_t(block_number) * h.block);
+  for (size_t k = 0; k < h.columns; k++) masks[k] = parity(h.sample[k] & high) << 31;
+}
+
+SLIMLINE_INLINE float masked(float x, uint32_t mask) {
+  uint32_t u; std::memcpy(&u, &x, 4); u ^= mask; std::memcpy(&x, &u, 4); return x;
+}
+SLIMLINE_INLINE double masked(double x, uint32_t mask) {
+  uint64_t u; std::memcpy(&u, &x, 8); u ^= uint64_t(mask) << 32; std::memcpy(&x, &u, 8); return x;
+}
+
+template <class T> SLIMLINE_INLINE void add_samples(const Hadamard& h, const uint32_t* masks, const T* block, T* out) {
+  const uint32_t low = uint32_t(h.block - 1);
+  for (size_t k = 0; k < h.columns; k++) out[k] += masked(block[h.sample[k] & low], masks[k]);
+}
+
+// signs: bit a of the stream for the features from the one whose number is a multiple of 128 at or below `feature`
+SLIMLINE_INLINE uint32_t sign_word(const uint32_t* signs, size_t bit) {  // 32 signs from any bit on
+  const size_t word = bit / 32, shift = bit % 32;
+  return uint32_t((uint64_t(signs[word]) | uint64_t(signs[word + 1]) << 32) >> shift);
+}
+
+template <class S>
+SLIMLINE_INLINE void transform_signed(const S* x, size_t count, size_t offset, const uint32_t* signs, size_t bit,
+                                      size_t block, sum_of<S>* out) {
+  using A = sum_of<S>;
+  if (count == block && block >= smallest<A>) {
+    transform_block<A>(
+        [=](size_t i) { return flip(load_wide(x + i), sign_mask<A>(sign_word(signs, bit + i), 0)); }, out, block);
+    return;
+  }
+  std::memset(out, 0, block * sizeof(A));
+  for (size_t i = 0; i < count; i++) out[offset + i] = flip(widen(x[i]), sign_word(signs, bit + i) & 1u);
+  transform(out, block);
+}
+
+template <class S>
+void hadamard_dense(const Hadamard& h, const uint32_t* signs, uint64_t feature, size_t features, const void* from,
+                    ptrdiff_t row_stride, size_t rows, uint32_t* masks, void* scratch, void* to) {
+  using A = sum_of<S>;
+  const S* x = (const S*)from;
+  A* block = (A*)scratch;
+  A* out = (A*)to;
+  const uint64_t origin = feature / 128 * 128;
+  for (uint64_t begin = feature; begin < feature + features;) {
+    const uint64_t number = begin / h.block, limit = (number + 1) * h.block;
+    const uint64_t end = limit < feature + features ? limit : feature + features;
+    block_signs(h, uint32_t(number), masks);
+    for (size_t q = 0; q < rows; q++) {
+      transform_signed(x + ptrdiff_t(q) * row_stride + ptrdiff_t(begin - feature), size_t(end - begin),
+                       size_t(begin % h.block), signs, size_t(begin - origin), h.block, block);
+      add_samples(h, masks, block, out + q * h.columns);
+    }
+    begin = end;
+  }
+}
+
+SLIMLINE_INLINE uint32_t feature_sign(uint64_t feature, Key key) {
+  const uint64_t counter = feature / 128;
+  const Words words = philox(uint32_t(counter), uint32_t(counter >> 32), 0, stream_hadamard_sign, key);
+  return (words.w[feature % 128 / 32] >> (feature % 32)) & 1u;
+}
+
+// Without a transform: one feature's row of R is a Walsh function, read off sample by sample.
+template <class T> SLIMLINE_INLINE void add_walsh(const Hadamard& h, uint32_t feature, T value, T* out) {
+  for (size_t k = 0; k < h.columns; k++) out[k] += masked(value, parity(h.sample[k] & feature) << 31);
+}
+
+// One sparse row, features in ascending order: block by block whichever is cheaper.
+template <class T>
+void hadamard_row(const Hadamard& h, uint64_t seed, const uint64_t* index, const T* value, size_t count,
+                  uint32_t* masks, T* block, T* out) {
+  const Key key = key_of(seed);
+  int log_block = 0;
+  while ((size_t(1) << log_block) < h.block) log_block++;
+  // measured: a butterfly costs about an eighth of a Walsh sign, a sampled addition about four times one
+  const size_t transform_cost = h.block * size_t(log_block) / 8 + 4 * h.columns;
+  for (size_t i = 0; i < count;) {
+    const uint64_t number = index[i] / h.block;
+    size_t end = i + 1;
+    while (end < count && index[end] / h.block == number) end++;
+    if ((end - i) * h.columns <= transform_cost) {
+      for (; i < end; i++) add_walsh(h, uint32_t(index[i]), flip(value[i], feature_sign(index[i], key)), out);
+      continue;
+    }
+    std::memset(block, 0, h.block * sizeof(T));
+    for (; i < end; i++) block[index[i] % h.block] += flip(value[i], feature_sign(index[i], key));
+    transform(block, h.block);
+    block_signs(h, uint32_t(number), masks);
+    add_samples(h, masks, block, out);
+  }
+}
+
+// rows of V R^T for the features [feature, feature + features), all in one block of h.block features
+template <class T>
+void hadamard_lift(const Hadamard& h, const uint32_t* signs, uint64_t feature, size_t features, const T* v, size_t rows,
+                   size_t v_stride, T scale, uint32_t* masks, T* block, T* out, size_t out_stride) {
+  const uint64_t origin = feature / 128 * 128;
+  const uint32_t low = uint32_t(h.block - 1);
+  block_signs(h, uint32_t(feature / h.block), masks);
+  for (size_t q = 0; q < rows; q++) {
+    std::memset(block, 0, h.block * sizeof(T));
+    for (size_t k = 0; k < h.columns; k++) block[h.sample[k] & low] += masked(v[q * v_stride + k], masks[k]);
+    transform(block, h.block);
+    const T* from = block + feature % h.block;
+    for (size_t i = 0; i < features; i++)
+      out[q * out_stride + i] = flip(from[i], sign_word(signs, size_t(feature - origin) + i) & 1u) * scale;
+  }
+}
+
+}  // namespace
+
+void add_hadamard_kernels(Kernels& table) {
+  table.transform_f32 = transform<float>;
+  table.transform_f64 = transform<double>;
+  table.hadamard_dense[int(Type::f32)] = hadamard_dense<float>;
+  table.hadamard_dense[int(Type::f64)] = hadamard_dense<double>;
+  table.hadamard_dense[int(Type::f16)] = hadamard_dense<half>;
+  table.hadamard_dense[int(Type::i8)] = hadamard_dense<int8_t>;
+  table.hadamard_dense[int(Type::u8)] = hadamard_dense<uint8_t>;
+  table.hadamard_dense[int(Type::i16)] = hadamard_dense<int16_t>;
+  table.hadamard_row_f32 = hadamard_row<float>;
+  table.hadamard_row_f64 = hadamard_row<double>;
+  table.hadamard_lift_f32 = hadamard_lift<float>;
+  table.hadamard_lift_f64 = hadamard_lift<double>;
+}
+
+}  // namespace slimline::SLIMLINE_ISA

@@ -1,0 +1,121 @@
+// What the kernels are called with: plain structs, one table of functions for each instruction set.
+//
+// A kernel works on one range, on one thread, and allocates nothing; the products (product_*.cpp) cut the
+// work, own the scratch memory and call them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace slimline {
+
+// Element types of X. Sums are kept in float64 for float64 and in float32 for all others.
+enum class Type : int { f32, f64, f16, i8, u8, i16 };
+constexpr int type_count = 6;
+
+// Streams of the random generator: the last word of the counter, so that no two uses share a number.
+enum Stream : uint32_t {
+  stream_normal = 1,
+  stream_sign = 2,
+  stream_sparse_sign = 3,
+  stream_hadamard_sign = 4,
+  stream_hadamard_sample = 5,
+  stream_grouped = 6,
+  stream_independent = 7,
+};
+
+// Lengths of the runs of zeros in a row of a sparse sign matrix: at least k zeros iff a 31-bit draw is below
+// threshold[k]. `guide[t]` is a run length at or below the answer for every draw whose top 8 bits are t.
+struct Gaps {
+  const uint32_t* threshold;
+  uint32_t count;
+  const uint32_t* guide;
+};
+
+enum class Entries : int { normal, sign, sparse_sign };
+
+// A family whose rows of R are written out: unscaled values, one row a feature.
+struct DenseRows {
+  Entries entries;
+  uint64_t seed;
+  size_t columns;
+  Gaps gaps;
+};
+
+enum class Hash : int { grouped, independent, sparse_sign };
+
+// A family with few non-zeros a feature.
+struct Scatter {
+  Hash hash;
+  uint64_t seed;
+  size_t columns;   // r
+  uint32_t nonzeros;  // s: independent positions a feature
+  uint32_t width;     // v: signs a position
+  Gaps gaps;
+  uint32_t buckets() const { return uint32_t(columns / (size_t(nonzeros) * width)); }
+  uint32_t entries() const { return nonzeros * width; }  // grouped and independent: non-zeros a feature
+};
+
+// One non-zero of R: column << 1 | negative.
+using Entry = uint32_t;
+// 16 features of the grouped hash at once: (first column of the group << 4 | lane key) << 16 | 16 sign bits.
+using GroupEntry = uint64_t;
+
+struct Hadamard {
+  const uint32_t* sample;   // r column numbers of the Walsh-Hadamard matrix
+  size_t columns;           // r
+  size_t block;             // b, a power of two: the transform is done in blocks of b features
+};
+
+struct Kernels {
+  const char* name;
+  // random numbers
+  void (*philox)(const uint32_t* counters, size_t count, uint64_t seed, uint32_t* words);
+  void (*rows_f32)(const DenseRows&, uint64_t feature, size_t count, float* out, size_t stride);
+  void (*rows_f64)(const DenseRows&, uint64_t feature, size_t count, double* out, size_t stride);
+  void (*sign_bits)(uint64_t seed, uint64_t first_word, size_t words, uint32_t* out);
+  // tables of the sparse families
+  void (*grouped_table)(const Scatter&, uint64_t first_group, size_t groups, GroupEntry* out);
+  void (*independent_table)(const Scatter&, uint64_t feature, size_t count, Entry* out);
+  size_t (*sparse_sign_row)(const Scatter&, uint64_t feature, Entry* out);  // at most `columns`; returns how many
+  // out[row] += X[row] S for rows of X in C order; `groups` whole groups of 16 features each
+  void (*grouped_dense[type_count])(const Scatter&, const GroupEntry* table, size_t groups, const size_t* cuts,
+                                    size_t cut_count, const void* x, ptrdiff_t row_stride, size_t rows, void* scratch,
+                                    void* out);
+  // out[:, row] += X[row] S, for up to `lane_rows` rows side by side, any strides
+  void (*lanes_dense[type_count])(const Entry* entry, const uint32_t* pointer, size_t features, const void* x,
+                                  ptrdiff_t row_stride, ptrdiff_t column_stride, size_t rows, void* scratch, void* out);
+  // Walsh-Hadamard
+  void (*transform_f32)(float* x, size_t n);
+  void (*transform_f64)(double* x, size_t n);
+  void (*hadamard_dense[type_count])(const Hadamard&, const uint32_t* signs, uint64_t feature, size_t features,
+                                     const void* x, ptrdiff_t row_stride, size_t rows, uint32_t* masks, void* scratch,
+                                     void* out);
+  void (*hadamard_row_f32)(const Hadamard&, uint64_t seed, const uint64_t* index, const float* value, size_t count,
+                           uint32_t* masks, float* scratch, float* out);
+  void (*hadamard_row_f64)(const Hadamard&, uint64_t seed, const uint64_t* index, const double* value, size_t count,
+                           uint32_t* masks, double* scratch, double* out);
+  void (*hadamard_lift_f32)(const Hadamard&, const uint32_t* signs, uint64_t feature, size_t features, const float* v,
+                            size_t rows, size_t v_stride, float scale, uint32_t* masks, float* scratch, float* out,
+                            size_t out_stride);
+  void (*hadamard_lift_f64)(const Hadamard&, const uint32_t* signs, uint64_t feature, size_t features, const double* v,
+                            size_t rows, size_t v_stride, double scale, uint32_t* masks, double* scratch, double* out,
+                            size_t out_stride);
+  // plain vector work
+  void (*convert[type_count])(const void* x, size_t count, void* out);
+  void (*axpy_f32)(float a, const float* x, float* y, size_t count);
+  void (*axpy_f64)(double a, const double* x, double* y, size_t count);
+  uint64_t (*read)(const void* x, size_t bytes);
+};
+
+// Rows that `lanes_dense` takes side by side: one cache line of float32.
+constexpr size_t lane_rows = 16;
+// Rows of X that share the work of decoding a table.
+constexpr size_t grouped_rows = 4;
+constexpr size_t hadamard_rows = 8;
+
+const Kernels& kernels();            // of the instruction set in force
+const char* const* supported();      // names this CPU can run, best first, null-terminated
+bool select_isa(const char* name);   // false: unknown or not to be had here
+
+}  // namespace slimline

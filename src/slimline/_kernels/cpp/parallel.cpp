@@ -1,0 +1,75 @@
+#include "parallel.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace slimline {
+namespace {
+
+bool (*interrupt_check)() = nullptr;
+
+class Poll {  // at most one question every 50 ms
+ public:
+  bool operator()() {
+    if (!interrupt_check) return false;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < std::chrono::milliseconds(50)) return false;
+    last_ = now;
+    return interrupt_check();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+void set_interrupt_check(bool (*check)()) { interrupt_check = check; }
+
+void throw_if_interrupted() {
+  if (interrupt_check && interrupt_check()) throw Interrupted();
+}
+
+int worthwhile_threads(double nanoseconds, int most) {
+  return int(std::clamp(nanoseconds / 5e5, 1.0, double(std::max(most, 1))));
+}
+
+void parallel_for(size_t count, size_t grain, int threads, const std::function<void(size_t, size_t, int)>& body) {
+  if (count == 0) return;
+  const size_t chunks = (count + grain - 1) / grain;
+  threads = int(std::min<size_t>(size_t(std::max(threads, 1)), chunks));
+  std::atomic<size_t> next{0};
+  std::atomic<bool> stop{false};
+  std::exception_ptr error;
+  std::mutex error_lock;
+  auto work = [&](int worker) {
+    Poll interrupted;
+    try {
+      for (size_t c; !stop && (c = next++) < chunks;) {
+        body(c * grain, std::min(count, (c + 1) * grain), worker);
+        if (worker == 0 && interrupted()) throw Interrupted();
+      }
+    } catch (...) {
+      std::lock_guard<std::mutex> hold(error_lock);
+      if (!error) error = std::current_exception();
+      stop = true;
+    }
+  };
+  std::vector<std::thread> team;
+  team.reserve(size_t(threads));
+  try {
+    for (int t = 1; t < threads; t++) team.emplace_back(work, t);
+  } catch (const std::system_error&) {
+    // no further thread to be had: those that started share the work
+  }
+  work(0);
+  for (auto& t : team) t.join();
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace slimline

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+#include "parallel.hpp"
+#include "products.hpp"
+
+namespace slimline {
+
+template <class T> struct Rows;  // the kernels of one type of sum
+template <> struct Rows<float> {
+  static auto fill() { return kernels().rows_f32; }
+  static auto axpy() { return kernels().axpy_f32; }
+  static auto hadamard_row() { return kernels().hadamard_row_f32; }
+  static auto hadamard_lift() { return kernels().hadamard_lift_f32; }
+};
+template <> struct Rows<double> {
+  static auto fill() { return kernels().rows_f64; }
+  static auto axpy() { return kernels().axpy_f64; }
+  static auto hadamard_row() { return kernels().hadamard_row_f64; }
+  static auto hadamard_lift() { return kernels().hadamard_lift_f64; }
+};
+
+// One buffer a worker, a cache line apart at least.
+template <class T> class Scratch {
+ public:
+  Scratch(int workers, size_t each) : each_((each + 63) / 64 * 64 + 64), memory_(size_t(workers) * each_) {}
+  T* of(int worker) {
+    auto address = reinterpret_cast<uintptr_t>(memory_.data() + size_t(worker) * each_);
+    return reinterpret_cast<T*>((address + 63) / 64 * 64);
+  }
+
+ private:
+  size_t each_;
+  std::vector<T> memory_;
+};
+
+template <class T> void write_row(const T* sums, T scale, bool add, T* out, size_t count) {
+  if (add)
+    for (size_t k = 0; k < count; k++) out[k] += sums[k] * scale;
+  else
+    for (size_t k = 0; k < count; k++) out[k] = sums[k] * scale;
+}
+
+template <class T> void clear_unless_added(const Out<T>& out) {
+  if (!out.accumulate)
+    for (size_t i = 0; i < out.rows; i++) std::fill_n(out.data + i * out.stride, out.columns, T(0));
+}
+
+template <class Index, class T> void check_row(const Compressed<Index, T>& x, size_t row) {
+  const Index begin = x.pointer[row], end = x.pointer[row + 1];
+  if (begin < 0 || end < begin || size_t(end) > x.stored)
+    throw std::invalid_argument("the sparse matrix is damaged: its indptr does not rise from 0 to the number of stored values");
+}
+
+[[noreturn]] inline void bad_index() {
+  throw std::invalid_argument("the sparse matrix is damaged: an index lies outside its shape");
+}
+
+}  // namespace slimline

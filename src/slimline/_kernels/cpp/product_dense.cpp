@@ -1,0 +1,148 @@
+// Gaussian, sign and Achlioptas projections: tiles of R are drawn, used by BLAS, and forgotten.
+#include "product_common.hpp"
+
+namespace slimline {
+
+size_t Dense::item() const {
+  switch (type) {
+    case Type::f64: return 8;
+    case Type::f32: return 4;
+    case Type::f16: case Type::i16: return 2;
+    default: return 1;
+  }
+}
+
+namespace {
+
+constexpr size_t tile_bytes = size_t(8) << 20;  // of R, and of a converted piece of X
+
+void gemm(const Blas& b, char ta, char tb, int m, int n, int k, float alpha, const float* a, int lda, const float* x,
+          int ldx, float beta, float* c, int ldc) {
+  b.sgemm(&ta, &tb, &m, &n, &k, &alpha, a, &lda, x, &ldx, &beta, c, &ldc);
+}
+void gemm(const Blas& b, char ta, char tb, int m, int n, int k, double alpha, const double* a, int lda, const double* x,
+          int ldx, double beta, double* c, int ldc) {
+  b.dgemm(&ta, &tb, &m, &n, &k, &alpha, a, &lda, x, &ldx, &beta, c, &ldc);
+}
+
+template <class T> void draw(const DenseRows& rows, uint64_t feature, size_t count, T* out, int threads) {
+  const double nanoseconds = double(count) * double(rows.columns) * 1.5;
+  parallel_for(count, 16, worthwhile_threads(nanoseconds, threads),
+               [&](size_t begin, size_t end, int) { Rows<T>::fill()(rows, feature + begin, end - begin, out + begin * rows.columns, rows.columns); });
+}
+
+template <class T> size_t tile_features(const DenseRows& rows) {
+  return std::clamp<size_t>(tile_bytes / sizeof(T) / rows.columns, 16, 4096);
+}
+
+// BLAS counts in int: pieces of rows and leading dimensions stay below that.
+constexpr size_t most_rows = size_t(1) << 20;
+constexpr size_t most_stride = size_t(1) << 30;
+
+template <class T> constexpr Type native = sizeof(T) == 8 ? Type::f64 : Type::f32;
+
+// rows [begin, begin + count) of the tile's columns, converted; C order if X is, else F order
+template <class T>
+void convert_tile(const Dense& x, size_t begin, size_t count, size_t column, size_t width, T* out, int threads) {
+  const auto convert = kernels().convert[int(x.type)];
+  const bool by_row = x.column_stride == 1;
+  const size_t lines = by_row ? count : width, length = by_row ? width : count;
+  parallel_for(lines, std::max<size_t>(1, 16384 / length), worthwhile_threads(double(count) * double(width) * 0.3, threads),
+               [&](size_t from, size_t to, int) {
+                 for (size_t l = from; l < to; l++)
+                   convert(by_row ? x.at(begin + l, column) : x.at(begin, column + l), length, out + l * length);
+               });
+}
+
+}  // namespace
+
+template <class T>
+void dense_product(const DenseRows& rows, const Blas& blas, const Dense& x, uint64_t feature, double scale, Out<T> out, int threads) {
+  const size_t most = std::min(x.columns, tile_features<T>(rows));
+  const bool by_row = x.column_stride == 1;
+  const bool direct = x.type == native<T> && size_t(by_row ? x.row_stride : x.column_stride) < most_stride;
+  const size_t piece = direct ? most_rows : std::clamp<size_t>(tile_bytes / sizeof(T) / std::max<size_t>(most, 1), 16, most_rows);
+  std::vector<T> tile(most * rows.columns), converted(direct ? 0 : std::min(piece, x.rows) * most);
+  for (size_t column = 0; column < x.columns; column += most) {
+    const size_t width = std::min(most, x.columns - column);
+    draw(rows, feature + column, width, tile.data(), threads);
+    for (size_t row = 0; row < x.rows; row += piece) {
+      const size_t count = std::min(piece, x.rows - row);
+      const T* source = reinterpret_cast<const T*>(x.at(row, column));
+      size_t stride = size_t(by_row ? x.row_stride : x.column_stride);
+      if (!direct) {
+        convert_tile(x, row, count, column, width, converted.data(), threads);
+        source = converted.data();
+        stride = by_row ? width : count;
+      }
+      stride = std::max(stride, by_row ? width : count);  // a single row or column has any stride
+      gemm(blas, 'N', by_row ? 'N' : 'T', int(rows.columns), int(count), int(width), T(scale), tile.data(), int(rows.columns),
+           source, int(stride), T(out.accumulate || column > 0), out.data + row * out.stride, int(out.stride));
+      throw_if_interrupted();
+    }
+  }
+}
+
+template <class T>
+void dense_lift(const DenseRows& rows, const Blas& blas, const T* v, size_t count, uint64_t feature, double scale, Out<T> out, int threads) {
+  const size_t most = std::min(out.columns, tile_features<T>(rows));
+  std::vector<T> tile(most * rows.columns);
+  for (size_t column = 0; column < out.columns; column += most) {
+    const size_t width = std::min(most, out.columns - column);
+    draw(rows, feature + column, width, tile.data(), threads);
+    for (size_t row = 0; row < count; row += most_rows)
+      gemm(blas, 'T', 'N', int(width), int(std::min(most_rows, count - row)), int(rows.columns), T(scale), tile.data(), int(rows.columns),
+           v + row * rows.columns, int(rows.columns), T(0), out.data + row * out.stride + column, int(out.stride));
+    throw_if_interrupted();
+  }
+}
+
+template <class Index, class T>
+void dense_compressed(const DenseRows& rows, const Compressed<Index, T>& x, uint64_t feature, double scale, Out<T> out, int threads) {
+  // x holds the columns of X: x.rows features, x.columns samples. Each feature with data has its row of R drawn
+  // once; threads share the columns of the result, so no two write to the same place.
+  clear_unless_added(out);
+  const size_t most = std::min(x.rows, tile_features<T>(rows));
+  std::vector<T> tile(most * rows.columns);
+  std::vector<size_t> present;
+  for (size_t first = 0; first < x.rows;) {
+    present.clear();
+    size_t last = first;
+    for (; last < x.rows && present.size() < most; last++) {
+      check_row(x, last);
+      if (x.pointer[last + 1] > x.pointer[last]) present.push_back(last);
+      for (Index e = x.pointer[last]; e < x.pointer[last + 1]; e++)
+        if (x.index[e] < 0 || size_t(x.index[e]) >= x.columns) bad_index();
+    }
+    parallel_for(present.size(), 16, worthwhile_threads(double(present.size()) * double(rows.columns) * 1.5, threads),
+                 [&](size_t begin, size_t end, int) {
+                   for (size_t i = begin; i < end;) {
+                     size_t run = 1;
+                     while (i + run < end && present[i + run] == present[i] + run) run++;
+                     Rows<T>::fill()(rows, feature + present[i], run, tile.data() + i * rows.columns, rows.columns);
+                     i += run;
+                   }
+                 });
+    const size_t stored = size_t(x.pointer[last] - x.pointer[first]);
+    const int team = worthwhile_threads(double(stored) * double(rows.columns) * 0.15, threads);
+    const size_t slice = (rows.columns + size_t(team) * 16 - 1) / (size_t(team) * 16) * 16;
+    const auto axpy = Rows<T>::axpy();
+    parallel_for(rows.columns, slice, team, [&](size_t begin, size_t end, int) {
+      for (size_t i = 0; i < present.size(); i++)
+        for (Index e = x.pointer[present[i]]; e < x.pointer[present[i] + 1]; e++)
+          axpy(x.value[e] * T(scale), tile.data() + i * rows.columns + begin, out.data + size_t(x.index[e]) * out.stride + begin, end - begin);
+    });
+    throw_if_interrupted();
+    first = last;
+  }
+}
+
+#define SLIMLINE_INSTANTIATE(T)                                                                                        \
+  template void dense_product<T>(const DenseRows&, const Blas&, const Dense&, uint64_t, double, Out<T>, int);         \
+  template void dense_lift<T>(const DenseRows&, const Blas&, const T*, size_t, uint64_t, double, Out<T>, int);        \
+  template void dense_compressed<int32_t, T>(const DenseRows&, const Compressed<int32_t, T>&, uint64_t, double, Out<T>, int); \
+  template void dense_compressed<int64_t, T>(const DenseRows&, const Compressed<int64_t, T>&, uint64_t, double, Out<T>, int);
+SLIMLINE_INSTANTIATE(float)
+SLIMLINE_INSTANTIATE(double)
+
+}  // namespace slimline

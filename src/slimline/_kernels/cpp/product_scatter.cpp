@@ -1,0 +1,274 @@
+// Sparse families: tables of where features go are made for a stretch of features, used by all rows, forgotten.
+#include "product_common.hpp"
+
+namespace slimline {
+namespace {
+
+constexpr size_t group = 16;
+constexpr size_t table_entries = size_t(1) << 19;  // 2 to 4 MB
+
+// Entries of R's rows for a stretch of features: those of feature f are entry[pointer[f]] to entry[pointer[f + 1]].
+struct Table {
+  std::vector<uint32_t> pointer;
+  std::vector<Entry> entry;
+
+  void append(const Scatter& scatter, uint64_t feature, size_t count) {
+    const size_t before = entry.size();
+    if (scatter.hash == Hash::sparse_sign) {
+      for (size_t f = 0; f < count; f++) {
+        const size_t used = entry.size();
+        entry.resize(used + scatter.columns);
+        entry.resize(used + kernels().sparse_sign_row(scatter, feature + f, entry.data() + used));
+        pointer.push_back(uint32_t(entry.size()));
+      }
+      return;
+    }
+    const size_t each = scatter.entries();
+    for (size_t f = 1; f <= count; f++) pointer.push_back(uint32_t(before + f * each));
+    entry.resize(before + count * each);
+    if (scatter.hash == Hash::independent) {
+      kernels().independent_table(scatter, feature, count, entry.data() + before);
+      return;
+    }
+    std::vector<GroupEntry> groups(each);
+    Entry* out = entry.data() + before;
+    for (uint64_t a = feature; a < feature + count; a++) {
+      if (a == feature || a % group == 0) kernels().grouped_table(scatter, a / group, 1, groups.data());
+      const uint32_t lane = uint32_t(a % group);
+      for (size_t t = 0; t < each; t++) {
+        const uint64_t column = (groups[t] >> 20) + (lane ^ (uint32_t(groups[t] >> 16) & (group - 1)));
+        *out++ = Entry(column << 1) | (uint32_t(groups[t] >> lane) & 1u);
+      }
+    }
+  }
+  void begin() { pointer.assign(1, 0); entry.clear(); }
+};
+
+size_t features_a_table(const Scatter& scatter) {
+  const size_t most = scatter.hash == Hash::sparse_sign ? scatter.columns : scatter.entries();
+  return std::max<size_t>(64, table_entries / std::max<size_t>(most, 1));
+}
+
+float flip(float x, uint32_t negative) { return negative ? -x : x; }
+double flip(double x, uint32_t negative) { return negative ? -x : x; }
+
+// Group numbers before which one more addition could overflow an int16 sum of bytes.
+std::vector<size_t> overflow_cuts(const Scatter& scatter, const std::vector<GroupEntry>& table, size_t first, size_t groups, Type type) {
+  const uint32_t limit = type == Type::u8 ? 32767 / 255 : 32767 / 128;
+  std::vector<uint32_t> hits(scatter.columns / group, 0);
+  std::vector<size_t> cuts;
+  for (size_t b = 0; b < groups; b++)
+    for (size_t t = 0; t < scatter.entries(); t++)
+      if (++hits[(table[(first + b) * scatter.entries() + t] >> 20) / group] > limit) {
+        cuts.push_back(b);
+        std::fill(hits.begin(), hits.end(), 0);
+        for (size_t u = 0; u < scatter.entries(); u++) hits[(table[(first + b) * scatter.entries() + u] >> 20) / group]++;
+        break;
+      }
+  return cuts;
+}
+
+template <class T>
+void grouped_product(const Scatter& scatter, const Dense& x, uint64_t feature, double scale, Out<T> out, int threads) {
+  const size_t each = scatter.entries(), stretch = std::max<size_t>(1, table_entries / each) * group;
+  const double nanoseconds_an_entry = 0.02 + 0.03 * double(each);
+  std::vector<GroupEntry> table;
+  for (uint64_t begin = feature; begin < feature + x.columns;) {
+    const uint64_t end = std::min<uint64_t>(feature + x.columns, (begin / group * group) + stretch);
+    const uint64_t first = begin / group, last = (end + group - 1) / group;
+    table.resize(size_t(last - first) * each);
+    const int team = worthwhile_threads(double(x.rows) * double(end - begin) * nanoseconds_an_entry, threads);
+    parallel_for(size_t(last - first), 1024, team, [&](size_t from, size_t to, int) {
+      kernels().grouped_table(scatter, first + from, to - from, table.data() + from * each);
+    });
+    // whole groups, with a part of one before and after where the panel does not begin and end on a group
+    const uint64_t whole_first = std::min((begin + group - 1) / group, last);
+    const uint64_t whole_last = std::max(end / group, whole_first);
+    const size_t whole = size_t(whole_last - whole_first);
+    const std::vector<size_t> cuts = x.item() == 1 ? overflow_cuts(scatter, table, size_t(whole_first - first), whole, x.type) : std::vector<size_t>();
+    const size_t width = grouped_rows * scatter.columns;
+    Scratch<T> sums(team, width);
+    Scratch<int16_t> small(team, x.item() == 1 ? width : 1);
+    const bool add = out.accumulate || begin > feature;
+    const auto kernel = kernels().grouped_dense[int(x.type)];
+    auto part = [&](uint64_t from, uint64_t to, size_t row, size_t rows, T* acc, int16_t* scratch) {  // inside one group
+      alignas(64) char padded[grouped_rows * group * sizeof(double)] = {};
+      for (size_t q = 0; q < rows; q++)
+        std::copy_n(x.at(row + q, size_t(from - feature)), size_t(to - from) * x.item(), padded + (q * group + from % group) * x.item());
+      kernel(scatter, table.data() + size_t(from / group - first) * each, 1, nullptr, 0, padded, group, rows, scratch, acc);
+    };
+    parallel_for(x.rows, grouped_rows, team, [&](size_t row, size_t row_end, int worker) {
+      T* acc = sums.of(worker);
+      int16_t* scratch = small.of(worker);
+      const size_t rows = row_end - row;
+      std::fill_n(acc, rows * scatter.columns, T(0));
+      if (begin % group) part(begin, std::min<uint64_t>(end, whole_first * group), row, rows, acc, scratch);
+      if (whole)
+        kernel(scatter, table.data() + size_t(whole_first - first) * each, whole, cuts.data(), cuts.size(),
+               x.at(row, size_t(whole_first * group - feature)), x.row_stride, rows, scratch, acc);
+      const uint64_t tail = std::max(begin, whole_last * group);
+      if (tail < end && !(begin % group && begin / group == tail / group)) part(tail, end, row, rows, acc, scratch);
+      for (size_t q = 0; q < rows; q++)
+        write_row(acc + q * scatter.columns, T(scale), add, out.data + (row + q) * out.stride, scatter.columns);
+    });
+    begin = end;
+  }
+}
+
+template <class T>
+void lanes_product(const Scatter& scatter, const Dense& x, uint64_t feature, double scale, Out<T> out, int threads) {
+  Table table;
+  const size_t stretch = features_a_table(scatter);
+  for (size_t column = 0; column < x.columns; ) {
+    table.begin();
+    size_t width = 0;
+    while (column + width < x.columns && table.entry.size() < table_entries) {  // sparse rows: as many as fill a table
+      const size_t more = std::min(x.columns - column - width, stretch);
+      table.append(scatter, feature + column + width, more);
+      width += more;
+    }
+    const double nanoseconds = double(x.rows) * (double(table.entry.size()) * 0.15 + double(width) * 0.3);
+    const int team = worthwhile_threads(nanoseconds, threads);
+    Scratch<T> sums(team, lane_rows * scatter.columns), side(team, 64 * lane_rows);
+    const bool add = out.accumulate || column > 0;
+    parallel_for(x.rows, lane_rows, team, [&](size_t row, size_t end, int worker) {
+      T* acc = sums.of(worker);
+      std::fill_n(acc, lane_rows * scatter.columns, T(0));
+      kernels().lanes_dense[int(x.type)](table.entry.data(), table.pointer.data(), width, x.at(row, column), x.row_stride,
+                                         x.column_stride, end - row, side.of(worker), acc);
+      for (size_t l = 0; l < end - row; l++) {
+        T* to = out.data + (row + l) * out.stride;
+        for (size_t k = 0; k < scatter.columns; k++) to[k] = (add ? to[k] : T(0)) + acc[k * lane_rows + l] * T(scale);
+      }
+    });
+    column += width;
+  }
+}
+
+// Where the features of sparse rows go: from a table where one pays for itself, else computed at each non-zero.
+class Lookup {
+ public:
+  Lookup(const Scatter& scatter, uint64_t feature, size_t features, size_t stored, int threads) : scatter_(scatter), feature_(feature) {
+    const size_t each = scatter.entries();
+    first_group_ = feature / group;
+    const size_t groups = size_t((feature + features + group - 1) / group - first_group_);
+    if (scatter.hash == Hash::grouped && groups * each <= table_entries && groups <= stored) {
+      groups_.resize(groups * each);
+      parallel_for(groups, 4096, worthwhile_threads(double(groups * each) * 12, threads), [&](size_t begin, size_t end, int) {
+        kernels().grouped_table(scatter, first_group_ + begin, end - begin, groups_.data() + begin * each);
+      });
+    }
+    if (scatter.hash == Hash::independent && features * each <= 2 * table_entries && features <= stored) {
+      entries_.resize(features * each);
+      parallel_for(features, 65536, worthwhile_threads(double(features * each) * 4, threads), [&](size_t begin, size_t end, int) {
+        kernels().independent_table(scatter, feature + begin, end - begin, entries_.data() + begin * each);
+      });
+    }
+  }
+
+  // visit(column, negative) for each non-zero of the row of R at `offset`; `space` holds `room()` entries
+  template <class Visit> void row(size_t offset, GroupEntry* space, Visit visit) const {
+    const uint64_t a = feature_ + offset;
+    const size_t each = scatter_.entries();
+    if (scatter_.hash == Hash::grouped) {
+      const GroupEntry* g = space;
+      if (groups_.empty()) kernels().grouped_table(scatter_, a / group, 1, space);
+      else g = groups_.data() + size_t(a / group - first_group_) * each;
+      const uint32_t lane = uint32_t(a % group);
+      for (size_t t = 0; t < each; t++)
+        visit(size_t(g[t] >> 20) + (lane ^ (uint32_t(g[t] >> 16) & (group - 1))), uint32_t(g[t] >> lane) & 1u);
+      return;
+    }
+    Entry* local = reinterpret_cast<Entry*>(space);
+    const Entry* e = local;
+    size_t count = each;
+    if (scatter_.hash == Hash::sparse_sign) count = kernels().sparse_sign_row(scatter_, a, local);
+    else if (entries_.empty()) kernels().independent_table(scatter_, a, 1, local);
+    else e = entries_.data() + offset * each;
+    for (size_t t = 0; t < count; t++) visit(size_t(e[t] >> 1), e[t] & 1u);
+  }
+  size_t room() const { return scatter_.hash == Hash::sparse_sign ? scatter_.columns : scatter_.entries(); }
+
+ private:
+  const Scatter& scatter_;
+  uint64_t feature_, first_group_;
+  std::vector<GroupEntry> groups_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace
+
+template <class T>
+void scatter_product(const Scatter& scatter, const Dense& x, uint64_t feature, double scale, Out<T> out, int threads) {
+  if (scatter.hash == Hash::grouped && x.column_stride == 1) grouped_product(scatter, x, feature, scale, out, threads);
+  else lanes_product(scatter, x, feature, scale, out, threads);
+}
+
+template <class Index, class T>
+void scatter_compressed(const Scatter& scatter, const Compressed<Index, T>& x, uint64_t feature, double scale, Out<T> out, int threads) {
+  const Lookup lookup(scatter, feature, x.columns, x.stored, threads);
+  const double expected = scatter.hash == Hash::sparse_sign ? 60.0 : 3.0 * scatter.entries();
+  const int team = worthwhile_threads(double(x.stored) * expected + double(x.rows) * double(scatter.columns) * 0.2, threads);
+  Scratch<GroupEntry> space(team, lookup.room());
+  const size_t grain = std::max<size_t>(1, x.rows / (size_t(team) * 8));
+  parallel_for(x.rows, grain, team, [&](size_t begin, size_t end, int worker) {
+    GroupEntry* local = space.of(worker);
+    for (size_t i = begin; i < end; i++) {
+      check_row(x, i);
+      T* to = out.data + i * out.stride;
+      if (!out.accumulate) std::fill_n(to, scatter.columns, T(0));
+      for (Index e = x.pointer[i]; e < x.pointer[i + 1]; e++) {
+        if (x.index[e] < 0 || size_t(x.index[e]) >= x.columns) bad_index();
+        const T value = x.value[e] * T(scale), signed_value[2] = {value, -value};
+        lookup.row(size_t(x.index[e]), local, [&](size_t column, uint32_t negative) { to[column] += signed_value[negative]; });
+      }
+    }
+  });
+}
+
+template <class T>
+void scatter_lift(const Scatter& scatter, const T* v, size_t rows, uint64_t feature, double scale, Out<T> out, int threads) {
+  const size_t stretch = std::min<size_t>(features_a_table(scatter), 4096);
+  const double each = scatter.hash == Hash::sparse_sign ? 8.0 : double(scatter.entries());
+  parallel_for(out.columns, stretch, worthwhile_threads(double(out.columns) * each * (10 + double(rows)), threads),
+               [&](size_t begin, size_t end, int) {
+                 Table table;
+                 table.begin();
+                 table.append(scatter, feature + begin, end - begin);
+                 for (size_t q = 0; q < rows; q++) {
+                   const T* from = v + q * scatter.columns;
+                   T* to = out.data + q * out.stride + begin;
+                   for (size_t f = 0; f < end - begin; f++) {
+                     T sum = 0;
+                     for (uint32_t e = table.pointer[f]; e < table.pointer[f + 1]; e++) sum += flip(from[table.entry[e] >> 1], table.entry[e] & 1u);
+                     to[f] = sum * T(scale);
+                   }
+                 }
+               });
+}
+
+size_t scatter_count(const Scatter& scatter, uint64_t feature, size_t count) {
+  if (scatter.hash != Hash::sparse_sign) return count * scatter.entries();
+  std::vector<Entry> row(scatter.columns);
+  size_t total = 0;
+  for (size_t f = 0; f < count; f++) total += kernels().sparse_sign_row(scatter, feature + f, row.data());
+  return total;
+}
+
+void scatter_rows(const Scatter& scatter, uint64_t feature, size_t count, uint32_t* pointer, Entry* entries) {
+  Table table;
+  table.begin();
+  table.append(scatter, feature, count);
+  std::copy(table.pointer.begin(), table.pointer.end(), pointer);
+  std::copy(table.entry.begin(), table.entry.end(), entries);
+}
+
+#define SLIMLINE_INSTANTIATE(T)                                                                                      \
+  template void scatter_product<T>(const Scatter&, const Dense&, uint64_t, double, Out<T>, int);                   \
+  template void scatter_lift<T>(const Scatter&, const T*, size_t, uint64_t, double, Out<T>, int);                  \
+  template void scatter_compressed<int32_t, T>(const Scatter&, const Compressed<int32_t, T>&, uint64_t, double, Out<T>, int); \
+  template void scatter_compressed<int64_t, T>(const Scatter&, const Compressed<int64_t, T>&, uint64_t, double, Out<T>, int);
+SLIMLINE_INSTANTIATE(float)
+SLIMLINE_INSTANTIATE(double)
+
+}  // namespace slimline

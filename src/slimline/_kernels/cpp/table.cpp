@@ -1,0 +1,21 @@
+#include "table.hpp"
+
+#define SLIMLINE_TEXT_(name) #name
+#define SLIMLINE_TEXT(name) SLIMLINE_TEXT_(name)
+
+namespace slimline::SLIMLINE_ISA {
+
+const Kernels& table() {
+  static const Kernels built = [] {
+    Kernels t{};
+    t.name = SLIMLINE_TEXT(SLIMLINE_ISA);
+    add_row_kernels(t);
+    add_scatter_kernels(t);
+    add_grouped_kernels(t);
+    add_hadamard_kernels(t);
+    return t;
+  }();
+  return built;
+}
+
+}  // namespace slimline::SLIMLINE_ISA

@@ -1,0 +1,15 @@
+// Each kernel file adds its functions to the table of its instruction set.
+#pragma once
+
+#include "kernels.hpp"
+
+namespace slimline::SLIMLINE_ISA {
+
+void add_row_kernels(Kernels&);
+void add_scatter_kernels(Kernels&);
+void add_grouped_kernels(Kernels&);
+void add_hadamard_kernels(Kernels&);
+
+const Kernels& table();
+
+}  // namespace slimline::SLIMLINE_ISA

@@ -1,0 +1,26 @@
+"""How many threads a call may use."""
+
+import os
+
+from slimline.errors import InvalidParameterError
+
+
+def thread_count() -> int:
+    """Return the number of threads: `SLIMLINE_NUM_THREADS`, else `OMP_NUM_THREADS`, else the CPUs of this process."""
+    for name in ("SLIMLINE_NUM_THREADS", "OMP_NUM_THREADS"):
+        text = os.environ.get(name, "").split(",")[0].strip()
+        if not text:
+            continue
+        if not text.isdigit() or int(text) < 1:
+            if name == "OMP_NUM_THREADS":  # not ours to judge
+                continue
+            raise InvalidParameterError(f"{name} is {text!r}: set it to a whole number of threads, 1 or more, or unset it.")
+        return int(text)
+    return available_cpus()
+
+
+def available_cpus() -> int:
+    """Return the number of CPUs that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

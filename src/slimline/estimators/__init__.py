@@ -1,0 +1,17 @@
+"""The scikit-learn classes: validation and wiring, no mathematics."""
+
+from slimline.estimators.gaussian_projection import GaussianProjection
+from slimline.estimators.hadamard_projection import HadamardProjection
+from slimline.estimators.make_projection import make_projection
+from slimline.estimators.sign_projection import SignProjection
+from slimline.estimators.sparse_embedding import SparseEmbedding
+from slimline.estimators.sparse_sign_projection import SparseSignProjection
+
+__all__ = [
+    "GaussianProjection",
+    "HadamardProjection",
+    "SignProjection",
+    "SparseEmbedding",
+    "SparseSignProjection",
+    "make_projection",
+]

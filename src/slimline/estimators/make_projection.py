@@ -1,0 +1,61 @@
+"""Projections by the names that the papers use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from slimline.errors import InvalidParameterError
+from slimline.estimators.gaussian_projection import GaussianProjection
+from slimline.estimators.hadamard_projection import HadamardProjection
+from slimline.estimators.random_projection import RandomProjection
+from slimline.estimators.sign_projection import SignProjection
+from slimline.estimators.sparse_embedding import SparseEmbedding
+from slimline.estimators.sparse_sign_projection import SparseSignProjection
+
+#: Non-zeros a feature of OSNAP: removes most of CountSketch's heavy tail for little time.
+OSNAP_NONZEROS = 4
+
+_FAMILIES: dict[str, tuple[Callable[..., RandomProjection], dict[str, Any]]] = {
+    "gaussian": (GaussianProjection, {}),
+    "sign": (SignProjection, {}),
+    "achlioptas": (SparseSignProjection, {"density": "achlioptas"}),
+    "very_sparse": (SparseSignProjection, {"density": "auto"}),
+    "srht": (HadamardProjection, {}),
+    "cw": (SparseEmbedding, {}),
+    "osnap": (SparseEmbedding, {"nnz_per_feature": OSNAP_NONZEROS}),
+}
+
+
+def make_projection(family: str = "auto", n_components: int | str = "auto", **parameters: Any) -> RandomProjection:
+    """Return the projection transformer of a family.
+
+    Parameters
+    ----------
+    family : str, default="auto"
+        "gaussian", "sign", "achlioptas", "very_sparse", "srht", "cw" or "osnap"; "auto" is "osnap" where
+        `n_components` can be shared out among four parts, else "cw".
+    n_components : int or "auto", default="auto"
+        Number of components.
+    **parameters : dict
+        Passed on to the class: `random_state`, `eps`, `delta`, `bucket_width` for "cw", `replace` for "srht", …
+
+    Returns
+    -------
+    projection : transformer
+        A :class:`GaussianProjection`, :class:`SignProjection`, :class:`SparseSignProjection`,
+        :class:`HadamardProjection` or :class:`SparseEmbedding`, not yet fitted.
+
+    Examples
+    --------
+    >>> from slimline import make_projection
+    >>> make_projection("osnap", 512, random_state=0)
+    SparseEmbedding(n_components=512, nnz_per_feature=4, random_state=0)
+    """
+    if family == "auto":
+        fits = n_components == "auto" or (isinstance(n_components, int) and n_components % OSNAP_NONZEROS == 0)
+        family = "osnap" if fits else "cw"
+    if family not in _FAMILIES:
+        raise InvalidParameterError(f'family must be "auto" or one of {", ".join(_FAMILIES)}; got {family!r}.')
+    make, fixed = _FAMILIES[family]
+    return make(n_components, **{**fixed, **parameters})

@@ -1,0 +1,260 @@
+"""What all projection transformers share: validation and wiring around a frozen projection."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+import sklearn
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import DataDimensionalityWarning
+from sklearn.random_projection import johnson_lindenstrauss_min_dim
+from sklearn.utils import assert_all_finite, check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from slimline.errors import InvalidParameterError
+from slimline.laws import norm_dimension
+from slimline.projections import Projection
+from slimline.projections.base import FloatArray
+from slimline.projections.blocks import KERNEL_TYPES, result_dtype
+
+
+class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the projection transformers; not for direct use."""
+
+    def __init__(
+        self,
+        n_components: int | str = "auto",
+        *,
+        eps: float = 0.1,
+        delta: float | None = None,
+        compute_inverse_components: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.eps = eps
+        self.delta = delta
+        self.compute_inverse_components = compute_inverse_components
+        self.random_state = random_state
+
+    @abstractmethod
+    def _make_projection(self, n_features: int, n_components: int, seed: int) -> Projection:
+        """Return the frozen projection that this transformer stands for."""
+
+    def _granularity(self) -> int:
+        """Return the step in which "auto" may choose the number of components."""
+        return 1
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Choose the projection: from the shape of `X` and the seed; its values are only checked.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Data, or anything of the same shape.
+        y : None
+            There for the convention.
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+        """
+        X = self._validate(X, reset=True)
+        self._choose(X)
+        _require_finite(X, type(self).__name__)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Choose the projection and return the sketch of `X`, in one pass over the data.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Data.
+        y : None
+            There for the convention.
+        **fit_params : dict
+            There for the convention.
+
+        Returns
+        -------
+        Z : array of shape (n_samples, n_components)
+            X R.
+        """
+        X = self._validate(X, reset=True)
+        self._choose(X)
+        return self._sketch(X)
+
+    def transform(self, X: Any) -> Any:
+        """Return the sketch of `X`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            float64 and float32 are kept; float16, int8, uint8, int16 and bool are read as they are and give
+            float32; any other type becomes float64.
+
+        Returns
+        -------
+        Z : array of shape (n_samples, n_components)
+            X R.
+        """
+        check_is_fitted(self)
+        return self._sketch(self._validate(X, reset=False))
+
+    def lift(self, V: Any) -> FloatArray:
+        """Return V Rᵀ: weights that were learnt on the sketch, as weights on the original features.
+
+        Parameters
+        ----------
+        V : array of shape (n_components,) or (k, n_components)
+            For example `coef_` of a linear model that was trained on the sketch.
+
+        Returns
+        -------
+        W : array of shape (n_features,) or (k, n_features)
+            X @ W.T equals Z @ V.T: the lifted weights predict on X what V predicts on the sketch Z.
+        """
+        check_is_fitted(self)
+        return self.projection_.lift(V)
+
+    def inverse_transform(self, Z: Any) -> FloatArray:
+        """Return the least-norm data whose sketch is `Z`.
+
+        Parameters
+        ----------
+        Z : array-like or sparse matrix of shape (n_samples, n_components)
+            A sketch.
+
+        Returns
+        -------
+        X : array of shape (n_samples, n_features)
+            Z times the pseudo-inverse of R, through the r × r matrix RᵀR.
+        """
+        check_is_fitted(self)
+        Z = check_array(Z, dtype=[np.float64, np.float32], accept_sparse=("csr", "csc", "coo"))
+        if sp.issparse(Z):
+            Z = Z.toarray()
+        if Z.shape[1] != self.n_components_:
+            raise InvalidParameterError(f"Z has {Z.shape[1]} columns, but n_components_ is {self.n_components_}.")
+        return self.projection_.lift((Z @ self._inverse_factor()).astype(Z.dtype, copy=False))
+
+    @property
+    def n_components_(self) -> int:
+        """Number of components in use."""
+        return self._fitted_projection().n_components
+
+    @property
+    def components_(self) -> Any:
+        """Rᵀ, of shape (n_components, n_features): made at each request, sparse for the sparse families."""
+        rows = self._fitted_projection().rows(dtype=self._dtype)
+        return rows.T.tocsr() if sp.issparse(rows) else np.ascontiguousarray(rows.T)
+
+    @property
+    def inverse_components_(self) -> NDArray[Any]:
+        """Pseudo-inverse of `components_`, of shape (n_features, n_components), if `compute_inverse_components`."""
+        projection = self._fitted_projection()
+        if not self.compute_inverse_components:
+            raise AttributeError("inverse_components_ is only there with compute_inverse_components=True.")
+        return np.ascontiguousarray(projection.lift(self._inverse_factor().astype(self._dtype)).T)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that sparse input is welcome and floats are kept."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _fitted_projection(self) -> Projection:
+        projection: Projection | None = self.__dict__.get("projection_")
+        if projection is None:
+            raise AttributeError(f"This {type(self).__name__} is not fitted yet: call fit first.")
+        return projection
+
+    def _validate(self, X: Any, *, reset: bool) -> Any:
+        # Finiteness is looked at later: reading X once more would double the time of a transform.
+        return validate_data(
+            self, X, reset=reset, accept_sparse=["csr", "csc"], dtype=list(KERNEL_TYPES), ensure_all_finite=False
+        )
+
+    def _choose(self, X: Any) -> None:
+        n_samples, n_features = X.shape
+        n_components = self._dimension(n_samples, n_features)
+        self.projection_ = self._make_projection(n_features, n_components, _seed(self.random_state))
+        self._dtype = result_dtype(X.dtype)
+        if self.compute_inverse_components:
+            self._factor = self.projection_.pseudo_inverse_factor()
+
+    def _dimension(self, n_samples: int, n_features: int) -> int:
+        if self.n_components == "auto":
+            return self._automatic_dimension(n_samples, n_features)
+        if isinstance(self.n_components, bool) or not isinstance(self.n_components, Integral) or self.n_components < 1:
+            raise InvalidParameterError(
+                f'n_components must be "auto" or a whole number, 1 or more; got {self.n_components!r}.'
+            )
+        if self.n_components > n_features:
+            warnings.warn(
+                "The number of components is higher than the number of features: n_features < n_components "
+                f"({n_features} < {self.n_components}). The dimensionality of the problem will not be reduced.",
+                DataDimensionalityWarning,
+                stacklevel=4,
+            )
+        return int(self.n_components)
+
+    def _automatic_dimension(self, n_samples: int, n_features: int) -> int:
+        if isinstance(self.eps, bool) or not isinstance(self.eps, Real) or not 0 < self.eps < 1:
+            raise InvalidParameterError(f"eps must lie in (0, 1) with n_components='auto'; got {self.eps!r}.")
+        if self.delta is None:
+            n_components = int(johnson_lindenstrauss_min_dim(n_samples=n_samples, eps=self.eps))
+        else:
+            if isinstance(self.delta, bool) or not isinstance(self.delta, Real) or not 0 < self.delta < 1:
+                raise InvalidParameterError(f"delta must be None or lie in (0, 1); got {self.delta!r}.")
+            n_components = norm_dimension(float(self.eps), float(self.delta), max(1, n_samples * (n_samples - 1) // 2))
+        if n_components < 1:
+            raise InvalidParameterError(
+                f"eps={self.eps:f} and n_samples={n_samples} lead to a target dimension of {n_components} which is "
+                "invalid: set n_components to a number."
+            )
+        if n_components > n_features:
+            raise InvalidParameterError(
+                f"eps={self.eps:f} and n_samples={n_samples} lead to a target dimension of {n_components} which is "
+                f"larger than the original space with n_features={n_features}: raise eps, or set n_components to a number."
+            )
+        step = self._granularity()
+        return -(-n_components // step) * step
+
+    def _sketch(self, X: Any) -> Any:
+        Z = self.projection_.apply(X)
+        # Every feature takes part in the sketch, so a value that is not finite shows in it.
+        if not sklearn.get_config()["assume_finite"] and Z.dtype.kind == "f" and not np.isfinite(Z.sum(dtype=np.float64)):
+            _require_finite(X, type(self).__name__)
+        return Z
+
+    def _inverse_factor(self) -> NDArray[np.float64]:
+        factor: NDArray[np.float64] | None = self.__dict__.get("_factor")
+        return self.projection_.pseudo_inverse_factor() if factor is None else factor
+
+
+def _require_finite(X: Any, name: str) -> None:
+    """Raise scikit-learn's error for NaN and infinity."""
+    assert_all_finite(X.data if sp.issparse(X) else X, estimator_name=name, input_name="X")
+
+
+def _seed(random_state: Any) -> int:
+    """Return the 64-bit key that `random_state` means: an int is the key itself."""
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
+        if not 0 <= random_state < 2**64:
+            raise InvalidParameterError(f"random_state must lie between 0 and 2**64 - 1; got {random_state!r}.")
+        return int(random_state)
+    low, high = check_random_state(random_state).randint(0, 2**32, size=2, dtype=np.uint64)
+    return int(low) | int(high) << 32

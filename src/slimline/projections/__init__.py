@@ -1,0 +1,18 @@
+"""Random projections as frozen values: family, seed, sizes; never a stored matrix."""
+
+from slimline.projections.base import Projection
+from slimline.projections.gaussian import Gaussian
+from slimline.projections.hadamard import SubsampledHadamard, walsh_hadamard
+from slimline.projections.sign import RandomSign
+from slimline.projections.sparse_embedding import HashEmbedding
+from slimline.projections.sparse_sign import SparseSign
+
+__all__ = [
+    "Gaussian",
+    "HashEmbedding",
+    "Projection",
+    "RandomSign",
+    "SparseSign",
+    "SubsampledHadamard",
+    "walsh_hadamard",
+]

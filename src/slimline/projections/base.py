@@ -1,0 +1,252 @@
+"""What a projection is: a small frozen value from which any block of R can be made."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from slimline._kernels import thread_count
+from slimline.errors import InvalidParameterError, InvalidProjectionLineError
+from slimline.projections.blocks import as_kernel_blocks, result_dtype
+
+FloatArray = NDArray[np.float32] | NDArray[np.float64]
+
+#: Number of the JSON line's layout. Raise it when a field changes its meaning, and keep reading the old one.
+PROTOCOL = 1
+
+_TILE_BYTES = 8 << 20
+
+
+class NativeProjection(Protocol):
+    """What the C++ object behind a projection can do."""
+
+    def apply(
+        self, x: Any, feature: int, scale: float, out: Any, accumulate: bool, threads: int
+    ) -> None: ...
+    def lift(self, v: Any, feature: int, scale: float, out: Any, threads: int) -> None: ...
+
+
+@dataclass(frozen=True)
+class Projection(ABC):
+    """A random linear map from `n_features` to `n_components` numbers, x -> xᵀR, with E[R Rᵀ] = I.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features, d.
+    n_components : int
+        Number of columns of R, r.
+    seed : int
+        64-bit key of the random numbers. Entry (feature, column) of R depends on nothing else.
+    """
+
+    n_features: int
+    n_components: int
+    seed: int
+
+    family: ClassVar[str]
+    _families: ClassVar[dict[str, type[Projection]]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Make the family known to `from_json`."""
+        super().__init_subclass__(**kwargs)
+        if "family" in cls.__dict__:
+            Projection._families[cls.family] = cls
+
+    def __post_init__(self) -> None:
+        """Refuse what no family can do."""
+        for name, least in (("n_features", 1), ("n_components", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+                raise InvalidParameterError(f"{name} must be a whole number, {least} or more; got {value!r}.")
+            object.__setattr__(self, name, int(value))
+        if self.seed >= 2**64:
+            raise InvalidParameterError(f"seed must be below 2**64; got {self.seed}.")
+        if self.n_components > 2**30:
+            raise InvalidParameterError(f"n_components must be at most 2**30; got {self.n_components}.")
+
+    # What a family provides ------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def scale(self) -> float:
+        """The factor between the values that are drawn and the entries of R."""
+
+    @cached_property
+    @abstractmethod
+    def _native(self) -> NativeProjection:
+        """The kernels of this projection; made when first used, never pickled."""
+
+    @abstractmethod
+    def rows(self, start: int = 0, stop: int | None = None, dtype: Any = np.float64) -> FloatArray | sp.csr_array:
+        """Return R[start:stop], dense or CSR as the family likes, for looking at: products never need it.
+
+        Parameters
+        ----------
+        start, stop : int
+            First feature, and the one after the last (default: all).
+        dtype : data type
+            float64 or float32.
+
+        Returns
+        -------
+        rows : array or sparse array of shape (stop - start, n_components)
+            The rows of R that belong to these features.
+        """
+
+    @abstractmethod
+    def _apply_sparse(self, x: sp.csr_array | sp.csc_array, feature: int, out: FloatArray) -> None:
+        """Add x R to `out` for a block of sparse columns that begins at `feature`."""
+
+    @property
+    def kurtosis(self) -> float:
+        """E[g⁴] / E[g²]² of the entries as the second moment sees it: k₄ of the theory sheet."""
+        return 1.0
+
+    def collision(self) -> tuple[int, float]:
+        """Return (block, factor): how the second moment departs from independent columns.
+
+        Features in the same block of that size never meet in one column, and what pairs of features add to
+        the variance carries that factor. (1, 1.0): the plain formula.
+        """
+        return 1, 1.0
+
+    # What is the same for all ------------------------------------------------------------------
+
+    def apply(self, X: Any, *, first_feature: int = 0, out: FloatArray | None = None) -> FloatArray:
+        """Return X R, or add it to `out`.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, width)
+            A block of columns: float64, float32, float16, int8, uint8, int16, bool, dense or sparse.
+        first_feature : int
+            Number of its first column.
+        out : array of shape (n_samples, n_components), C order, optional
+            Added to. float64 for float64 X, float32 for any other type.
+
+        Returns
+        -------
+        out : array of shape (n_samples, n_components)
+            X R, in float64 for float64 data and float32 else.
+        """
+        n, width = X.shape
+        if first_feature < 0 or first_feature + width > self.n_features:
+            raise InvalidParameterError(
+                f"columns {first_feature} to {first_feature + width - 1} were given, but the projection has "
+                f"n_features={self.n_features}."
+            )
+        dtype = result_dtype(X.dtype)
+        if accumulate := out is not None:
+            if out.shape != (n, self.n_components) or out.dtype != dtype or not out.flags.c_contiguous:
+                raise InvalidParameterError(f"out must be a C-ordered {dtype} array of shape {(n, self.n_components)}.")
+        elif sp.issparse(X):
+            out = np.zeros((n, self.n_components), dtype=dtype)
+        else:
+            out = np.empty((n, self.n_components), dtype=dtype)
+        if width == 0 or n == 0:
+            if not accumulate:
+                out[...] = 0
+            return out
+        for block, rows, column in as_kernel_blocks(X):
+            if sp.issparse(block):
+                self._apply_sparse(block, first_feature + column, out[rows])
+            else:
+                self._native.apply(block, first_feature + column, self.scale, out[rows], accumulate, thread_count())
+        return out
+
+    def lift(self, V: Any, *, start: int = 0, stop: int | None = None) -> FloatArray:
+        """Return V Rᵀ: weights on the sketch as weights on the features.
+
+        Parameters
+        ----------
+        V : array of shape (n_components,) or (k, n_components)
+            float32 is kept, anything else becomes float64.
+        start, stop : int
+            Range of features (default: all).
+
+        Returns
+        -------
+        W : array of shape (stop - start,) or (k, stop - start)
+            The lifted rows; R is never stored.
+        """
+        stop = self.n_features if stop is None else stop
+        self._check_range(start, stop)
+        V = np.asarray(V)
+        flat = V.ndim == 1
+        dtype = np.float32 if V.dtype == np.float32 else np.float64
+        V = np.ascontiguousarray(np.atleast_2d(V), dtype=dtype)
+        if V.ndim != 2 or V.shape[1] != self.n_components:
+            raise InvalidParameterError(
+                f"V must have n_components={self.n_components} columns; got shape {V.shape}."
+            )
+        out: FloatArray = np.empty((V.shape[0], stop - start), dtype=dtype)
+        if out.size:
+            self._native.lift(V, start, self.scale, out, thread_count())
+        return out[0] if flat else out
+
+    def gram(self) -> NDArray[np.float64]:
+        """Return RᵀR (r × r), made by tiles of R."""
+        total = np.zeros((self.n_components, self.n_components))
+        for start, stop in self._tiles():
+            tile = self.rows(start, stop)
+            total += (tile.T @ tile).toarray() if sp.issparse(tile) else tile.T @ tile
+        return total
+
+    def pseudo_inverse_factor(self) -> NDArray[np.float64]:
+        """Return the r × r matrix M for which R M is the transposed pseudo-inverse of R: M = (RᵀR)⁺."""
+        return np.linalg.pinv(self.gram(), hermitian=True)
+
+    def to_json(self) -> str:
+        """Return one line of JSON from which `Projection.from_json` makes the same projection again."""
+        return json.dumps({"slimline_projection": PROTOCOL, "family": self.family} | dataclasses.asdict(self))
+
+    @staticmethod
+    def from_json(line: str) -> Projection:
+        """Return the projection that a line of `to_json` describes."""
+        try:
+            fields = json.loads(line)
+            if not isinstance(fields, dict):
+                raise TypeError("not an object")
+            protocol = fields.pop("slimline_projection")
+            if protocol != PROTOCOL:
+                raise InvalidProjectionLineError(
+                    f"The line has layout {protocol!r}, and this slimline reads {PROTOCOL}: use the slimline that wrote it, or newer."
+                )
+            return Projection._families[fields.pop("family")](**fields)
+        except InvalidProjectionLineError:
+            raise
+        except (ValueError, KeyError, TypeError) as error:
+            raise InvalidProjectionLineError(f"Not a line that describes a projection ({error}): {line[:200]!r}") from error
+
+    def with_components(self, n_components: int) -> Self:
+        """Return the same projection with another number of columns (of one seed, columns are nested where the family allows)."""
+        return dataclasses.replace(self, n_components=n_components)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the fields alone."""
+        return type(self), tuple(getattr(self, field.name) for field in dataclasses.fields(self))
+
+    def _check_range(self, start: int, stop: int) -> None:
+        if not 0 <= start <= stop <= self.n_features:
+            raise InvalidParameterError(f"features {start}:{stop} are not within 0:{self.n_features}.")
+
+    def _tiles(self) -> Iterator[tuple[int, int]]:
+        step = max(16, _TILE_BYTES // (8 * self.n_components))
+        for start in range(0, self.n_features, step):
+            yield start, min(start + step, self.n_features)
+
+
+def inverse_square_root(n: float) -> float:
+    """Return 1 / √n."""
+    return 1.0 / math.sqrt(n)

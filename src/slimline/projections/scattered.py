@@ -1,0 +1,40 @@
+"""Families with few non-zeros a feature: what the sparse embedding and the very sparse signs share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from slimline._kernels import Scatter, thread_count
+from slimline.projections.base import FloatArray
+
+_PANEL = 1 << 21
+
+
+def scattered_rows(native: Scatter, start: int, stop: int, n_components: int, scale: float, dtype: Any) -> sp.csr_array:
+    """Return R[start:stop] as a CSR array."""
+    pointer = np.empty(stop - start + 1, dtype=np.uint32)
+    entries = np.empty(native.count(start, stop - start), dtype=np.uint32)
+    native.rows(start, pointer, entries)
+    values = np.where(entries & np.uint32(1), -scale, scale).astype(dtype)
+    rows = sp.csr_array(
+        (values, (entries >> np.uint32(1)).astype(np.int32), pointer.astype(np.int32)), shape=(stop - start, n_components)
+    )
+    rows.sort_indices()
+    return rows
+
+
+def add_sparse(native: Any, x: sp.csr_array | sp.csc_array, feature: int, scale: float, out: FloatArray) -> None:
+    """Add x R to `out` row by row; columns are turned into rows panel by panel."""
+    if x.format == "csr":
+        native.apply_rows(x.indptr, x.indices, x.data, x.shape[1], feature, scale, out, True, thread_count())
+        return
+    panels = max(1, -(-x.nnz // _PANEL))
+    step = -(-x.shape[1] // panels)
+    for start in range(0, x.shape[1], step):
+        part = x[:, start : start + step].tocsr()
+        native.apply_rows(
+            part.indptr, part.indices, part.data, part.shape[1], feature + start, scale, out, True, thread_count()
+        )

@@ -1,0 +1,25 @@
+"""Random sign projection: entries ±1/√r."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import ClassVar
+
+from slimline._kernels import Rows, native_rows
+from slimline.projections.base import inverse_square_root
+from slimline.projections.row_drawn import RowDrawnProjection
+
+
+class RandomSign(RowDrawnProjection):
+    """R with independent entries ±1/√r, each with probability ½ (RS in Paul et al. 2013)."""
+
+    family: ClassVar[str] = "sign"
+
+    @property
+    def scale(self) -> float:
+        """1 / √r."""
+        return inverse_square_root(self.n_components)
+
+    @cached_property
+    def _native(self) -> Rows:
+        return native_rows("sign", self.seed, self.n_components)

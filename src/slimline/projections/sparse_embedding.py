@@ -1,0 +1,90 @@
+"""Sparse embedding: CountSketch (CW), its generalisation with wide buckets, and OSNAP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from slimline._kernels import Scatter, native_scatter
+from slimline.errors import InvalidParameterError
+from slimline.projections.base import FloatArray, Projection, inverse_square_root
+from slimline.projections.scattered import add_sparse, scattered_rows
+
+#: Features (and buckets) that the grouped hash moves together.
+GROUP = 16
+
+
+@dataclass(frozen=True)
+class HashEmbedding(Projection):
+    """R with `nnz_per_feature` · `bucket_width` entries ±1/√(s·v) a feature.
+
+    The columns form s · v equal parts. A feature has s independent buckets; each bucket is one column in each of
+    v parts, with a sign of its own. s = v = 1 is the transform of Clarkson and Woodruff (CW, CountSketch), v > 1
+    the generalised one of Paul et al. (2013), s > 1 OSNAP (Nelson and Nguyễn 2013).
+
+    `hash="grouped"` sends 16 consecutive features to 16 distinct buckets: lanes permuted by a random key, one
+    random sign a feature. Two features meet with probability 1/(number of buckets) if they are in different
+    groups and never if in the same, so the second moment is at most that of the textbook hash; and a dense row is
+    taken 16 entries at a time. `hash="independent"` is the textbook hash.
+    """
+
+    nnz_per_feature: int = 1
+    bucket_width: int = 1
+    hash: str = "grouped"
+
+    family: ClassVar[str] = "sparse_embedding"
+
+    def __post_init__(self) -> None:
+        """Refuse columns that cannot be shared out."""
+        super().__post_init__()
+        for name in ("nnz_per_feature", "bucket_width"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= 65535:
+                raise InvalidParameterError(f"{name} must be a whole number from 1 to 65535; got {value!r}.")
+            object.__setattr__(self, name, int(value))
+        if self.hash not in ("grouped", "independent"):
+            raise InvalidParameterError(f"hash must be 'grouped' or 'independent'; got {self.hash!r}.")
+        parts = self.nnz_per_feature * self.bucket_width
+        if self.n_components % parts:
+            raise InvalidParameterError(
+                f"n_components={self.n_components} must be a multiple of nnz_per_feature * bucket_width = {parts}; "
+                f"the nearest are {max(1, self.n_components // parts) * parts} and {(self.n_components // parts + 1) * parts}."
+            )
+
+    @property
+    def buckets(self) -> int:
+        """Number of buckets that a feature chooses from."""
+        return self.n_components // (self.nnz_per_feature * self.bucket_width)
+
+    @property
+    def effective_hash(self) -> str:
+        """The hash in use: "independent" also where the buckets do not come in groups of 16."""
+        return "grouped" if self.hash == "grouped" and self.buckets % GROUP == 0 else "independent"
+
+    @property
+    def scale(self) -> float:
+        """1 / √(s·v)."""
+        return inverse_square_root(self.nnz_per_feature * self.bucket_width)
+
+    @cached_property
+    def _native(self) -> Scatter:
+        return native_scatter(
+            self.effective_hash, self.seed, self.n_components, self.nnz_per_feature, self.bucket_width
+        )
+
+    def collision(self) -> tuple[int, float]:
+        """Features of one group never meet."""
+        return (GROUP if self.effective_hash == "grouped" else 1), 1.0
+
+    def rows(self, start: int = 0, stop: int | None = None, dtype: Any = np.float64) -> FloatArray | sp.csr_array:
+        """Return R[start:stop] as a CSR array."""
+        stop = self.n_features if stop is None else stop
+        self._check_range(start, stop)
+        return scattered_rows(self._native, start, stop, self.n_components, self.scale, dtype)
+
+    def _apply_sparse(self, x: sp.csr_array | sp.csc_array, feature: int, out: FloatArray) -> None:
+        add_sparse(self._native, x, feature, self.scale, out)
