@@ -110,13 +110,14 @@ def grouped_rows(seed: int, start: int, stop: int, n_components: int, nonzeros: 
     for i in range(nonzeros):
         place = philox(low, high, i, GROUPED, seed)
         group = (place[:, 0].astype(np.uint64) * np.uint64(buckets // 16)) >> np.uint64(32)
-        bucket = group.astype(np.int64) * 16 + (lane ^ (place[:, 1] & np.uint32(15)).astype(np.int64))
+        position = lane ^ (place[:, 1] & np.uint32(15)).astype(np.int64)
+        bucket = group.astype(np.int64) * 16 + position
         for u in range(width):
             if u < 4:
                 pair = place[:, 2 + u // 2]
             else:
                 pair = philox(low, high, i | (1 + (u - 4) // 8) << 16, GROUPED, seed)[:, (u - 4) % 8 // 2]
-            negative = (pair >> (16 * (u % 2) + lane).astype(np.uint32)) & np.uint32(1)
+            negative = (pair >> (16 * (u % 2) + position).astype(np.uint32)) & np.uint32(1)
             out[np.arange(stop - start), (i * width + u) * buckets + bucket] = np.where(negative, -1, 1)
     return out
 

@@ -58,8 +58,15 @@ struct Scatter {
 
 // One non-zero of R: column << 1 | negative.
 using Entry = uint32_t;
-// 16 features of the grouped hash at once: (first column of the group << 4 | lane key) << 16 | 16 sign bits.
+// 16 features of the grouped hash at once: (first column << 4 | lane key) << 16 | 16 sign bits. Feature 16 g + l goes
+// to column first + (l ^ key), with the sign bit of that number.
 using GroupEntry = uint64_t;
+constexpr size_t group_width = 16;
+
+inline Entry entry_of(GroupEntry group, uint32_t lane) {
+  const uint32_t place = lane ^ (uint32_t(group >> 16) & uint32_t(group_width - 1));
+  return Entry((group >> 20) + place) << 1 | (uint32_t(group >> place) & 1u);
+}
 
 struct Hadamard {
   const uint32_t* sample;   // r column numbers of the Walsh-Hadamard matrix
@@ -78,10 +85,11 @@ struct Kernels {
   void (*grouped_table)(const Scatter&, uint64_t first_group, size_t groups, GroupEntry* out);
   void (*independent_table)(const Scatter&, uint64_t feature, size_t count, Entry* out);
   size_t (*sparse_sign_row)(const Scatter&, uint64_t feature, Entry* out);  // at most `columns`; returns how many
-  // out[row] += X[row] S for rows of X in C order; `groups` whole groups of 16 features each
+  // sums[row] += X[row] S for up to `grouped_rows` rows in C order and `groups` whole groups of 16 features; rows of
+  // sums are `sums_stride` apart
   void (*grouped_dense[type_count])(const Scatter&, const GroupEntry* table, size_t groups, const size_t* cuts,
                                     size_t cut_count, const void* x, ptrdiff_t row_stride, size_t rows, void* scratch,
-                                    void* out);
+                                    void* sums);
   // out[:, row] += X[row] S, for up to `lane_rows` rows side by side, any strides
   void (*lanes_dense[type_count])(const Entry* entry, const uint32_t* pointer, size_t features, const void* x,
                                   ptrdiff_t row_stride, ptrdiff_t column_stride, size_t rows, void* scratch, void* out);
@@ -113,6 +121,9 @@ constexpr size_t lane_rows = 16;
 // Rows of X that share the work of decoding a table.
 constexpr size_t grouped_rows = 4;
 constexpr size_t hadamard_rows = 8;
+
+// A little more than the columns: rows a power of two apart would get in each other's way in the cache.
+inline size_t sums_stride(const Scatter& scatter) { return scatter.columns + 2 * group_width; }
 
 const Kernels& kernels();            // of the instruction set in force
 const char* const* supported();      // names this CPU can run, best first, null-terminated

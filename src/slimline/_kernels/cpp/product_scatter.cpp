@@ -4,7 +4,7 @@
 namespace slimline {
 namespace {
 
-constexpr size_t group = 16;
+constexpr size_t group = group_width;
 constexpr size_t table_entries = size_t(1) << 19;  // 2 to 4 MB
 
 // Entries of R's rows for a stretch of features: those of feature f are entry[pointer[f]] to entry[pointer[f + 1]].
@@ -35,10 +35,7 @@ struct Table {
     for (uint64_t a = feature; a < feature + count; a++) {
       if (a == feature || a % group == 0) kernels().grouped_table(scatter, a / group, 1, groups.data());
       const uint32_t lane = uint32_t(a % group);
-      for (size_t t = 0; t < each; t++) {
-        const uint64_t column = (groups[t] >> 20) + (lane ^ (uint32_t(groups[t] >> 16) & (group - 1)));
-        *out++ = Entry(column << 1) | (uint32_t(groups[t] >> lane) & 1u);
-      }
+      for (size_t t = 0; t < each; t++) *out++ = entry_of(groups[t], lane);
     }
   }
   void begin() { pointer.assign(1, 0); entry.clear(); }
@@ -53,18 +50,22 @@ float flip(float x, uint32_t negative) { return negative ? -x : x; }
 double flip(double x, uint32_t negative) { return negative ? -x : x; }
 
 // Group numbers before which one more addition could overflow an int16 sum of bytes.
-std::vector<size_t> overflow_cuts(const Scatter& scatter, const std::vector<GroupEntry>& table, size_t first, size_t groups, Type type) {
+std::vector<size_t> overflow_cuts(const Scatter& scatter, const GroupEntry* table, size_t groups, Type type) {
   const uint32_t limit = type == Type::u8 ? 32767 / 255 : 32767 / 128;
+  const size_t entries = scatter.entries();
   std::vector<uint32_t> hits(scatter.columns / group, 0);
   std::vector<size_t> cuts;
+  auto count = [&](size_t b) {
+    uint32_t most = 0;
+    for (size_t t = 0; t < entries; t++) most = std::max(most, ++hits[size_t(table[b * entries + t] >> 20) / group]);
+    return most;
+  };
   for (size_t b = 0; b < groups; b++)
-    for (size_t t = 0; t < scatter.entries(); t++)
-      if (++hits[(table[(first + b) * scatter.entries() + t] >> 20) / group] > limit) {
-        cuts.push_back(b);
-        std::fill(hits.begin(), hits.end(), 0);
-        for (size_t u = 0; u < scatter.entries(); u++) hits[(table[(first + b) * scatter.entries() + u] >> 20) / group]++;
-        break;
-      }
+    if (count(b) > limit) {
+      cuts.push_back(b);
+      std::fill(hits.begin(), hits.end(), 0);
+      count(b);
+    }
   return cuts;
 }
 
@@ -85,13 +86,13 @@ void grouped_product(const Scatter& scatter, const Dense& x, uint64_t feature, d
     const uint64_t whole_first = std::min((begin + group - 1) / group, last);
     const uint64_t whole_last = std::max(end / group, whole_first);
     const size_t whole = size_t(whole_last - whole_first);
-    const std::vector<size_t> cuts = x.item() == 1 ? overflow_cuts(scatter, table, size_t(whole_first - first), whole, x.type) : std::vector<size_t>();
-    const size_t width = grouped_rows * scatter.columns;
-    Scratch<T> sums(team, width);
-    Scratch<int16_t> small(team, x.item() == 1 ? width : 1);
+    const std::vector<size_t> cuts = x.item() == 1 ? overflow_cuts(scatter, table.data() + size_t(whole_first - first) * each, whole, x.type) : std::vector<size_t>();
+    const size_t width = sums_stride(scatter);
+    Scratch<T> sums(team, grouped_rows * width);
+    Scratch<int16_t> small(team, x.item() == 1 ? grouped_rows * width : 1);
     const bool add = out.accumulate || begin > feature;
     const auto kernel = kernels().grouped_dense[int(x.type)];
-    auto part = [&](uint64_t from, uint64_t to, size_t row, size_t rows, T* acc, int16_t* scratch) {  // inside one group
+    auto edge = [&](uint64_t from, uint64_t to, size_t row, size_t rows, T* acc, int16_t* scratch) {  // inside one group
       alignas(64) char padded[grouped_rows * group * sizeof(double)] = {};
       for (size_t q = 0; q < rows; q++)
         std::copy_n(x.at(row + q, size_t(from - feature)), size_t(to - from) * x.item(), padded + (q * group + from % group) * x.item());
@@ -101,15 +102,15 @@ void grouped_product(const Scatter& scatter, const Dense& x, uint64_t feature, d
       T* acc = sums.of(worker);
       int16_t* scratch = small.of(worker);
       const size_t rows = row_end - row;
-      std::fill_n(acc, rows * scatter.columns, T(0));
-      if (begin % group) part(begin, std::min<uint64_t>(end, whole_first * group), row, rows, acc, scratch);
+      std::fill_n(acc, rows * width, T(0));
+      if (begin % group) edge(begin, std::min<uint64_t>(end, whole_first * group), row, rows, acc, scratch);
       if (whole)
         kernel(scatter, table.data() + size_t(whole_first - first) * each, whole, cuts.data(), cuts.size(),
                x.at(row, size_t(whole_first * group - feature)), x.row_stride, rows, scratch, acc);
       const uint64_t tail = std::max(begin, whole_last * group);
-      if (tail < end && !(begin % group && begin / group == tail / group)) part(tail, end, row, rows, acc, scratch);
+      if (tail < end && !(begin % group && begin / group == tail / group)) edge(tail, end, row, rows, acc, scratch);
       for (size_t q = 0; q < rows; q++)
-        write_row(acc + q * scatter.columns, T(scale), add, out.data + (row + q) * out.stride, scatter.columns);
+        write_row(acc + q * width, T(scale), add, out.data + (row + q) * out.stride, scatter.columns);
     });
     begin = end;
   }
@@ -175,8 +176,10 @@ class Lookup {
       if (groups_.empty()) kernels().grouped_table(scatter_, a / group, 1, space);
       else g = groups_.data() + size_t(a / group - first_group_) * each;
       const uint32_t lane = uint32_t(a % group);
-      for (size_t t = 0; t < each; t++)
-        visit(size_t(g[t] >> 20) + (lane ^ (uint32_t(g[t] >> 16) & (group - 1))), uint32_t(g[t] >> lane) & 1u);
+      for (size_t t = 0; t < each; t++) {
+        const Entry entry = entry_of(g[t], lane);
+        visit(size_t(entry >> 1), entry & 1u);
+      }
       return;
     }
     Entry* local = reinterpret_cast<Entry*>(space);

@@ -10,7 +10,7 @@ namespace {
 SLIMLINE_INLINE uint32_t below(uint32_t word, uint32_t bound) { return uint32_t((uint64_t(word) * bound) >> 32); }
 
 // Group B of 16 features, hash i: counter (B, i). Word 0 chooses the group of 16 buckets, word 1 the key that
-// permutes the lanes, words 2 and 3 hold the signs of the first four columns; further ones follow in chunks.
+// permutes the lanes, words 2 and 3 hold the signs of the first four parts; further ones follow in chunks.
 void grouped_table(const Scatter& scatter, uint64_t first_group, size_t groups, GroupEntry* out) {
   const Key key = key_of(scatter.seed);
   const uint32_t buckets = scatter.buckets();

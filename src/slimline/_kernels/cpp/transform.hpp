@@ -19,7 +19,7 @@ template <class T, int radix> SLIMLINE_INLINE void butterflies(vector_of<T>* a) 
       if (!(i & h)) {
         V x = a[i], y = a[i + h];
         a[i] = x + y;
-        a[i + h] = x - y;
+        a[i + h] = subtract(x, y);
       }
 }
 

@@ -1,0 +1,97 @@
+"""What our families should reach at the full sizes: one small table for each kind of data.
+
+A target is a ratio of times to a peer, a share of the machine's limit, or a bound on memory above X and the result.
+"""
+
+from __future__ import annotations
+
+from slimline.bench.projections import names
+from slimline.bench.projections.data import Shape
+from slimline.bench.record import Target
+
+#: Memory is measured to about this much: what should need none may show as this.
+_RESOLUTION = 1 << 20
+_MEGABYTE = 1_000_000
+
+
+def _against(contender: str, **bounds: float) -> tuple[Target, ...]:
+    peers = {
+        "gaussian": names.SKLEARN_GAUSSIAN,
+        "sparse": names.SKLEARN_SPARSE,
+        "hasher": names.SKLEARN_HASHER,
+        "cw": names.SCIPY_CW,
+        "count_sketch": names.SCIPY_COUNT_SKETCH,
+    }
+    return tuple(Target(contender, "ratio", bound, peers[peer]) for peer, bound in bounds.items())
+
+
+def _dense_families(gaussian: float, threads: int) -> tuple[Target, ...]:
+    """Return the targets of families with an entry everywhere: nearly as fast as the product alone."""
+    share = 0.90 if threads == 1 else 0.85
+    return tuple(
+        target
+        for name in (names.SIGN, names.GAUSSIAN)
+        for target in (
+            *_against(name, gaussian=gaussian),
+            Target(name, "share", share),
+            Target(name, "memory", 20 * _MEGABYTE),
+        )
+    )
+
+
+def wide_dense(shape: Shape, threads: int) -> tuple[Target, ...]:
+    """Return the targets for dense float data with many features."""
+    row = threads * 4.0 * (1 << (shape.d - 1).bit_length())
+    return (
+        *_against(names.EMBEDDING_1, count_sketch=0.035, cw=0.02),
+        Target(names.EMBEDDING_1, "share", 0.95),
+        Target(names.EMBEDDING_1, "memory", 0.01 * shape.input_bytes),
+        *_against(names.EMBEDDING_4, gaussian=0.012, sparse=0.02),
+        Target(names.EMBEDDING_4, "share", 0.80),
+        Target(names.EMBEDDING_4, "memory", 0.01 * shape.input_bytes),
+        *_against(names.HADAMARD, gaussian=0.03),
+        Target(names.HADAMARD, "share", 0.45),
+        Target(names.HADAMARD, "memory", row + _RESOLUTION),
+        *_dense_families(0.45, threads),
+    )
+
+
+def small_dense(shape: Shape, threads: int) -> tuple[Target, ...]:
+    """Return the targets for dense float data that fit into the cache."""
+    rate = (Target(names.EMBEDDING_4, "rate", 8.0),) if threads == 1 else ()
+    return (
+        *_against(names.EMBEDDING_4, gaussian=0.008, sparse=0.012, count_sketch=0.3),
+        *rate,
+        *_dense_families(0.20, threads),
+    )
+
+
+def genotypes(shape: Shape, threads: int) -> tuple[Target, ...]:
+    """Return the targets for int8 data."""
+    return (
+        *_against(names.EMBEDDING_1, sparse=0.002, count_sketch=0.012),
+        Target(names.EMBEDDING_1, "share", 0.80),
+        Target(names.EMBEDDING_1, "memory", 20 * _MEGABYTE),
+        *_against(names.EMBEDDING_4, sparse=0.003, count_sketch=0.012),
+        Target(names.EMBEDDING_4, "share", 0.45),
+        Target(names.EMBEDDING_4, "memory", 20 * _MEGABYTE),
+    )
+
+
+def wide_sparse(shape: Shape, threads: int) -> tuple[Target, ...]:
+    """Return the targets for CSR data with many rows and features: no table of the features."""
+    return (
+        *_against(names.EMBEDDING_1, count_sketch=0.16, sparse=0.01, gaussian=0.0005),
+        Target(names.EMBEDDING_1, "share", 0.65),
+        Target(names.EMBEDDING_1, "memory", _RESOLUTION),
+        *_against(names.EMBEDDING_4, count_sketch=0.33, sparse=0.01, gaussian=0.0005),
+        Target(names.EMBEDDING_4, "memory", _RESOLUTION),
+    )
+
+
+def small_sparse(shape: Shape, threads: int) -> tuple[Target, ...]:
+    """Return the targets for small CSR data, where the call itself counts."""
+    return (
+        *_against(names.EMBEDDING_1, count_sketch=0.25, sparse=0.001, hasher=0.02),
+        Target(names.ONE_ROW, "seconds", 30e-6),
+    )

@@ -1,0 +1,172 @@
+"""Results for the terminal: for each case who took how long, beside limits, targets and peers."""
+
+from __future__ import annotations
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from slimline.bench.compare import Verdict, judge, ratio, share
+from slimline.bench.record import CaseResult, Measurement, Report
+
+_STYLE = {"ours": "bold", "peer": "", "limit": "cyan"}
+#: Above this the median of the runs is so far from the best that the machine was busy with something else.
+_BUSY = 1.5
+
+
+def format_seconds(seconds: float | None) -> str:
+    """Return a time with three digits and a unit that suits it."""
+    if seconds is None:
+        return "–"
+    for factor, unit in ((1.0, "s"), (1e3, "ms")):
+        if seconds * factor >= 0.9995:
+            return f"{_three(seconds * factor)} {unit}"
+    return f"{_three(seconds * 1e6)} µs"
+
+
+def format_bytes(size: float | None) -> str:
+    """Return a size with three digits and a unit that suits it; less than a megabyte is not told apart."""
+    if size is None:
+        return "–"
+    if size < 1e6:
+        return "< 1 MB"
+    return f"{_three(size / 1e9)} GB" if size >= 0.9995e9 else f"{_three(size / 1e6)} MB"
+
+
+def format_ratio(value: float | None) -> str:
+    """Return a ratio with two digits."""
+    if value is None:
+        return "–"
+    return f"{value:.2g}" if value < 10 else f"{value:.0f}"
+
+
+def _three(value: float) -> str:
+    return f"{value:.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
+
+
+def machine_lines(report: Report) -> RenderableType:
+    """Return what the figures were measured on, in two lines."""
+    machine = report.machine
+    libraries = ", ".join(f"{name} {version}" for name, version in machine["libraries"].items() if version)
+    threads = f"{machine['threads']} thread{'s' if machine['threads'] != 1 else ''}"
+    memory = f", {format_bytes(machine['memory_bytes'])}" if machine["memory_bytes"] else ""
+    first = f"{machine['cpu']}, {machine['cpus']} CPUs{memory}; {threads}, kernels for {machine['instruction_set']}"
+    return Text(f"{first}\n{libraries}", style="dim")
+
+
+def case_view(case: CaseResult) -> RenderableType:
+    """Return a case as a heading, a table of its contenders, and a table of ours against the peers."""
+    threads = f"{case.threads} thread{'s' if case.threads != 1 else ''}"
+    heading = Text.assemble((f"\n{case.name}", "bold magenta"), f"  {case.title}, {threads}")
+    if case.skipped:
+        return Group(heading, Text(f"skipped: {case.skipped}", style="yellow"))
+    parts: list[RenderableType] = [heading, _contenders(case)]
+    if case.of_role("peer") and case.of_role("ours"):
+        parts.append(_ratios(case))
+    if busy := _busiest(case):
+        parts.append(Text(f"The machine was not quiet: {busy}.", style="yellow"))
+    return Group(*parts)
+
+
+def _contenders(case: CaseResult) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("contender", no_wrap=True)
+    table.add_column("time", justify="right", no_wrap=True)
+    table.add_column("memory", justify="right", no_wrap=True)
+    table.add_column("speed", min_width=10)
+    targets = any(target.quantity != "ratio" for target in case.targets)
+    table.add_column("target" if targets else "")
+    roles = ("limit", "ours", "peer")
+    for role in roles:
+        members = case.of_role(role)
+        for m in members:
+            last = role != roles[-1] and m is members[-1]
+            table.add_row(*_contender_row(case, m), style=_STYLE[role], end_section=last)
+    return table
+
+
+def _contender_row(case: CaseResult, m: Measurement) -> tuple[RenderableType, ...]:
+    if m.status != "measured":
+        note = Text(f"{m.status}: {m.note}" if m.note else m.status, style="yellow" if m.role == "peer" else "red")
+        return m.contender, "–", "–", "", note
+    part = share(case, m)
+    speed = "" if m.rate is None else f"{_three(m.rate)} {m.unit}"
+    if part is not None:
+        speed += f", {part:.0%} of {m.limit}"
+    verdicts = [judge(case, t) for t in case.targets if t.contender == m.contender and t.quantity != "ratio"]
+    target = Text("\n").join(_verdict(v, v.text) for v in verdicts)
+    memory = "" if m.role == "limit" else format_bytes(m.extra_bytes)
+    return m.contender, format_seconds(m.best), memory, speed, target
+
+
+def _ratios(case: CaseResult) -> Table:
+    peers = case.of_role("peer")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("our time / theirs", no_wrap=True, style="bold")
+    for peer in peers:
+        table.add_column(peer.contender, justify="right")
+    targets = {(t.contender, t.peer): t for t in case.targets if t.quantity == "ratio"}
+    for m in case.of_role("ours"):
+        cells = []
+        for peer in peers:
+            if (target := targets.get((m.contender, peer.contender))) is not None:
+                verdict = judge(case, target)
+                cells.append(_verdict(verdict, f"≤ {target.bound:g}", before=f"{format_ratio(verdict.value)}\n"))
+            else:
+                cells.append(Text(format_ratio(ratio(case, m.contender, peer.contender))))
+        table.add_row(m.contender, *cells)
+    return table
+
+
+def _verdict(verdict: Verdict, text: str, before: str = "") -> Text:
+    mark, style = {True: ("✓", "green"), False: ("✗", "red"), None: ("?", "dim")}[verdict.met]
+    return Text.assemble(before, (f"{mark} {text}", style))
+
+
+def _busiest(case: CaseResult) -> str:
+    """Return by how much the limits, which do the same work in every run, were disturbed."""
+    spreads = [(m.spread, m.contender) for m in case.of_role("limit") if m.spread is not None and len(m.seconds) > 2]
+    spread, name = max(spreads, default=(1.0, ""))
+    return f"half of the runs of “{name}” took {spread:.1f} times the best or more" if spread > _BUSY else ""
+
+
+def summary_view(report: Report) -> RenderableType:
+    """Return how many targets are met, and which are not."""
+    verdicts = [(case, judge(case, target)) for case in report.cases for target in case.targets]
+    judged = [(case, v) for case, v in verdicts if v.met is not None]
+    if not judged:
+        return Text("")
+    missed = [(case, v) for case, v in judged if not v.met]
+    head = Text(f"\nTargets: {len(judged) - len(missed)} of {len(judged)} met", style="bold")
+    if len(judged) < len(verdicts):
+        head.append(f", {len(verdicts) - len(judged)} not judged (a peer was not measured)", style="dim")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for column in ("missed in", "contender", "target", "measured"):
+        table.add_column(column, justify="right" if column == "measured" else "left")
+    for case, v in missed:
+        table.add_row(case.name, v.target.contender, v.text, format_value(v))
+    return Group(head, table) if missed else head
+
+
+def format_value(verdict: Verdict) -> str:
+    """Return what was measured for a target, in the target's own measure."""
+    value = verdict.value
+    if value is None:
+        return "–"
+    match verdict.target.quantity:
+        case "share":
+            return f"{value:.0%}"
+        case "memory":
+            return format_bytes(value)
+        case "seconds":
+            return format_seconds(value)
+        case "rate":
+            return _three(value)
+        case "ratio":
+            return format_ratio(value)
+
+
+def print_case(console: Console, case: CaseResult) -> None:
+    """Print a case."""
+    console.print(case_view(case))

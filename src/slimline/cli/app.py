@@ -1,0 +1,38 @@
+"""The commands, put together."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from slimline.cli import bench, demo
+
+app = typer.Typer(
+    help="Linear classifiers for data too wide to train on: project, train on the sketch, lift the weights back.",
+    epilog="Start with [bold]slimline demo[/bold]; each command has its own --help with examples.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
+app.add_typer(bench.app, name="bench")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from slimline import __version__
+
+        typer.echo(f"slimline {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def slimline(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Linear classifiers for data too wide to train on: project, train on the sketch, lift the weights back."""

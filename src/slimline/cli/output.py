@@ -1,0 +1,56 @@
+"""Where the commands write: tables to standard output, progress to standard error, JSON to a file or instead of tables."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slimline.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
+#: `--json -` writes to standard output.
+STANDARD_OUTPUT = Path("-")
+
+
+def tables(json: Path | None) -> Console:
+    """Return the console for tables: standard output, or standard error if the JSON goes there."""
+    from rich.console import Console
+
+    return Console(stderr=json == STANDARD_OUTPUT, highlight=False)
+
+
+def progress() -> Progress:
+    """Return a progress display on standard error, gone when the work is done."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+
+
+def check_json_path(json: Path | None) -> None:
+    """Refuse a path that cannot be written, before any work is done."""
+    if json is None or json == STANDARD_OUTPUT:
+        return
+    if json.is_dir() or not json.absolute().parent.is_dir():
+        raise InvalidParameterError(f"--json {json}: give a file in a folder that exists.")
+
+
+def write_json(json: Path | None, text: str) -> None:
+    """Write JSON to the file, or to standard output for "-"; nothing for None."""
+    from slimline.bench.record import write_text_whole
+
+    if json == STANDARD_OUTPUT:
+        sys.stdout.write(text + "\n")
+    elif json is not None:
+        write_text_whole(json, text)

@@ -1,0 +1,174 @@
+"""What R does on average: isometry in expectation, and the exact second moment of theory sheet §1.
+
+Both checks draw R for many seeds and compare a mean with its exact value, in units of its standard error. They
+fail a correct projection where a mean lies more than `Z_LIMIT` = 7.5 standard errors off: for a normal mean with
+probability 6.4e-14. What is averaged is not normal; a skewness γ multiplies that tail by about exp(γ z³ / (3 √N))
+(Cramér's correction, studentised mean), that is by less than 6e5 for γ ≤ 6 and N = 4,000 repeats, and 15 means are
+looked at. So the failure probability of one check is below 1e-6. The skewness of what is averaged here is at most
+that of a collision with probability 1/32, 5.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.projections import Projection
+
+Factory = Callable[[int, int, int], Projection]
+
+#: Standard errors beyond which a mean is called wrong.
+Z_LIMIT = 7.5
+
+#: What float64 rounding can do to a squared norm near 1 of at most a few hundred terms.
+_ROUNDING = 1e-12
+
+
+def exact_variance(projection: Projection, w: NDArray[np.float64], x: NDArray[np.float64]) -> float:
+    """Return Var⟨Rᵀw, Rᵀx⟩ over the seeds, by the formula of the theory sheet.
+
+    Parameters
+    ----------
+    projection : Projection
+        Gives r, `kurtosis` and `collision()`.
+    w, x : array of shape (n_features,)
+        Two vectors.
+
+    Returns
+    -------
+    variance : float
+        (1/r) [f Σ_{a≠b, not in one block} (w_a² x_b² + w_a x_a w_b x_b) + (k₄ - 1) Σ_a w_a² x_a²]
+        with (block, f) = `collision()`. For block = 1, f = 1 this is
+        (‖w‖²‖x‖² + ⟨w, x⟩² + (k₄ - 3) Σ w_a² x_a²)/r.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from slimline.projections import Gaussian
+    >>> from slimline.testing import exact_variance
+    >>> x = np.ones(4) / 2
+    >>> exact_variance(Gaussian(n_features=4, n_components=8, seed=0), x, x)
+    0.25
+    """
+    block, factor = projection.collision()
+    starts = np.arange(0, projection.n_features, block)
+
+    def meeting(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+        # Σ over all pairs, less the pairs of one block (a feature and itself among them)
+        within = np.add.reduceat(a, starts) @ np.add.reduceat(b, starts)
+        return float(a.sum() * b.sum() - within)
+
+    pairs = meeting(w * w, x * x) + meeting(w * x, w * x)
+    same = float(np.sum(w * w * x * x))
+    return (factor * pairs + (projection.kurtosis - 1) * same) / projection.n_components
+
+
+def _vectors(n_features: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Return unit vectors that tell the terms of the formula apart: one feature, one block, all, decaying, random."""
+    X = np.zeros((5, n_features))
+    X[0, n_features // 3] = 1
+    X[1, : min(16, n_features)] = 1
+    X[2] = rng.choice([-1.0, 1.0], size=n_features)
+    X[3] = 1 / (1 + np.arange(n_features))
+    X[4] = rng.standard_normal(n_features)
+    unit: NDArray[np.float64] = X / np.linalg.norm(X, axis=1)[:, None]
+    return unit
+
+
+def _inner_products(make: Factory, shape: tuple[int, int], X: NDArray[np.float64], seeds: range) -> NDArray[np.float64]:
+    out = np.empty((len(seeds), len(X), len(X)))
+    for k, seed in enumerate(seeds):
+        Z = make(*shape, seed).apply(X)
+        out[k] = Z @ Z.T
+    return out
+
+
+def _require_mean(samples: NDArray[np.float64], expected: float, what: str) -> None:
+    error = float(samples.std(ddof=1) / np.sqrt(len(samples)))
+    off = float(samples.mean()) - expected
+    if not abs(off) <= Z_LIMIT * error + _ROUNDING:
+        raise AssertionError(
+            f"{what} is {samples.mean():.6g} on average over {len(samples)} seeds and should be {expected:.6g}: "
+            f"{abs(off) / max(error, 1e-300):.1f} standard errors off, where {Z_LIMIT} are allowed."
+        )
+
+
+def check_isometry(
+    make: Factory, *, n_features: int = 48, n_components: int = 32, repeats: int = 4000, seed: int = 0
+) -> None:
+    """Check that E⟨Rᵀw, Rᵀx⟩ = ⟨w, x⟩, so that E‖Rᵀx‖² = ‖x‖².
+
+    Parameters
+    ----------
+    make : callable
+        `make(n_features, n_components, seed)` returns a projection.
+    n_features, n_components : int
+        Its shape. Components must be a multiple of what the family asks for.
+    repeats : int
+        Number of seeds.
+    seed : int
+        The first of them.
+
+    Raises
+    ------
+    AssertionError
+        If an inner product is off on average; a correct projection fails with probability below 1e-6.
+
+    Examples
+    --------
+    >>> from slimline.projections import Gaussian
+    >>> from slimline.testing import check_isometry
+    >>> check_isometry(Gaussian, repeats=500)
+    """
+    X = _vectors(n_features, np.random.default_rng(seed))
+    products = _inner_products(make, (n_features, n_components), X, range(seed, seed + repeats))
+    for i in range(len(X)):
+        for j in range(i + 1):
+            _require_mean(products[:, i, j], float(X[i] @ X[j]), f"<R^T x{i}, R^T x{j}>")
+
+
+def check_second_moment(
+    make: Factory, *, n_features: int = 48, n_components: int = 32, repeats: int = 4000, seed: int = 0
+) -> None:
+    """Check Var⟨Rᵀw, Rᵀx⟩ and E‖VᵀRRᵀV - I‖_F² against their exact values.
+
+    Parameters
+    ----------
+    make : callable
+        `make(n_features, n_components, seed)` returns a projection.
+    n_features, n_components : int
+        Its shape. Components must be a multiple of what the family asks for.
+    repeats : int
+        Number of seeds.
+    seed : int
+        The first of them.
+
+    Raises
+    ------
+    AssertionError
+        If a second moment is not the one that `kurtosis` and `collision()` promise; a projection that keeps its promise
+        fails with probability below 1e-6.
+
+    See Also
+    --------
+    exact_variance : The formula.
+
+    Examples
+    --------
+    >>> from slimline.projections import RandomSign
+    >>> from slimline.testing import check_second_moment
+    >>> check_second_moment(RandomSign, repeats=500)
+    """
+    X = _vectors(n_features, np.random.default_rng(seed))
+    shape, seeds = (n_features, n_components), range(seed, seed + repeats)
+    projection = make(*shape, seed)
+    squares = (_inner_products(make, shape, X, seeds) - X @ X.T) ** 2
+    for i in range(len(X)):
+        for j in range(i + 1):
+            _require_mean(squares[:, i, j], exact_variance(projection, X[i], X[j]), f"Var<R^T x{i}, R^T x{j}>")
+    V = np.linalg.qr(X.T)[0].T
+    squares = (_inner_products(make, shape, V, seeds) - np.eye(len(V))) ** 2
+    expected = sum(exact_variance(projection, w, x) for w in V for x in V)
+    _require_mean(squares.sum(axis=(1, 2)), expected, "||V^T R R^T V - I||_F^2")
