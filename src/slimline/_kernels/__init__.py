@@ -40,7 +40,8 @@ def select_instruction_set(name: str) -> None:
     """Use the kernels of another instruction set from now on."""
     if not _native.select(name):
         raise UnsupportedInstructionSetError(
-            f"SLIMLINE_ISA={name!r} is not to be had on this CPU. Choose one of {', '.join(instruction_sets())}, or unset it."
+            f"SLIMLINE_ISA={name!r} is not to be had on this CPU. "
+            f"Choose one of {', '.join(instruction_sets())}, or unset it."
         )
 
 

@@ -11,7 +11,7 @@ from slimline.errors import SlimlineError
 @cache
 def gemm(precision: str) -> Any:
     """Return `sgemm` ("s") or `dgemm` ("d") as a capsule."""
-    exported: dict[str, Any] = scipy.linalg.cython_blas.__pyx_capi__
+    exported: Any = scipy.linalg.cython_blas.__pyx_capi__
     capsule = exported[f"{precision}gemm"]
     # The name of the capsule is the C signature; a BLAS that counts in 64 bits would need other calls.
     if "int *, int *, int *" not in repr(capsule):

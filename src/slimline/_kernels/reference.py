@@ -46,7 +46,8 @@ def _logarithm(x: NDArray[np.float32]) -> NDArray[np.float32]:
     y = (f * square) * p
     y = y + e * np.float32(-2.12194440e-4)
     y = y - square * np.float32(0.5)
-    return (f + y) + e * np.float32(0.693359375)
+    result: NDArray[np.float32] = (f + y) + e * np.float32(0.693359375)
+    return result
 
 
 def box_muller(u: Words, v: Words) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

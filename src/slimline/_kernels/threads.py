@@ -14,7 +14,9 @@ def thread_count() -> int:
         if not text.isdigit() or int(text) < 1:
             if name == "OMP_NUM_THREADS":  # not ours to judge
                 continue
-            raise InvalidParameterError(f"{name} is {text!r}: set it to a whole number of threads, 1 or more, or unset it.")
+            raise InvalidParameterError(
+                f"{name} is {text!r}: set it to a whole number of threads, 1 or more, or unset it."
+            )
         return int(text)
     return available_cpus()
 

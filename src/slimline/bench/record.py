@@ -166,7 +166,13 @@ class Report:
             fields |= {"threads": case.threads, "skipped": case.skipped}
             contenders = [
                 asdict(m)
-                | {"best": m.best, "rate": m.rate, "spread": m.spread, "share": share(case, m), "ratios": ratios(case, m)}
+                | {
+                    "best": m.best,
+                    "rate": m.rate,
+                    "spread": m.spread,
+                    "share": share(case, m),
+                    "ratios": ratios(case, m),
+                }
                 for m in case.measurements
             ]
             verdicts = [judge(case, target) for target in case.targets]

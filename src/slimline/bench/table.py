@@ -8,11 +8,15 @@ from rich.table import Table
 from rich.text import Text
 
 from slimline.bench.compare import Verdict, judge, ratio, share
-from slimline.bench.record import CaseResult, Measurement, Report
+from slimline.bench.record import CaseResult, Measurement, Report, Role
 
 _STYLE = {"ours": "bold", "peer": "", "limit": "cyan"}
 #: Above this the median of the runs is so far from the best that the machine was busy with something else.
 _BUSY = 1.5
+#: Shorter runs are disturbed by anything, which says nothing of the rest.
+_TELLING_SECONDS = 1e-3
+#: Widths of the first and of the other columns in the tables of ratios.
+_NAME_WIDTH, _RATIO_WIDTH = 25, 14
 
 
 def format_seconds(seconds: float | None) -> str:
@@ -55,15 +59,30 @@ def machine_lines(report: Report) -> RenderableType:
     return Text(f"{first}\n{libraries}", style="dim")
 
 
-def case_view(case: CaseResult) -> RenderableType:
-    """Return a case as a heading, a table of its contenders, and a table of ours against the peers."""
+def case_view(case: CaseResult, width: int = 120) -> RenderableType:
+    """Return a case as a heading, a table of its contenders, and tables of ours against the peers.
+
+    Parameters
+    ----------
+    case : CaseResult
+        The case.
+    width : int
+        Columns of the terminal; where they do not take all peers side by side, there are several tables.
+
+    Returns
+    -------
+    view : renderable
+        For `rich`.
+    """
     threads = f"{case.threads} thread{'s' if case.threads != 1 else ''}"
     heading = Text.assemble((f"\n{case.name}", "bold magenta"), f"  {case.title}, {threads}")
     if case.skipped:
         return Group(heading, Text(f"skipped: {case.skipped}", style="yellow"))
-    parts: list[RenderableType] = [heading, _contenders(case)]
-    if case.of_role("peer") and case.of_role("ours"):
-        parts.append(_ratios(case))
+    parts: list[RenderableType] = [heading, Text(""), _contenders(case)]
+    peers = case.of_role("peer") if case.of_role("ours") else ()
+    step = max(1, (width - _NAME_WIDTH) // _RATIO_WIDTH)
+    for start in range(0, len(peers), step):
+        parts += [Text(""), _ratios(case, peers[start : start + step])]
     if busy := _busiest(case):
         parts.append(Text(f"The machine was not quiet: {busy}.", style="yellow"))
     return Group(*parts)
@@ -77,7 +96,7 @@ def _contenders(case: CaseResult) -> Table:
     table.add_column("speed", min_width=10)
     targets = any(target.quantity != "ratio" for target in case.targets)
     table.add_column("target" if targets else "")
-    roles = ("limit", "ours", "peer")
+    roles: tuple[Role, ...] = ("limit", "ours", "peer")
     for role in roles:
         members = case.of_role(role)
         for m in members:
@@ -100,12 +119,11 @@ def _contender_row(case: CaseResult, m: Measurement) -> tuple[RenderableType, ..
     return m.contender, format_seconds(m.best), memory, speed, target
 
 
-def _ratios(case: CaseResult) -> Table:
-    peers = case.of_role("peer")
+def _ratios(case: CaseResult, peers: tuple[Measurement, ...]) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("our time / theirs", no_wrap=True, style="bold")
     for peer in peers:
-        table.add_column(peer.contender, justify="right")
+        table.add_column(peer.contender.replace(" ", "\n", 1), justify="right", no_wrap=True)
     targets = {(t.contender, t.peer): t for t in case.targets if t.quantity == "ratio"}
     for m in case.of_role("ours"):
         cells = []
@@ -126,7 +144,11 @@ def _verdict(verdict: Verdict, text: str, before: str = "") -> Text:
 
 def _busiest(case: CaseResult) -> str:
     """Return by how much the limits, which do the same work in every run, were disturbed."""
-    spreads = [(m.spread, m.contender) for m in case.of_role("limit") if m.spread is not None and len(m.seconds) > 2]
+    spreads = [
+        (m.spread, m.contender)
+        for m in case.of_role("limit")
+        if m.spread is not None and m.best is not None and m.best > _TELLING_SECONDS and len(m.seconds) > 2
+    ]
     spread, name = max(spreads, default=(1.0, ""))
     return f"half of the runs of “{name}” took {spread:.1f} times the best or more" if spread > _BUSY else ""
 
@@ -168,5 +190,5 @@ def format_value(verdict: Verdict) -> str:
 
 
 def print_case(console: Console, case: CaseResult) -> None:
-    """Print a case."""
-    console.print(case_view(case))
+    """Print a case, as wide as the console is."""
+    console.print(case_view(case, console.width))

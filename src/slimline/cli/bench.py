@@ -38,7 +38,8 @@ def bench() -> None:
 @app.command(epilog=EXAMPLES)
 def projections(
     case: Annotated[
-        list[str] | None, typer.Option("--case", metavar="NAME", help="Only these cases (* and ? allowed); may be repeated.")
+        list[str] | None,
+        typer.Option("--case", metavar="NAME", help="Only these cases (* and ? allowed); may be repeated."),
     ] = None,
     threads: Annotated[str, typer.Option(metavar="N|all", help="Threads that everyone is allowed.")] = "all",
     repeats: Annotated[int, typer.Option(min=1, help="Timed runs of each contender, at least; the best counts.")] = 5,
@@ -108,5 +109,7 @@ def chosen(cases: Sequence[Case], patterns: Sequence[str]) -> list[Case]:
     """
     for pattern in patterns:
         if not any(fnmatchcase(case.name, pattern) for case in cases):
-            raise InvalidParameterError(f"--case {pattern}: there is none. Choose from {', '.join(c.name for c in cases)}.")
+            raise InvalidParameterError(
+                f"--case {pattern}: there is none. Choose from {', '.join(c.name for c in cases)}."
+            )
     return [case for case in cases if not patterns or any(fnmatchcase(case.name, pattern) for pattern in patterns)]

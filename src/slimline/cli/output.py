@@ -1,4 +1,4 @@
-"""Where the commands write: tables to standard output, progress to standard error, JSON to a file or instead of tables."""
+"""Where the commands write: tables to standard output, progress to standard error, JSON where `--json` says."""
 
 from __future__ import annotations
 

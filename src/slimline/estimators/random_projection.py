@@ -139,8 +139,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """
         check_is_fitted(self)
         Z = check_array(Z, dtype=[np.float64, np.float32], accept_sparse=("csr", "csc", "coo"))
-        if sp.issparse(Z):
-            Z = Z.toarray()
+        Z = Z.toarray() if sp.issparse(Z) else Z  # type: ignore[attr-defined]
         if Z.shape[1] != self.n_components_:
             raise InvalidParameterError(f"Z has {Z.shape[1]} columns, but n_components_ is {self.n_components_}.")
         return self.projection_.lift((Z @ self._inverse_factor()).astype(Z.dtype, copy=False))
@@ -228,15 +227,19 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if n_components > n_features:
             raise InvalidParameterError(
                 f"eps={self.eps:f} and n_samples={n_samples} lead to a target dimension of {n_components} which is "
-                f"larger than the original space with n_features={n_features}: raise eps, or set n_components to a number."
+                f"larger than the original space with n_features={n_features}: "
+                "raise eps, or set n_components to a number."
             )
         step = self._granularity()
         return -(-n_components // step) * step
 
     def _sketch(self, X: Any) -> Any:
+        if sp.issparse(X):  # few values, many results
+            _require_finite(X, type(self).__name__)
+            return self.projection_.apply(X)
         Z = self.projection_.apply(X)
         # Every feature takes part in the sketch, so a value that is not finite shows in it.
-        if not sklearn.get_config()["assume_finite"] and Z.dtype.kind == "f" and not np.isfinite(Z.sum(dtype=np.float64)):
+        if not sklearn.get_config()["assume_finite"] and not np.isfinite(Z.sum(dtype=np.float64)):
             _require_finite(X, type(self).__name__)
         return Z
 
@@ -247,14 +250,16 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
 def _require_finite(X: Any, name: str) -> None:
     """Raise scikit-learn's error for NaN and infinity."""
-    assert_all_finite(X.data if sp.issparse(X) else X, estimator_name=name, input_name="X")
+    values = X.data if sp.issparse(X) else X  # type: ignore[attr-defined]
+    assert_all_finite(values, estimator_name=name, input_name="X")
 
 
 def _seed(random_state: Any) -> int:
     """Return the 64-bit key that `random_state` means: an int is the key itself."""
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):
-        if not 0 <= random_state < 2**64:
+        seed = int(random_state)
+        if not 0 <= seed < 2**64:
             raise InvalidParameterError(f"random_state must lie between 0 and 2**64 - 1; got {random_state!r}.")
-        return int(random_state)
+        return seed
     low, high = check_random_state(random_state).randint(0, 2**32, size=2, dtype=np.uint64)
     return int(low) | int(high) << 32

@@ -19,7 +19,8 @@ from slimline._kernels import thread_count
 from slimline.errors import InvalidParameterError, InvalidProjectionLineError
 from slimline.projections.blocks import as_kernel_blocks, result_dtype
 
-FloatArray = NDArray[np.float32] | NDArray[np.float64]
+#: float32 or float64.
+FloatArray = NDArray[np.floating[Any]]
 
 #: Number of the JSON line's layout. Raise it when a field changes its meaning, and keep reading the old one.
 PROTOCOL = 1
@@ -30,10 +31,11 @@ _TILE_BYTES = 8 << 20
 class NativeProjection(Protocol):
     """What the C++ object behind a projection can do."""
 
-    def apply(
-        self, x: Any, feature: int, scale: float, out: Any, accumulate: bool, threads: int
-    ) -> None: ...
-    def lift(self, v: Any, feature: int, scale: float, out: Any, threads: int) -> None: ...
+    def apply(self, x: Any, feature: int, scale: float, out: Any, accumulate: bool, threads: int) -> None:
+        """Write x R to `out`, or add it."""
+
+    def lift(self, v: Any, feature: int, scale: float, out: Any, threads: int) -> None:
+        """Write v Rᵀ for the features of `out`, from `feature` on."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ class Projection(ABC):
                 out[...] = 0
             return out
         for block, rows, column in as_kernel_blocks(X):
-            if sp.issparse(block):
+            if isinstance(block, (sp.csr_array, sp.csc_array)):
                 self._apply_sparse(block, first_feature + column, out[rows])
             else:
                 self._native.apply(block, first_feature + column, self.scale, out[rows], accumulate, thread_count())
@@ -187,9 +189,7 @@ class Projection(ABC):
         dtype = np.float32 if V.dtype == np.float32 else np.float64
         V = np.ascontiguousarray(np.atleast_2d(V), dtype=dtype)
         if V.ndim != 2 or V.shape[1] != self.n_components:
-            raise InvalidParameterError(
-                f"V must have n_components={self.n_components} columns; got shape {V.shape}."
-            )
+            raise InvalidParameterError(f"V must have n_components={self.n_components} columns; got shape {V.shape}.")
         out: FloatArray = np.empty((V.shape[0], stop - start), dtype=dtype)
         if out.size:
             self._native.lift(V, start, self.scale, out, thread_count())
@@ -205,7 +205,7 @@ class Projection(ABC):
 
     def pseudo_inverse_factor(self) -> NDArray[np.float64]:
         """Return the r × r matrix M for which R M is the transposed pseudo-inverse of R: M = (RᵀR)⁺."""
-        return np.linalg.pinv(self.gram(), hermitian=True)
+        return np.asarray(np.linalg.pinv(self.gram(), hermitian=True), dtype=np.float64)
 
     def to_json(self) -> str:
         """Return one line of JSON from which `Projection.from_json` makes the same projection again."""
@@ -221,16 +221,19 @@ class Projection(ABC):
             protocol = fields.pop("slimline_projection")
             if protocol != PROTOCOL:
                 raise InvalidProjectionLineError(
-                    f"The line has layout {protocol!r}, and this slimline reads {PROTOCOL}: use the slimline that wrote it, or newer."
+                    f"The line has layout {protocol!r}, and this slimline reads {PROTOCOL}: "
+                    "use the slimline that wrote it, or a newer one."
                 )
             return Projection._families[fields.pop("family")](**fields)
         except InvalidProjectionLineError:
             raise
         except (ValueError, KeyError, TypeError) as error:
-            raise InvalidProjectionLineError(f"Not a line that describes a projection ({error}): {line[:200]!r}") from error
+            raise InvalidProjectionLineError(
+                f"Not a line that describes a projection ({error}): {line[:200]!r}"
+            ) from error
 
     def with_components(self, n_components: int) -> Self:
-        """Return the same projection with another number of columns (of one seed, columns are nested where the family allows)."""
+        """Return the projection of the same seed with another number of columns."""
         return dataclasses.replace(self, n_components=n_components)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ def result_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def as_kernel_blocks(X: Any) -> Iterator[tuple[Any, slice, int]]:
-    """Yield (block, rows, first column) until X is covered; blocks are arrays, or CSR or CSC arrays with float values."""
+    """Yield (block, rows, first column) until X is covered: arrays, or CSR or CSC arrays with float values."""
     if sp.issparse(X):
         yield from _sparse_blocks(X)
         return
@@ -64,12 +65,10 @@ def _sparse_blocks(X: Any) -> Iterator[tuple[Any, slice, int]]:
     make = sp.csr_array if X.format == "csr" else sp.csc_array
     by_row = X.format == "csr"
     lines = X.shape[0] if by_row else X.shape[1]
-    if X.dtype == dtype and X.dtype.isnative:
-        cuts = [0, lines]
-    else:  # values are converted piece by piece
-        cuts = _cuts(X.indptr, lines)
+    # values that are not floats are converted piece by piece
+    cuts = [0, lines] if X.dtype == dtype and X.dtype.isnative else _cuts(X.indptr, lines)
     index_type = X.indices.dtype if X.indices.dtype == X.indptr.dtype else np.dtype(np.int64)
-    for start, stop in zip(cuts[:-1], cuts[1:], strict=True):
+    for start, stop in pairwise(cuts):
         first, last = int(X.indptr[start]), int(X.indptr[stop])
         pointer = X.indptr if (start, stop) == (0, lines) else X.indptr[start : stop + 1] - X.indptr[start]
         shape = (stop - start, X.shape[1]) if by_row else (X.shape[0], stop - start)

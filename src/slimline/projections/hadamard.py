@@ -39,11 +39,13 @@ class SubsampledHadamard(Projection):
             raise InvalidParameterError(f"replace must be True or False; got {self.replace!r}.")
         object.__setattr__(self, "replace", bool(self.replace))
         if self.n_features > 2**32:
-            raise InvalidParameterError(f"a Hadamard projection takes at most 2**32 features; got n_features={self.n_features}.")
+            raise InvalidParameterError(
+                f"a Hadamard projection takes at most 2**32 features; got n_features={self.n_features}."
+            )
         if not self.replace and self.n_components > self.size:
             raise InvalidParameterError(
-                f"n_components={self.n_components} is above the {self.size} columns that n_features={self.n_features} gives to "
-                "sample from: lower it, or sample with replace=True."
+                f"n_components={self.n_components} is above the {self.size} columns that there are to sample from with "
+                f"n_features={self.n_features}: lower it, or sample with replace=True."
             )
 
     @property

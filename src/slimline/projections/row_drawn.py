@@ -38,4 +38,6 @@ class RowDrawnProjection(Projection):
         for start in range(0, x.shape[0], step):
             rows = slice(start, min(start + step, x.shape[0]))
             part = x[rows].tocsc()
-            self._native.apply_columns(part.indptr, part.indices, part.data, feature, self.scale, out[rows], True, thread_count())
+            self._native.apply_columns(
+                part.indptr, part.indices, part.data, feature, self.scale, out[rows], True, thread_count()
+            )

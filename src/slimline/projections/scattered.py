@@ -20,7 +20,8 @@ def scattered_rows(native: Scatter, start: int, stop: int, n_components: int, sc
     native.rows(start, pointer, entries)
     values = np.where(entries & np.uint32(1), -scale, scale).astype(dtype)
     rows = sp.csr_array(
-        (values, (entries >> np.uint32(1)).astype(np.int32), pointer.astype(np.int32)), shape=(stop - start, n_components)
+        (values, (entries >> np.uint32(1)).astype(np.int32), pointer.astype(np.int32)),
+        shape=(stop - start, n_components),
     )
     rows.sort_indices()
     return rows

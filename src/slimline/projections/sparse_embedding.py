@@ -52,7 +52,7 @@ class HashEmbedding(Projection):
         if self.n_components % parts:
             raise InvalidParameterError(
                 f"n_components={self.n_components} must be a multiple of nnz_per_feature * bucket_width = {parts}; "
-                f"the nearest are {max(1, self.n_components // parts) * parts} and {(self.n_components // parts + 1) * parts}."
+                f"for example {(self.n_components // parts + 1) * parts}."
             )
 
     @property

@@ -27,7 +27,7 @@ template <class S> SLIMLINE_INLINE sum_of<S> widen(S x) { return sum_of<S>(x); }
 
 // One vector of consecutive elements.
 template <class S> SLIMLINE_INLINE vector_of<sum_of<S>> load_wide(const S* p) {
-  vector_of<sum_of<S>> v;
+  vector_of<sum_of<S>> v{};
   for (int i = 0; i < lanes<sum_of<S>>; i++) v[i] = widen(p[i]);
   return v;
 }
@@ -60,6 +60,40 @@ template <> SLIMLINE_INLINE vf load_wide<int16_t>(const int16_t* p) {
 template <> SLIMLINE_INLINE vf load_wide<half>(const half* p) {
   return (vf)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)p));
 }
+#endif
+
+#if SLIMLINE_VECTOR_BYTES >= 32
+
+SLIMLINE_INLINE __m256 load8(const float* p) { return _mm256_loadu_ps(p); }
+SLIMLINE_INLINE __m256 load8(const int8_t* p) { return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i*)p))); }
+SLIMLINE_INLINE __m256 load8(const uint8_t* p) { return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i*)p))); }
+SLIMLINE_INLINE __m256 load8(const int16_t* p) { return _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i*)p))); }
+SLIMLINE_INLINE __m256 load8(const half* p) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)p)); }
+
+// An 8 x 8 block turned: out[j * out_stride + i] = x[i * stride + j].
+template <class S> SLIMLINE_INLINE void turn8(const S* x, ptrdiff_t stride, float* out, size_t out_stride) {
+  __m256 a[8], b[8];
+  SLIMLINE_UNROLL
+  for (int i = 0; i < 8; i++) a[i] = load8(x + i * stride);
+  SLIMLINE_UNROLL
+  for (int i = 0; i < 8; i += 2) {
+    b[i] = _mm256_unpacklo_ps(a[i], a[i + 1]);
+    b[i + 1] = _mm256_unpackhi_ps(a[i], a[i + 1]);
+  }
+  SLIMLINE_UNROLL
+  for (int h = 0; h < 8; h += 4) {
+    a[h] = _mm256_shuffle_ps(b[h], b[h + 2], 0x44);
+    a[h + 1] = _mm256_shuffle_ps(b[h], b[h + 2], 0xEE);
+    a[h + 2] = _mm256_shuffle_ps(b[h + 1], b[h + 3], 0x44);
+    a[h + 3] = _mm256_shuffle_ps(b[h + 1], b[h + 3], 0xEE);
+  }
+  SLIMLINE_UNROLL
+  for (int j = 0; j < 4; j++) {
+    _mm256_storeu_ps(out + size_t(j) * out_stride, _mm256_permute2f128_ps(a[j], a[j + 4], 0x20));
+    _mm256_storeu_ps(out + size_t(j + 4) * out_stride, _mm256_permute2f128_ps(a[j], a[j + 4], 0x31));
+  }
+}
+
 #endif
 
 }  // namespace slimline::SLIMLINE_ISA

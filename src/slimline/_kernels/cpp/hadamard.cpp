@@ -32,9 +32,6 @@ SLIMLINE_INLINE double masked(double x, uint32_t mask) {
 
 template <class T> SLIMLINE_INLINE void add_samples(const Hadamard& h, const uint32_t* masks, const T* block, T* out) {
   const uint32_t low = uint32_t(h.block - 1);
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC novector
-#endif
   for (size_t k = 0; k < h.columns; k++) out[k] += masked(block[h.sample[k] & low], masks[k]);
 }
 

@@ -79,4 +79,19 @@ SLIMLINE_INLINE void philox(const Lanes* c0, const Lanes* c1, const Lanes* c2, u
   }
 }
 
+// The words of `count` consecutive counters (c0 and c1 together count), four by four.
+inline void fill_words(uint64_t first, size_t count, uint32_t c2, uint32_t c3, Key key, uint32_t* out) {
+  const Lanes third = same(c2);
+  for (size_t i = 0; i < count; i += float_lanes) {
+    const Lanes low = counting(first + i), high = high_half(low);
+    WordLanes words;
+    philox<1>(&low, &high, &third, c3, key, &words);
+    uint32_t columns[4][float_lanes];
+    for (int w = 0; w < 4; w++) store(columns[w], words.w[w]);
+    const size_t here = count - i < size_t(float_lanes) ? count - i : size_t(float_lanes);
+    for (size_t l = 0; l < here; l++)
+      for (int w = 0; w < 4; w++) *out++ = columns[w][l];
+  }
+}
+
 }  // namespace slimline::SLIMLINE_ISA

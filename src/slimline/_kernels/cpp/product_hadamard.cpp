@@ -24,6 +24,23 @@ std::vector<uint32_t> feature_signs(uint64_t seed, uint64_t feature, size_t coun
   return signs;
 }
 
+template <class Item> void turn_items(const Dense& x, size_t row, size_t rows, size_t column, size_t columns, Item* out) {
+  for (size_t f = 0; f < columns; f++) {
+    const Item* from = reinterpret_cast<const Item*>(x.at(row, column + f));
+    for (size_t q = 0; q < rows; q++) out[q * columns + f] = from[q];
+  }
+}
+
+// A block of columns copied out row by row.
+void turn(const Dense& x, size_t row, size_t rows, size_t column, size_t columns, char* out) {
+  switch (x.item()) {
+    case 1: return turn_items(x, row, rows, column, columns, reinterpret_cast<uint8_t*>(out));
+    case 2: return turn_items(x, row, rows, column, columns, reinterpret_cast<uint16_t*>(out));
+    case 4: return turn_items(x, row, rows, column, columns, reinterpret_cast<uint32_t*>(out));
+    default: return turn_items(x, row, rows, column, columns, reinterpret_cast<uint64_t*>(out));
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -32,32 +49,29 @@ void hadamard_product(const Hadamard& h, uint64_t seed, const Dense& x, uint64_t
   const bool by_row = x.column_stride == 1;
   const auto kernel = kernels().hadamard_dense[int(x.type)];
   const int team = worthwhile_threads(double(x.rows) * double(x.columns) * 0.6, threads);
-  const size_t width = by_row ? 0 : hadamard_rows * h.block * x.item();
+  const size_t rows_at_once = by_row ? hadamard_rows : lane_rows;  // by column: a cache line of each
   Scratch<uint32_t> masks(team, h.columns);
-  Scratch<T> block(team, h.block), sums(team, hadamard_rows * h.columns);
-  Scratch<char> turned(team, width);
+  Scratch<T> block(team, h.block), sums(team, rows_at_once * h.columns);
+  Scratch<char> turned(team, by_row ? 0 : rows_at_once * h.block * x.item());
   for (uint64_t begin = feature; begin < feature + x.columns;) {
     const uint64_t end = std::min<uint64_t>(feature + x.columns, (begin / stretch + 1) * stretch);
     const std::vector<uint32_t> signs = feature_signs(seed, begin, size_t(end - begin));
     const bool add = out.accumulate || begin > feature;
     const uint64_t origin = begin / 128 * 128;
-    parallel_for(x.rows, hadamard_rows, team, [&](size_t row, size_t row_end, int worker) {
+    parallel_for(x.rows, rows_at_once, team, [&](size_t row, size_t row_end, int worker) {
       const size_t rows = row_end - row;
       T* acc = sums.of(worker);
       std::fill_n(acc, rows * h.columns, T(0));
       if (by_row) {
         kernel(h, signs.data(), begin, size_t(end - begin), x.at(row, size_t(begin - feature)), x.row_stride, rows,
                masks.of(worker), block.of(worker), acc);
-      } else {  // columns lie apart: turn one block of features at a time
+      } else {  // one block of features at a time, turned into rows
         for (uint64_t from = begin; from < end;) {
           const uint64_t to = std::min<uint64_t>(end, (from / h.block + 1) * h.block);
-          char* rows_of_block = turned.of(worker);
-          const size_t item = x.item(), count = size_t(to - from);
-          for (size_t f = 0; f < count; f++)
-            for (size_t q = 0; q < rows; q++)
-              std::copy_n(x.at(row + q, size_t(from - feature) + f), item, rows_of_block + (q * count + f) * item);
-          kernel(h, signs.data() + (from / 128 * 128 - origin) / 32, from, count, rows_of_block, ptrdiff_t(count), rows, masks.of(worker),
-                 block.of(worker), acc);
+          const size_t count = size_t(to - from);
+          turn(x, row, rows, size_t(from - feature), count, turned.of(worker));
+          kernel(h, signs.data() + (from / 128 * 128 - origin) / 32, from, count, turned.of(worker), ptrdiff_t(count),
+                 rows, masks.of(worker), block.of(worker), acc);
           from = to;
         }
       }

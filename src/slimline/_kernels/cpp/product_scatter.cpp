@@ -130,16 +130,23 @@ void lanes_product(const Scatter& scatter, const Dense& x, uint64_t feature, dou
     }
     const double nanoseconds = double(x.rows) * (double(table.entry.size()) * 0.15 + double(width) * 0.3);
     const int team = worthwhile_threads(nanoseconds, threads);
-    Scratch<T> sums(team, lane_rows * scatter.columns), side(team, 64 * lane_rows);
+    // Columns that lie apart are read four cache lines at a time: a single line of each would waste most of the way.
+    const size_t chunks = x.column_stride == 1 ? 1 : 4, segment = x.column_stride == 1 ? width : 512;
+    const size_t sums_size = lane_rows * scatter.columns;
+    Scratch<T> sums(team, chunks * sums_size), side(team, 64 * lane_rows);
     const bool add = out.accumulate || column > 0;
-    parallel_for(x.rows, lane_rows, team, [&](size_t row, size_t end, int worker) {
+    parallel_for(x.rows, chunks * lane_rows, team, [&](size_t row, size_t end, int worker) {
       T* acc = sums.of(worker);
-      std::fill_n(acc, lane_rows * scatter.columns, T(0));
-      kernels().lanes_dense[int(x.type)](table.entry.data(), table.pointer.data(), width, x.at(row, column), x.row_stride,
-                                         x.column_stride, end - row, side.of(worker), acc);
+      std::fill_n(acc, chunks * sums_size, T(0));
+      for (size_t f = 0; f < width; f += segment)
+        for (size_t c = 0; row + c * lane_rows < end; c++)
+          kernels().lanes_dense[int(x.type)](table.entry.data(), table.pointer.data() + f, std::min(segment, width - f),
+                                             x.at(row + c * lane_rows, column + f), x.row_stride, x.column_stride,
+                                             std::min(lane_rows, end - row - c * lane_rows), side.of(worker), acc + c * sums_size);
       for (size_t l = 0; l < end - row; l++) {
         T* to = out.data + (row + l) * out.stride;
-        for (size_t k = 0; k < scatter.columns; k++) to[k] = (add ? to[k] : T(0)) + acc[k * lane_rows + l] * T(scale);
+        const T* from = acc + l / lane_rows * sums_size + l % lane_rows;
+        for (size_t k = 0; k < scatter.columns; k++) to[k] = (add ? to[k] : T(0)) + from[k * lane_rows] * T(scale);
       }
     });
     column += width;

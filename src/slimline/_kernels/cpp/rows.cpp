@@ -125,11 +125,11 @@ void philox_words(const uint32_t* counters, size_t count, uint64_t seed, uint32_
 // Bit a of the stream is the sign of feature a; words of 32 bits, from a word number that is a multiple of 4.
 void sign_bits(uint64_t seed, uint64_t first_word, size_t words, uint32_t* out) {
   const Key key = key_of(seed);
-  for (size_t i = 0; i < words; i += 4) {
-    const uint64_t counter = (first_word + i) / 4;
-    Words w = philox(uint32_t(counter), uint32_t(counter >> 32), 0, stream_hadamard_sign, key);
-    const size_t left = words - i < 4 ? words - i : 4;
-    std::memcpy(out + i, w.w, left * 4);
+  fill_words(first_word / 4, words / 4, 0, stream_hadamard_sign, key, out);
+  if (words % 4) {
+    uint32_t last[4];
+    fill_words((first_word + words) / 4, 1, 0, stream_hadamard_sign, key, last);
+    std::memcpy(out + words / 4 * 4, last, words % 4 * sizeof(uint32_t));
   }
 }
 

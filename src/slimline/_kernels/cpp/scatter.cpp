@@ -9,52 +9,64 @@ namespace {
 
 SLIMLINE_INLINE uint32_t below(uint32_t word, uint32_t bound) { return uint32_t((uint64_t(word) * bound) >> 32); }
 
+constexpr size_t batch = 256;  // counters whose words are made together
+
 // Group B of 16 features, hash i: counter (B, i). Word 0 chooses the group of 16 buckets, word 1 the key that
-// permutes the lanes, words 2 and 3 hold the signs of the first four parts; further ones follow in chunks.
+// permutes the lanes, words 2 and 3 hold the signs of the first four parts; further ones follow in chunks of eight.
 void grouped_table(const Scatter& scatter, uint64_t first_group, size_t groups, GroupEntry* out) {
   const Key key = key_of(scatter.seed);
-  const uint32_t buckets = scatter.buckets();
-  for (size_t b = 0; b < groups; b++) {
-    const uint32_t low = uint32_t(first_group + b), high = uint32_t((first_group + b) >> 32);
+  const uint32_t buckets = scatter.buckets(), width = scatter.width, entries = scatter.entries();
+  uint32_t words[4 * batch];
+  for (size_t b0 = 0; b0 < groups; b0 += batch) {
+    const size_t here = groups - b0 < batch ? groups - b0 : batch;
     for (uint32_t i = 0; i < scatter.nonzeros; i++) {
-      const Words place = philox(low, high, i, stream_grouped, key);
-      const uint64_t group = uint64_t(below(place.w[0], buckets / group_width)) * group_width;
-      const uint64_t lane_key = place.w[1] & (group_width - 1);
-      Words more = place;
-      for (uint32_t u = 0; u < scatter.width; u++) {
-        if (u >= 4 && u % 8 == 4) more = philox(low, high, i | (1 + (u - 4) / 8) << 16, stream_grouped, key);
-        const uint32_t pair = u < 4 ? place.w[2 + u / 2] : more.w[(u - 4) % 8 / 2];
-        const uint64_t signs = (pair >> (16 * (u & 1))) & 0xFFFFu;
-        const uint64_t column = uint64_t(i * scatter.width + u) * buckets + group;
-        *out++ = (column << 4 | lane_key) << 16 | signs;
+      GroupEntry* first = out + b0 * entries + i * width;
+      fill_words(first_group + b0, here, i, stream_grouped, key, words);
+      for (size_t b = 0; b < here; b++) {
+        const uint32_t* w = words + 4 * b;
+        const uint64_t group = ((uint64_t(w[0]) * (buckets / group_width)) >> 32) * group_width;
+        for (uint32_t u = 0; u < width; u++) {
+          const uint64_t column = uint64_t(i * width + u) * buckets + group;
+          const uint64_t signs = u < 4 ? (w[2 + u / 2] >> (16 * (u & 1))) & 0xFFFFu : 0;
+          first[b * entries + u] = (column << 4 | (w[1] & (group_width - 1))) << 16 | signs;
+        }
+      }
+      for (uint32_t u0 = 4; u0 < width; u0 += 8) {
+        fill_words(first_group + b0, here, i | (1 + (u0 - 4) / 8) << 16, stream_grouped, key, words);
+        for (size_t b = 0; b < here; b++)
+          for (uint32_t u = u0; u < width && u < u0 + 8; u++)
+            first[b * entries + u] |= (words[4 * b + (u - u0) / 2] >> (16 * (u & 1))) & 0xFFFFu;
       }
     }
   }
 }
 
-// Feature a, hash i: word a mod 4 of counter (a / 4, i): the low bit is the sign, the others the bucket.
+// Feature a, hash i: word a mod 4 of counter (a / 4, i): the low bit is the sign in the first part, the others choose
+// the bucket; signs of further parts follow in chunks of 32.
 void independent_table(const Scatter& scatter, uint64_t feature, size_t count, Entry* out) {
   const Key key = key_of(scatter.seed);
-  const uint32_t buckets = scatter.buckets(), entries = scatter.entries();
-  for (uint32_t i = 0; i < scatter.nonzeros; i++)
-    for (uint32_t chunk = 0; chunk <= (scatter.width + 30) / 32; chunk++) {
-      Words words{};
-      for (size_t f = 0; f < count; f++) {
-        const uint64_t a = feature + f, counter = a / 4;
-        if (f == 0 || a % 4 == 0)
-          words = philox(uint32_t(counter), uint32_t(counter >> 32), i | chunk << 16, stream_independent, key);
-        const uint32_t word = words.w[a % 4];
-        Entry* place = out + f * entries + i * scatter.width;
-        if (chunk == 0) {
-          const uint32_t bucket = uint32_t((uint64_t(word >> 1) * buckets) >> 31);
-          for (uint32_t u = 0; u < scatter.width; u++) place[u] = ((i * scatter.width + u) * buckets + bucket) << 1;
-          place[0] |= word & 1u;
-        } else {
-          const uint32_t first = 1 + (chunk - 1) * 32;
-          for (uint32_t u = first; u < scatter.width && u < first + 32; u++) place[u] |= (word >> (u - first)) & 1u;
-        }
+  const uint32_t buckets = scatter.buckets(), width = scatter.width, entries = scatter.entries();
+  uint32_t words[4 * batch];
+  for (size_t f0 = 0; f0 < count;) {
+    const uint64_t a0 = feature + f0;
+    const size_t skip = size_t(a0 % 4), room = 4 * batch - skip, here = count - f0 < room ? count - f0 : room;
+    for (uint32_t i = 0; i < scatter.nonzeros; i++) {
+      Entry* first = out + f0 * entries + i * width;
+      fill_words(a0 / 4, (skip + here + 3) / 4, i, stream_independent, key, words);
+      for (size_t f = 0; f < here; f++) {
+        const uint32_t word = words[skip + f], bucket = uint32_t((uint64_t(word >> 1) * buckets) >> 31);
+        for (uint32_t u = 0; u < width; u++) first[f * entries + u] = ((i * width + u) * buckets + bucket) << 1;
+        first[f * entries] |= word & 1u;
+      }
+      for (uint32_t u0 = 1; u0 < width; u0 += 32) {
+        fill_words(a0 / 4, (skip + here + 3) / 4, i | (1 + (u0 - 1) / 32) << 16, stream_independent, key, words);
+        for (size_t f = 0; f < here; f++)
+          for (uint32_t u = u0; u < width && u < u0 + 32; u++)
+            first[f * entries + u] |= (words[skip + f] >> (u - u0)) & 1u;
       }
     }
+    f0 += here;
+  }
 }
 
 size_t sparse_sign_row(const Scatter& scatter, uint64_t feature, Entry* out) {
@@ -66,6 +78,7 @@ size_t sparse_sign_row(const Scatter& scatter, uint64_t feature, Entry* out) {
 
 constexpr size_t tile = 64;  // features transposed at a time: 256 bytes of a float32 row
 
+// X[row][feature] to out[feature][lane], widened; lanes without a row are zero.
 template <class S>
 SLIMLINE_INLINE void side_by_side(const S* x, ptrdiff_t row_stride, ptrdiff_t column_stride, size_t rows,
                                   size_t features, sum_of<S>* out) {
@@ -76,14 +89,21 @@ SLIMLINE_INLINE void side_by_side(const S* x, ptrdiff_t row_stride, ptrdiff_t co
     return;
   }
   if (rows < lane_rows) std::memset(out, 0, features * lane_rows * sizeof(A));
+  size_t done = 0;
+#if SLIMLINE_VECTOR_BYTES >= 32
+  if constexpr (sizeof(A) == 4)
+    if (column_stride == 1 && rows == lane_rows)
+      for (; done + 8 <= features; done += 8)
+        for (size_t l = 0; l < lane_rows; l += 8) turn8(x + ptrdiff_t(l) * row_stride + done, row_stride, out + done * lane_rows + l, lane_rows);
+#endif
   if (column_stride == 1)
     for (size_t l = 0; l < rows; l++) {
       const S* row = x + ptrdiff_t(l) * row_stride;
-      for (size_t f = 0; f < features; f++) out[f * lane_rows + l] = widen(row[f]);
+      for (size_t f = done; f < features; f++) out[f * lane_rows + l] = widen(row[f]);
     }
   else
-    for (size_t f = 0; f < features; f++)
-      for (size_t l = 0; l < rows; l++) out[f * lane_rows + l] = widen(x[ptrdiff_t(f) * column_stride + ptrdiff_t(l) * row_stride]);
+    for (size_t f = done; f < features; f++)
+      for (size_t l = 0; l < rows; l++) out[f * lane_rows + l] = widen(x[ptrdiff_t(f) * column_stride + ptrdiff_t(l)]);
 }
 
 template <class S>

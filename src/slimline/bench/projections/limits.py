@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline._kernels import _native, thread_count
+import slimline._kernels._native as native
+from slimline._kernels import thread_count
 from slimline.bench.case import Contender, Work
 from slimline.bench.projections import names
 from slimline.bench.projections.data import Shape
@@ -33,7 +35,7 @@ def reading(shape: Shape) -> Contender:
     return Contender(
         names.READING,
         "limit",
-        lambda octets: _native.read_all(octets, thread_count()),
+        lambda octets: native.read_all(octets, thread_count()),
         setup=lambda X: X.reshape(-1).view(np.uint8),
         work=Work(shape.input_bytes / 1e9, "GB/s"),
     )
@@ -91,4 +93,4 @@ def in_parts(work: Callable[[slice], Any], rows: int, size: int) -> None:
 
 def _slices(rows: int, parts: int) -> Sequence[slice]:
     edges = [rows * i // parts for i in range(parts + 1)]
-    return [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True) if b > a] or [slice(0, rows)]
+    return [slice(a, b) for a, b in pairwise(edges) if b > a] or [slice(0, rows)]

@@ -36,6 +36,10 @@ def _float_copy(shape: Shape) -> float:
     return _entries(shape) * 8.0 if shape.dtype == "i1" else 0.0
 
 
+def _dense(sketch: Any) -> Any:
+    return sketch.toarray() if hasattr(sketch, "toarray") else sketch
+
+
 def _sklearn_gaussian(shape: Shape) -> Contender:
     def run(X: Any) -> Any:
         from sklearn.random_projection import GaussianRandomProjection
@@ -74,7 +78,7 @@ def _sklearn_sparse(shape: Shape) -> Contender:
 def _scipy_cw(shape: Shape) -> Contender:
     def run(X: Any) -> Any:
         sketch = scipy.linalg.clarkson_woodruff_transform(X.T, shape.r, _SEED).T
-        return sketch.toarray() if sp.issparse(sketch) else sketch
+        return _dense(sketch)
 
     wide = 0.0 if shape.per_row else _entries(shape) * 8.0
     return Contender(
@@ -94,9 +98,11 @@ def _scipy_count_sketch(shape: Shape) -> Contender:
         signs = (rng.integers(0, 2, size=shape.d) * 2 - 1).astype(dtype)
         S = sp.csr_array((signs, rng.integers(0, shape.r, size=shape.d), np.arange(shape.d + 1)), (shape.d, shape.r))
         sketch = X @ S
-        return sketch.toarray() if sp.issparse(sketch) else sketch
+        return _dense(sketch)
 
-    turned = 0.0 if shape.per_row else _entries(shape) * (np.dtype(dtype).itemsize + (1.0 if shape.dtype == "i1" else 0.0))
+    turned = (
+        0.0 if shape.per_row else _entries(shape) * (np.dtype(dtype).itemsize + (1.0 if shape.dtype == "i1" else 0.0))
+    )
     return Contender(
         names.SCIPY_COUNT_SKETCH,
         "peer",

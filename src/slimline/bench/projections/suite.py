@@ -36,7 +36,9 @@ _PROJECTIONS = (
     _Entry("int8", Shape(2250, 492516, 2048, "i1"), Shape(100, 5000, 128, "i1"), targets.genotypes),
     _Entry("csr-f4", Shape(20000, 1_000_000, 1024, "f4", 100), Shape(200, 10000, 128, "f4", 20), targets.wide_sparse),
     _Entry("csr-f8", Shape(20000, 1_000_000, 1024, "f8", 100), Shape(200, 10000, 128, "f8", 20), targets.wide_sparse),
-    _Entry("csr-small", Shape(200, 30000, 512, "f4", 150), Shape(50, 2000, 64, "f4", 20), targets.small_sparse, one_row),
+    _Entry(
+        "csr-small", Shape(200, 30000, 512, "f4", 150), Shape(50, 2000, 64, "f4", 20), targets.small_sparse, one_row
+    ),
 )
 
 

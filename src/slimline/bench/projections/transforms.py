@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline._kernels import _native, native_rows, thread_count
+import slimline._kernels._native as native
+from slimline._kernels import native_rows, thread_count
 from slimline.bench.case import Case, Contender, Work
 from slimline.bench.projections import names
 from slimline.bench.projections.limits import in_parts
@@ -71,7 +72,7 @@ def transform_case(bits: int, n_rows: int, in_cache: bool, instruction_set: str,
         return Contender(name, role, run, reset=_Rows.reset, **(settings | fields))
 
     contenders = [
-        contender(names.WALSH, "ours", lambda data: _native.walsh_hadamard(data.work, thread_count())),
+        contender(names.WALSH, "ours", lambda data: native.walsh_hadamard(data.work, thread_count())),
         contender(names.FFHT, "peer", _ffht, requires=("ffht",)),
         contender(names.NUMPY_BUTTERFLY, "peer", lambda data: _butterflies(data.work)),
     ]
@@ -135,11 +136,14 @@ def normals_case(n_rows: int, r: int, instruction_set: str, targets: bool) -> Ca
     """
     work = Work(1e-6 * n_rows * r, "M/s")
     generator = np.random.Generator(np.random.PCG64(0))
-    old = np.random.RandomState(0)  # noqa: NPY002 (it is what scikit-learn draws from)
+    old = np.random.RandomState(0)  # what scikit-learn draws from
     contenders = (
         Contender(names.NORMALS, "ours", lambda out: native_rows("normal", 0, r).rows(0, out), work=work),
         Contender(
-            names.NUMPY_PCG64, "peer", lambda out: _no_result(generator.standard_normal(dtype=np.float32, out=out)), work=work
+            names.NUMPY_PCG64,
+            "peer",
+            lambda out: _no_result(generator.standard_normal(dtype=np.float32, out=out)),
+            work=work,
         ),
         Contender(names.NUMPY_RANDOM_STATE, "peer", lambda out: old.normal(size=out.shape), work=work),
     )

@@ -1,0 +1,206 @@
+// The kernels of one instruction set, with no Python around them: built by another compiler, or run where Python is
+// not to be had (an emulator, another architecture).
+//
+// Prints one line for each kernel: a hash of its bits where they are part of the definition of R, and the largest
+// difference from a plain loop where only rounding may differ. The hashes must be the same for every build; the exit
+// code is 1 if a difference is too large.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "kernels.hpp"
+
+namespace slimline::CHECKED { const Kernels& table(); }
+
+using namespace slimline;
+
+static int failures = 0;
+
+static void hash(const char* what, const void* data, size_t bytes) {
+  uint64_t h = 1469598103934665603ull;
+  for (size_t i = 0; i < bytes; i++) h = (h ^ static_cast<const unsigned char*>(data)[i]) * 1099511628211ull;
+  std::printf("%-22s %016llx\n", what, static_cast<unsigned long long>(h));
+}
+
+static void within(const char* what, double error, double limit) {
+  const bool fine = error <= limit;
+  if (!fine) failures++;
+  std::printf("# %-20s %s (%.1e)\n", what, fine ? "ok" : "WRONG", error);
+}
+
+static uint16_t half_of(float x) {  // small whole numbers only
+  uint32_t u;
+  std::memcpy(&u, &x, 4);
+  if (x == 0) return 0;
+  return uint16_t((u >> 16 & 0x8000u) | (((u >> 23 & 0xFFu) - 112) << 10) | (u >> 13 & 0x3FFu));
+}
+
+// The same whole numbers in every element type.
+struct Data {
+  std::vector<float> f32; std::vector<double> f64; std::vector<uint16_t> f16; std::vector<int8_t> i8; std::vector<uint8_t> u8; std::vector<int16_t> i16;
+  explicit Data(size_t n) {
+    std::mt19937 draw(7);
+    for (size_t i = 0; i < n; i++) {
+      const int x = int(draw() % 100);
+      f32.push_back(float(x)); f64.push_back(x); f16.push_back(half_of(float(x)));
+      i8.push_back(int8_t(x)); u8.push_back(uint8_t(x)); i16.push_back(int16_t(x));
+    }
+  }
+  const void* of(Type t, size_t i) const {
+    switch (t) {
+      case Type::f32: return &f32[i];
+      case Type::f64: return &f64[i];
+      case Type::f16: return &f16[i];
+      case Type::i8: return &i8[i];
+      case Type::u8: return &u8[i];
+      default: return &i16[i];
+    }
+  }
+};
+
+static double value(Type t, const void* sums, size_t i) {
+  return t == Type::f64 ? static_cast<const double*>(sums)[i] : double(static_cast<const float*>(sums)[i]);
+}
+
+int main() {
+  const Kernels& k = CHECKED::table();
+  std::printf("# %s\n", k.name);
+  const uint64_t seed = 0x0123456789ABCDEFull, far = (1ull << 32) - 5;  // features on both sides of 2^32
+  const char* types[] = {"f32", "f64", "f16", "i8", "u8", "i16"};
+  char name[64];
+
+  std::vector<uint32_t> threshold, guide(256, 0);
+  for (double p = 2147483648.0; p >= 1 && threshold.size() < 300; p *= 0.9) threshold.push_back(uint32_t(p));
+  const Gaps gaps{threshold.data(), uint32_t(threshold.size()), guide.data()};
+  const char* entries[] = {"normal", "sign", "sparse_sign"};
+  for (int e = 0; e < 3; e++) {
+    const size_t columns = 203, count = 37;
+    DenseRows rows{Entries(e), seed, columns, gaps};
+    std::vector<float> r32(count * columns);
+    std::vector<double> r64(count * columns);
+    k.rows_f32(rows, far, count, r32.data(), columns);
+    k.rows_f64(rows, far, count, r64.data(), columns);
+    double error = 0;
+    for (size_t i = 0; i < r32.size(); i++) error = std::max(error, std::fabs(r32[i] - r64[i]));
+    hash(entries[e], r32.data(), r32.size() * 4);
+    within("  in float64", error, 0);
+  }
+  std::vector<uint32_t> signs(64 + 2, 0);
+  k.sign_bits(seed, 0, 64, signs.data());
+  hash("sign_bits", signs.data(), 64 * 4);
+
+  const size_t d = 1024, n = 19;
+  const Data data(n * d);
+  for (uint32_t width : {1u, 7u})
+    for (uint32_t nonzeros : {1u, 4u}) {
+      Scatter scatter{Hash::grouped, seed, size_t(32) * width * nonzeros, nonzeros, width, gaps};
+      std::vector<GroupEntry> groups(d / 16 * scatter.entries());
+      k.grouped_table(scatter, far / 16, d / 16, groups.data());
+      hash("grouped_table", groups.data(), groups.size() * sizeof(GroupEntry));
+      std::vector<Entry> independent(d * scatter.entries());
+      k.independent_table(scatter, far, d, independent.data());
+      hash("independent_table", independent.data(), independent.size() * 4);
+      const size_t stride = sums_stride(scatter);
+      std::vector<uint32_t> pointer;
+      for (size_t f = 0; f <= d; f++) pointer.push_back(uint32_t(f * scatter.entries()));
+      for (int t = 0; t < type_count; t++) {
+        const Type type = Type(t);
+        for (size_t rows : {size_t(3), grouped_rows}) {
+          std::vector<double> sums(grouped_rows * stride, 0.0), scratch(grouped_rows * stride, 0.0), expected(rows * stride, 0.0);
+          k.grouped_dense[t](scatter, groups.data(), d / 16, nullptr, 0, data.of(type, 0), d, rows, scratch.data(), sums.data());
+          for (size_t q = 0; q < rows; q++)
+            for (size_t f = 0; f < d; f++)
+              for (uint32_t e = 0; e < scatter.entries(); e++) {
+                const Entry entry = entry_of(groups[f / 16 * scatter.entries() + e], uint32_t(f % 16));
+                expected[q * stride + (entry >> 1)] += (entry & 1u ? -1 : 1) * data.f64[q * d + f];
+              }
+          double error = 0;
+          for (size_t i = 0; i < rows * stride; i++) error = std::max(error, std::fabs(value(type, sums.data(), i) - expected[i]));
+          std::snprintf(name, sizeof name, "grouped %s s%u v%u", types[t], nonzeros, width);
+          within(name, error, 0);
+        }
+        for (size_t rows : {size_t(5), lane_rows}) {
+          std::vector<double> sums(scatter.columns * lane_rows, 0.0), side(64 * lane_rows, 0.0), expected(scatter.columns * lane_rows, 0.0);
+          k.lanes_dense[t](independent.data(), pointer.data(), d, data.of(type, 0), d, 1, rows, side.data(), sums.data());
+          for (size_t q = 0; q < rows; q++)
+            for (size_t f = 0; f < d; f++)
+              for (uint32_t e = pointer[f]; e < pointer[f + 1]; e++)
+                expected[(independent[e] >> 1) * lane_rows + q] += (independent[e] & 1u ? -1 : 1) * data.f64[q * d + f];
+          double error = 0;
+          for (size_t i = 0; i < expected.size(); i++) error = std::max(error, std::fabs(value(type, sums.data(), i) - expected[i]));
+          std::snprintf(name, sizeof name, "lanes %s", types[t]);
+          within(name, error, 0);
+        }
+      }
+    }
+
+  for (size_t size : {1, 2, 8, 64, 128, 1024, 16384, 131072}) {
+    std::vector<float> x(size);
+    for (size_t i = 0; i < size; i++) x[i] = float(int(uint32_t(i) * 2654435761u >> 28) - 8);
+    std::vector<float> y = x;
+    std::vector<double> z(x.begin(), x.end());
+    k.transform_f32(y.data(), size);
+    k.transform_f64(z.data(), size);
+    double error = 0;
+    for (size_t j = 0; j < size; j += size / 64 + 1) {
+      double sum = 0;
+      for (size_t i = 0; i < size; i++) sum += (__builtin_popcountll(i & j) & 1 ? -1.0 : 1.0) * x[i];
+      error = std::max({error, std::fabs(y[j] - sum), std::fabs(z[j] - sum)});
+    }
+    std::snprintf(name, sizeof name, "transform %zu", size);
+    within(name, error, 0);
+  }
+
+  std::vector<uint32_t> sample, masks(100);
+  std::mt19937 draw(3);
+  for (int i = 0; i < 100; i++) sample.push_back(draw() & 2047u);
+  for (size_t block : {size_t(16), size_t(256), size_t(2048)}) {
+    const Hadamard h{sample.data(), sample.size(), block};
+    const uint64_t feature = 301;
+    auto sign = [&](uint64_t a) { return signs[a / 32] >> (a % 32) & 1u ? -1.0 : 1.0; };
+    auto walsh = [&](uint64_t a, size_t c) { return sign(a) * (__builtin_popcountll(a & sample[c]) & 1 ? -1.0 : 1.0); };
+    std::vector<double> scratch(block), expected(sample.size(), 0.0), sums;
+    for (size_t f = 0; f < d; f++)
+      for (size_t c = 0; c < sample.size(); c++) expected[c] += walsh(feature + f, c) * data.f64[f];
+    for (int t = 0; t < type_count; t++) {
+      sums.assign(sample.size(), 0.0);
+      k.hadamard_dense[t](h, signs.data() + feature / 128 * 4, feature, d, data.of(Type(t), 0), d, 1, masks.data(), scratch.data(), sums.data());
+      double error = 0;
+      for (size_t c = 0; c < sample.size(); c++) error = std::max(error, std::fabs(value(Type(t), sums.data(), c) - expected[c]));
+      std::snprintf(name, sizeof name, "hadamard %s b%zu", types[t], block);
+      within(name, error, 0);
+    }
+    std::vector<uint64_t> index;
+    for (size_t f = 0; f < d; f++) index.push_back(feature + f);
+    std::vector<double> by_row(sample.size(), 0.0);
+    k.hadamard_row_f64(h, seed, index.data(), data.f64.data(), d, masks.data(), scratch.data(), by_row.data());
+    double error = 0;
+    for (size_t c = 0; c < sample.size(); c++) error = std::max(error, std::fabs(by_row[c] - expected[c]));
+    within("hadamard_row", error, 0);
+    std::vector<double> lifted(block);
+    const uint64_t first = 2048 / block > 1 ? block : 0;
+    std::vector<uint32_t> from(signs.begin() + ptrdiff_t(first / 128 * 4), signs.end());
+    k.hadamard_lift_f64(h, from.data(), first, block, data.f64.data(), 1, sample.size(), 1.0, masks.data(), scratch.data(), lifted.data(), block);
+    error = 0;
+    for (size_t f = 0; f < block; f++) {
+      double sum = 0;
+      for (size_t c = 0; c < sample.size(); c++) sum += walsh(first + f, c) * data.f64[c];
+      error = std::max(error, std::fabs(lifted[f] - sum));
+    }
+    within("hadamard_lift", error, 0);
+  }
+
+  for (int t = 0; t < type_count; t++) {
+    std::vector<double> out(d);
+    k.convert[t](data.of(Type(t), 0), d - 3, out.data());
+    double error = 0;
+    for (size_t i = 0; i < d - 3; i++) error = std::max(error, std::fabs(value(Type(t), out.data(), i) - data.f64[i]));
+    std::snprintf(name, sizeof name, "convert %s", types[t]);
+    within(name, error, 0);
+  }
+  std::printf("# %d wrong\n", failures);
+  return failures != 0;
+}

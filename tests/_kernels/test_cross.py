@@ -1,0 +1,57 @@
+"""The kernels as other compilers and other machines see them."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import slimline
+
+SOURCES = Path(__file__).parents[2] / "src" / "slimline" / "_kernels" / "cpp"
+CHECK = Path(__file__).parent / "cross" / "check.cpp"
+KERNELS = ["rows", "scatter", "grouped", "hadamard", "table"]
+
+# The bits that define R, from the program's own report: the same on every architecture.
+EXPECTED = {
+    "normal": "4923cb1e5783c320",
+    "sign": "41e6180a3fe986aa",
+    "sparse_sign": "27f148c1887c8503",
+    "sign_bits": "417a01190a8f2afd",
+}
+
+BUILDS = {
+    "baseline": ("g++", [], []),
+    "avx2": ("g++", ["-mavx2", "-mfma", "-mf16c"], []),
+    "arm64": ("aarch64-linux-gnu-g++", [], ["qemu-aarch64-static"]),
+}
+
+
+def _build(directory: Path, compiler: str, isa: str, flags: list[str]) -> Path:
+    common = ["-std=c++17", "-O2", "-ffp-contract=off", "-fno-math-errno", "-Wall", "-Wextra", "-Werror", *flags]
+    objects = []
+    for name in KERNELS:
+        target = directory / f"{name}.o"
+        source = str(SOURCES / f"{name}.cpp")
+        subprocess.run([compiler, *common, f"-DSLIMLINE_ISA={isa}", "-c", source, "-o", str(target)], check=True)
+        objects.append(str(target))
+    program = directory / "check"
+    options = ["-static", f"-I{SOURCES}", f"-DCHECKED={isa}"]
+    subprocess.run([compiler, *common, *options, str(CHECK), *objects, "-o", str(program)], check=True)
+    return program
+
+
+@pytest.mark.parametrize("build", BUILDS)
+def test_kernels_compile_and_agree_elsewhere(build: str, tmp_path: Path) -> None:
+    compiler, flags, emulator = BUILDS[build]
+    for tool in (compiler, *emulator):
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is not installed")
+    if build in ("avx2",) and build not in slimline._kernels.instruction_sets():
+        pytest.skip(f"this CPU has no {build}")
+    isa = "baseline" if build == "arm64" else build
+    program = _build(tmp_path, compiler, isa, flags)
+    report = subprocess.run([*emulator, str(program)], capture_output=True, text=True, check=False)
+    assert report.returncode == 0, [line for line in report.stdout.splitlines() if "WRONG" in line]
+    hashes = [line.split() for line in report.stdout.splitlines() if not line.startswith("#")]
+    assert {name: value for name, value in hashes if name in EXPECTED} == EXPECTED

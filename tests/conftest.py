@@ -1,0 +1,54 @@
+"""Fixtures that all tests share."""
+
+import os
+from pathlib import Path
+
+import pytest
+from threadpoolctl import threadpool_limits
+
+from slimline import _kernels
+
+
+def _seeds() -> list[int]:
+    """Seeds of the random tests: one, or those of SLIMLINE_TEST_SEEDS ("0-9", "3,7", "all" for 0 to 99)."""
+    text = os.environ.get("SLIMLINE_TEST_SEEDS", "0")
+    if text == "all":
+        return list(range(100))
+    if "-" in text:
+        first, last = text.split("-")
+        return list(range(int(first), int(last) + 1))
+    return [int(part) for part in text.split(",")]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "global_random_seed" in metafunc.fixturenames:
+        metafunc.parametrize("global_random_seed", _seeds())
+    if "each_instruction_set" in metafunc.fixturenames:
+        metafunc.parametrize("each_instruction_set", _kernels.instruction_sets(), indirect=True)
+
+
+@pytest.fixture
+def each_instruction_set(request: pytest.FixtureRequest):
+    """Run the test once for every instruction set that this CPU has."""
+    before = _kernels.instruction_set()
+    _kernels.select_instruction_set(request.param)
+    yield request.param
+    _kernels.select_instruction_set(before)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_thread_in_blas():
+    # OpenBLAS spins while it waits, so on a busy machine small products take a hundred times as long with threads.
+    with threadpool_limits(1, user_api="blas"):
+        yield
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """Folder of the public data sets."""
+    folder = os.environ.get("SLIMLINE_DATA")
+    if not folder:
+        pytest.skip("SLIMLINE_DATA is not set: point it to the folder of the public data sets")
+    if not Path(folder).is_dir():
+        pytest.fail(f"SLIMLINE_DATA={folder} is not a folder")
+    return Path(folder)

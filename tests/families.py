@@ -1,0 +1,22 @@
+"""Every family of the theory sheet, under one name, as a factory of (n_features, n_components, seed)."""
+
+import math
+from collections.abc import Callable
+
+from slimline.projections import Gaussian, HashEmbedding, Projection, RandomSign, SparseSign, SubsampledHadamard
+
+FAMILIES: dict[str, Callable[[int, int, int], Projection]] = {
+    "gaussian": Gaussian,
+    "sign": RandomSign,
+    "achlioptas": lambda d, r, seed: SparseSign(d, r, seed, 1 / 3),
+    "very_sparse": lambda d, r, seed: SparseSign(d, r, seed, 1 / math.sqrt(d)),
+    "srht": SubsampledHadamard,
+    "srht_replaced": lambda d, r, seed: SubsampledHadamard(d, r, seed, replace=True),
+    "cw": HashEmbedding,
+    "cw_independent": lambda d, r, seed: HashEmbedding(d, r, seed, hash="independent"),
+    "generalised_cw": lambda d, r, seed: HashEmbedding(d, r, seed, bucket_width=2),
+    "generalised_cw_independent": lambda d, r, seed: HashEmbedding(d, r, seed, bucket_width=8, hash="independent"),
+    "osnap": lambda d, r, seed: HashEmbedding(d, r, seed, nnz_per_feature=2),
+    "osnap_independent": lambda d, r, seed: HashEmbedding(d, r, seed, nnz_per_feature=4, hash="independent"),
+    "osnap_wide": lambda d, r, seed: HashEmbedding(d, r, seed, 2, 2, hash="independent"),
+}
