@@ -23,7 +23,7 @@ def run_with_peak(call: Callable[[], Any]) -> tuple[Any, int | None]:
     """Run a call and measure the peak of memory above what was there before and above the result.
 
     The kernel's high-water mark is set back before the call (Linux; elsewhere the peak is None). It is exact to
-    about a megabyte: the kernel counts pages in batches.
+    a megabyte or two: the kernel counts pages in batches, and may hand out 2 MB where 4 kB were asked for.
 
     Parameters
     ----------

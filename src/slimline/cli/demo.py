@@ -13,7 +13,7 @@ slimline demo
 
 slimline demo --quick --json demo.json
 
-slimline demo --people 2000 --components 512 --seed 7"""
+slimline demo --peer --people 2000 --components 512 --seed 7"""
 
 #: Sizes of `--quick`, where nothing else is said.
 _QUICK = {"people": 300, "variants": 5000, "components": 256}
@@ -26,8 +26,8 @@ def demo(
     seed: Annotated[int, typer.Option(min=0, help="Another seed, other people and other projections.")] = 0,
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes: a second or two.")] = False,
     peer: Annotated[
-        bool, typer.Option(help="Also run scikit-learn's Gaussian projection, for comparison: half of the time.")
-    ] = True,
+        bool, typer.Option("--peer", help="Run scikit-learn's Gaussian projection, too: twice the time, 2 GB.")
+    ] = False,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all figures as JSON; - for stdout.")] = None,
 ) -> None:
     """Show random projections on simulated genotypes: time, memory, distances, accuracy, weights."""

@@ -24,17 +24,19 @@ def tables(json: Path | None) -> Console:
 
 
 def progress() -> Progress:
-    """Return a progress display on standard error, gone when the work is done."""
+    """Return a progress display on standard error, gone when the work is done; none where nobody looks."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+    console = Console(stderr=True)
     return Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(bar_width=24),
         TimeElapsedColumn(),
-        console=Console(stderr=True),
+        console=console,
         transient=True,
+        disable=not console.is_terminal,
     )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from slimline.errors import InvalidParameterError
 
-#: Entries that are drawn at a time, at most; a block is a few columns of all people.
+#: Copies that are drawn at a time, at most.
 _BLOCK_ENTRIES = 1 << 22
 #: Variants that share a random stream: their number is part of what a seed means, so it never changes.
 _STREAM_VARIANTS = 512
@@ -116,13 +116,15 @@ def _frequencies(rng: np.random.Generator, n_populations: int, fst: float) -> ND
 def _copies(rng: np.random.Generator, frequency: NDArray[np.float32], people: int) -> NDArray[np.int8]:
     """Return two independent copies of each variant for each person."""
     copies = np.empty((people, frequency.size), dtype=np.int8)
-    # 16 bits a copy are enough for a frequency, and a quarter of the time of float64.
-    threshold = np.rint(frequency.astype(np.float64) * 65535.0).astype(np.uint16)
+    # 16 bits a copy are enough for a frequency, and a quarter of the time of float64. Over their full range no draw
+    # is rejected, so that blocks of any number of people take the same bits.
+    threshold = np.minimum(np.rint(frequency.astype(np.float64) * 65536.0), 65535.0).astype(np.uint16)
     step = max(1, _BLOCK_ENTRIES // (2 * frequency.size))
     for first in range(0, people, step):
         rows = slice(first, min(first + step, people))
-        draws = rng.integers(0, 65535, size=(2, rows.stop - rows.start, frequency.size), dtype=np.uint16)
-        np.add(draws[0] < threshold, draws[1] < threshold, out=copies[rows], dtype=np.int8, casting="unsafe")
+        draws = rng.integers(0, 65536, size=(rows.stop - rows.start, 2, frequency.size), dtype=np.uint16)
+        carried = draws < threshold
+        np.add(carried[:, 0], carried[:, 1], out=copies[rows], dtype=np.int8, casting="unsafe")
     return copies
 
 

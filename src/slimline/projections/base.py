@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from slimline._kernels import thread_count
 from slimline.errors import InvalidParameterError, InvalidProjectionLineError
 from slimline.projections.blocks import as_kernel_blocks, result_dtype
 
@@ -26,16 +23,6 @@ FloatArray = NDArray[np.floating[Any]]
 PROTOCOL = 1
 
 _TILE_BYTES = 8 << 20
-
-
-class NativeProjection(Protocol):
-    """What the C++ object behind a projection can do."""
-
-    def apply(self, x: Any, feature: int, scale: float, out: Any, accumulate: bool, threads: int) -> None:
-        """Write x R to `out`, or add it."""
-
-    def lift(self, v: Any, feature: int, scale: float, out: Any, threads: int) -> None:
-        """Write v Rᵀ for the features of `out`, from `feature` on."""
 
 
 @dataclass(frozen=True)
@@ -77,17 +64,7 @@ class Projection(ABC):
         if self.n_components > 2**30:
             raise InvalidParameterError(f"n_components must be at most 2**30; got {self.n_components}.")
 
-    # What a family provides ------------------------------------------------------------------
-
-    @property
-    @abstractmethod
-    def scale(self) -> float:
-        """The factor between the values that are drawn and the entries of R."""
-
-    @cached_property
-    @abstractmethod
-    def _native(self) -> NativeProjection:
-        """The kernels of this projection; made when first used, never pickled."""
+    # What a family must say ------------------------------------------------------------------
 
     @abstractmethod
     def rows(self, start: int = 0, stop: int | None = None, dtype: Any = np.float64) -> FloatArray | sp.csr_array:
@@ -106,10 +83,6 @@ class Projection(ABC):
             The rows of R that belong to these features.
         """
 
-    @abstractmethod
-    def _apply_sparse(self, x: sp.csr_array | sp.csc_array, feature: int, out: FloatArray) -> None:
-        """Add x R to `out` for a block of sparse columns that begins at `feature`."""
-
     @property
     def kurtosis(self) -> float:
         """E[g⁴] / E[g²]² of the entries as the second moment sees it: k₄ of the theory sheet."""
@@ -122,6 +95,27 @@ class Projection(ABC):
         the variance carries that factor. (1, 1.0): the plain formula.
         """
         return 1, 1.0
+
+    # What a family may do faster than with tiles of R -----------------------------------------
+
+    def _apply_dense(self, x: NDArray[Any], feature: int, out: FloatArray, accumulate: bool) -> None:
+        """Write x R to `out`, or add it, for a block of columns that begins at `feature`."""
+        if not accumulate:
+            out[...] = 0
+        for start, stop in self._tiles(feature, feature + x.shape[1]):
+            out += x[:, start - feature : stop - feature].astype(out.dtype) @ self.rows(start, stop, out.dtype)
+
+    def _apply_sparse(self, x: sp.csr_array | sp.csc_array, feature: int, out: FloatArray) -> None:
+        """Add x R to `out` for a block of sparse columns that begins at `feature`."""
+        columns = x.tocsc()
+        for start, stop in self._tiles(feature, feature + x.shape[1]):
+            product = columns[:, start - feature : stop - feature] @ self.rows(start, stop, out.dtype)
+            out += product.toarray() if sp.issparse(product) else product
+
+    def _lift(self, v: FloatArray, feature: int, out: FloatArray) -> None:
+        """Write v Rᵀ for the features of `out`, from `feature` on."""
+        for start, stop in self._tiles(feature, feature + out.shape[1]):
+            out[:, start - feature : stop - feature] = (self.rows(start, stop, out.dtype) @ v.T).T
 
     # What is the same for all ------------------------------------------------------------------
 
@@ -164,7 +158,7 @@ class Projection(ABC):
             if isinstance(block, (sp.csr_array, sp.csc_array)):
                 self._apply_sparse(block, first_feature + column, out[rows])
             else:
-                self._native.apply(block, first_feature + column, self.scale, out[rows], accumulate, thread_count())
+                self._apply_dense(block, first_feature + column, out[rows], accumulate)
         return out
 
     def lift(self, V: Any, *, start: int = 0, stop: int | None = None) -> FloatArray:
@@ -192,19 +186,19 @@ class Projection(ABC):
             raise InvalidParameterError(f"V must have n_components={self.n_components} columns; got shape {V.shape}.")
         out: FloatArray = np.empty((V.shape[0], stop - start), dtype=dtype)
         if out.size:
-            self._native.lift(V, start, self.scale, out, thread_count())
+            self._lift(V, start, out)
         return out[0] if flat else out
 
     def gram(self) -> NDArray[np.float64]:
         """Return RᵀR (r × r), made by tiles of R."""
         total = np.zeros((self.n_components, self.n_components))
-        for start, stop in self._tiles():
+        for start, stop in self._tiles(0, self.n_features):
             tile = self.rows(start, stop)
             total += (tile.T @ tile).toarray() if sp.issparse(tile) else tile.T @ tile
         return total
 
     def pseudo_inverse_factor(self) -> NDArray[np.float64]:
-        """Return the r × r matrix M for which R M is the transposed pseudo-inverse of R: M = (RᵀR)⁺."""
+        """Return the r × r matrix (RᵀR)⁺: times Rᵀ it is the pseudo-inverse of R."""
         return np.asarray(np.linalg.pinv(self.gram(), hermitian=True), dtype=np.float64)
 
     def to_json(self) -> str:
@@ -244,12 +238,7 @@ class Projection(ABC):
         if not 0 <= start <= stop <= self.n_features:
             raise InvalidParameterError(f"features {start}:{stop} are not within 0:{self.n_features}.")
 
-    def _tiles(self) -> Iterator[tuple[int, int]]:
+    def _tiles(self, first: int, last: int) -> Iterator[tuple[int, int]]:
         step = max(16, _TILE_BYTES // (8 * self.n_components))
-        for start in range(0, self.n_features, step):
-            yield start, min(start + step, self.n_features)
-
-
-def inverse_square_root(n: float) -> float:
-    """Return 1 / √n."""
-    return 1.0 / math.sqrt(n)
+        for start in range(first, last, step):
+            yield start, min(start + step, last)

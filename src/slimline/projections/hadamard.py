@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 
 from slimline._kernels import Hadamard, _native, thread_count
 from slimline.errors import InvalidParameterError
-from slimline.projections.base import FloatArray, Projection, inverse_square_root
+from slimline.projections.base import FloatArray
+from slimline.projections.kernel import KernelProjection
 from slimline.projections.scattered import add_sparse
 
 #: Blocks of features that are transformed at a time: about four times r, but at least what fills the time of a
@@ -21,7 +23,7 @@ _SMALLEST_BLOCK, _LARGEST_BLOCK = 1024, 32768
 
 
 @dataclass(frozen=True)
-class SubsampledHadamard(Projection):
+class SubsampledHadamard(KernelProjection):
     """R = √(d'/r) · D · H · S: random signs, normalised Walsh-Hadamard matrix, r sampled columns.
 
     d' is the smallest power of two ≥ d; features between d and d' are zeros that are never stored. Sampling is
@@ -56,7 +58,7 @@ class SubsampledHadamard(Projection):
     @property
     def scale(self) -> float:
         """1 / √r."""
-        return inverse_square_root(self.n_components)
+        return 1 / math.sqrt(self.n_components)
 
     @cached_property
     def _native(self) -> Hadamard:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from slimline._kernels import Rows, thread_count
-from slimline.projections.base import FloatArray, Projection
+from slimline.projections.base import FloatArray
+from slimline.projections.kernel import KernelProjection
 
 _CHUNK = 1 << 22
 
 
-class RowDrawnProjection(Projection):
+class RowDrawnProjection(KernelProjection):
     """A projection with an entry everywhere: n·d·r work, done by BLAS on tiles that are drawn and forgotten."""
 
-    @property
-    def _native(self) -> Rows:
-        raise AttributeError
+    @cached_property
+    @abstractmethod
+    def _native(self) -> Rows: ...
 
     def rows(self, start: int = 0, stop: int | None = None, dtype: Any = np.float64) -> FloatArray | sp.csr_array:
         """Return R[start:stop] as an array."""

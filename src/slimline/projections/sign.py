@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import ClassVar
 
 from slimline._kernels import Rows, native_rows
-from slimline.projections.base import inverse_square_root
 from slimline.projections.row_drawn import RowDrawnProjection
 
 
@@ -18,7 +18,7 @@ class RandomSign(RowDrawnProjection):
     @property
     def scale(self) -> float:
         """1 / √r."""
-        return inverse_square_root(self.n_components)
+        return 1 / math.sqrt(self.n_components)
 
     @cached_property
     def _native(self) -> Rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -11,7 +12,8 @@ import scipy.sparse as sp
 
 from slimline._kernels import Scatter, native_scatter
 from slimline.errors import InvalidParameterError
-from slimline.projections.base import FloatArray, Projection, inverse_square_root
+from slimline.projections.base import FloatArray
+from slimline.projections.kernel import KernelProjection
 from slimline.projections.scattered import add_sparse, scattered_rows
 
 #: Features (and buckets) that the grouped hash moves together.
@@ -19,7 +21,7 @@ GROUP = 16
 
 
 @dataclass(frozen=True)
-class HashEmbedding(Projection):
+class HashEmbedding(KernelProjection):
     """R with `nnz_per_feature` · `bucket_width` entries ±1/√(s·v) a feature.
 
     The columns form s · v equal parts. A feature has s independent buckets; each bucket is one column in each of
@@ -68,7 +70,7 @@ class HashEmbedding(Projection):
     @property
     def scale(self) -> float:
         """1 / √(s·v)."""
-        return inverse_square_root(self.nnz_per_feature * self.bucket_width)
+        return 1 / math.sqrt(self.nnz_per_feature * self.bucket_width)
 
     @cached_property
     def _native(self) -> Scatter:

@@ -16,6 +16,9 @@ from slimline.estimators import (
     SparseSignProjection,
 )
 
+#: Of one core, roughly: only decides whether a product with every entry of R is worth the wait.
+_GIGAFLOPS = 60.0
+
 _FAMILIES: dict[str, Callable[[int], Any]] = {
     names.EMBEDDING_1: lambda r: SparseEmbedding(r, random_state=0),
     names.EMBEDDING_4: lambda r: SparseEmbedding(r, nnz_per_feature=4, random_state=0),
@@ -33,11 +36,16 @@ def our_contenders(shape: Shape) -> tuple[Contender, ...]:
     writing = Work(shape.output_bytes / 1e9, "GB/s"), names.WRITING
 
     def contender(name: str, make: Callable[[int], Any]) -> Contender:
-        if shape.per_row is not None:
-            work, limit = writing
-        else:
-            work, limit = product if name in (names.SIGN, names.GAUSSIAN) else reading
-        return Contender(name, "ours", lambda X: make(shape.r).fit_transform(X), work=work, limit=limit)
+        everywhere = name in (names.SIGN, names.GAUSSIAN)
+        work, limit = writing if shape.per_row is not None else product if everywhere else reading
+        return Contender(
+            name,
+            "ours",
+            lambda X: make(shape.r).fit_transform(X),
+            estimated_seconds=shape.gigaflop / _GIGAFLOPS if everywhere and shape.per_row is None else 0.0,
+            work=work,
+            limit=limit,
+        )
 
     return tuple(contender(name, make) for name, make in _FAMILIES.items())
 

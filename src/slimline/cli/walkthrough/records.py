@@ -37,7 +37,7 @@ class DemoSettings:
     fst: float = 0.01
     components: int = 1024
     seed: int = 0
-    peer: bool = True
+    peer: bool = False
 
 
 @dataclass(frozen=True)

@@ -113,8 +113,10 @@ def run_demo(settings: DemoSettings, watch: Watcher | None = None) -> DemoResult
     for step, (family, title) in enumerate(_FAMILIES.items(), start=2):
         tell(f"sketching: {title}", step, _STEPS)
         sketches[family] = _sketch(people, family, title, settings)
-    tell("the same with scikit-learn", _STEPS - 2, _STEPS)
-    peer = _peer(people, settings) if settings.peer else None
+    peer = None
+    if settings.peer:
+        tell("the same with scikit-learn", _STEPS - 2, _STEPS)
+        peer = _peer(people, settings)
     tell("training on all variants", _STEPS - 1, _STEPS)
     full = _train_on_everything(people)
     lifted, looked_back, same, top = _find_variants(people, sketches[_CHOSEN], full)
@@ -198,7 +200,7 @@ def _train_on_everything(people: People) -> _Full:
 
 def _by_class(classifier: Any) -> tuple[Floats, Floats]:
     """Return weights and intercepts with one row a class, also where scikit-learn keeps one for two classes."""
-    W, intercept = classifier.coef_, np.atleast_1d(classifier.intercept_)
+    W, intercept = np.atleast_2d(classifier.coef_), np.atleast_1d(classifier.intercept_)
     return (W, intercept) if len(W) > 1 else (np.vstack([-W, W]), np.concatenate([-intercept, intercept]))
 
 

@@ -1,0 +1,45 @@
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from slimline._kernels.threads import available_cpus
+from slimline.bench import memory
+from slimline.bench.machine import describe_machine, parse_threads
+from slimline.errors import InvalidParameterError
+
+
+def test_peak_is_none_where_the_system_does_not_tell(monkeypatch, tmp_path):
+    monkeypatch.setattr(memory, "_RESET", tmp_path / "missing" / "clear_refs")
+    assert memory.run_with_peak(lambda: 5) == (5, None)
+
+
+def test_result_bytes():
+    assert memory.result_bytes(np.zeros(10)) == 80
+    assert memory.result_bytes(sp.csr_array(np.eye(4, dtype=np.float32))) == 4 * 4 + 4 * 4 + 5 * 4
+    assert memory.result_bytes("anything") == 0
+
+
+def test_container_limit_counts(monkeypatch, tmp_path):
+    (tmp_path / "memory.max").write_text("5000\n")
+    (tmp_path / "memory.current").write_text("2000\n")
+    monkeypatch.setattr(memory, "_CGROUP", tmp_path)
+    assert memory.available_bytes() == 3000
+    (tmp_path / "memory.max").write_text("max\n")
+    assert memory.available_bytes() != 3000
+
+
+def test_machine_is_plain():
+    machine = describe_machine(1)
+    assert json.loads(json.dumps(machine)) == machine
+    assert machine["cpu"] and machine["instruction_set"] in machine["instruction_sets"]
+    assert machine["libraries"]["numpy"] == np.__version__
+
+
+def test_threads():
+    assert parse_threads("all") == available_cpus()
+    assert parse_threads("1") == 1
+    for text in ("0", "-1", "many", "", "1.5", str(available_cpus() + 1)):
+        with pytest.raises(InvalidParameterError, match="threads must be"):
+            parse_threads(text)

@@ -1,0 +1,96 @@
+import pytest
+from rich.console import Console
+
+from slimline.bench.table import (
+    case_view,
+    format_bytes,
+    format_ratio,
+    format_seconds,
+    machine_lines,
+    print_case,
+    summary_view,
+)
+from tests.bench.fabricate import fabricated_case, fabricated_report
+
+
+def _print(view, width=120):
+    console = Console(width=width, force_terminal=False)
+    with console.capture() as capture:
+        console.print(view)
+    return capture.get()
+
+
+@pytest.mark.parametrize(
+    "seconds, text",
+    [
+        (None, "–"),
+        (12.34, "12.3 s"),
+        (1.0, "1.00 s"),
+        (0.99999, "1.00 s"),
+        (0.0512, "51.2 ms"),
+        (123e-6, "123 µs"),
+        (2e-7, "0.20 µs"),
+    ],
+)
+def test_seconds(seconds, text):
+    assert format_seconds(seconds) == text
+
+
+@pytest.mark.parametrize(
+    "size, text",
+    [(None, "–"), (0, "< 1 MB"), (1e6, "1.00 MB"), (999.9e6, "1.00 GB"), (5.31e9, "5.31 GB"), (117e6, "117 MB")],
+)
+def test_bytes(size, text):
+    assert format_bytes(size) == text
+
+
+@pytest.mark.parametrize("value, text", [(None, "–"), (0.01234, "0.012"), (1.26, "1.3"), (208.4, "208")])
+def test_ratio(value, text):
+    assert format_ratio(value) == text
+
+
+def test_case_shows_times_shares_verdicts_and_reasons():
+    text = _print(case_view(fabricated_case()))
+    for part in (
+        "made-up",
+        "20.0 ms",
+        "5.00 MB",
+        "1.50 GB/s, 50% of limit",
+        "✗ limit ≥ 80%",
+        "✓ ≥ 1 GB/s",
+        "✗ memory ≤ 4 MB",
+    ):
+        assert part in text
+    for part in ("skipped: needs about 99.0 GB", "absent: missing is not installed", "✓ ≤ 0.6", "? ≤ 0.4", "0.5"):
+        assert part in text
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_case_fits_the_terminal(width):
+    text = _print(case_view(fabricated_case(), width), width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "…" not in text
+    assert text.count("our time / theirs") == (2 if width == 60 else 1)
+
+
+def test_busy_machine_is_told():
+    case = fabricated_case()
+    slow = case.measurements[0].__class__("limit", "limit", seconds=(0.01, 0.03, 0.04), amount=0.03, unit="GB/s")
+    text = _print(case_view(fabricated_case(measurements=(slow, *case.measurements[1:]))))
+    assert "The machine was not quiet" in text and "3.0 times" in text
+    assert "not quiet" not in _print(case_view(case))
+
+
+def test_summary_counts_and_names_what_is_missed():
+    text = _print(summary_view(fabricated_report()))
+    assert "Targets: 3 of 5 met, 1 not judged" in text
+    assert "memory ≤ 4 MB" in text and "5.00 MB" in text and "50%" in text
+
+
+def test_machine_and_skipped_case():
+    report = fabricated_report()
+    assert "a CPU, 2 CPUs, 8.00 GB; 1 thread, kernels for baseline" in _print(machine_lines(report))
+    console = Console(width=100)
+    with console.capture() as capture:
+        print_case(console, report.cases[1])
+    assert "skipped: needs about 99.0 GB" in capture.get()

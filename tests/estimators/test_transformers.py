@@ -1,0 +1,213 @@
+"""What the transformers promise beside scikit-learn's checks."""
+
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.random_projection import johnson_lindenstrauss_min_dim
+
+from slimline import GaussianProjection, HadamardProjection, SparseEmbedding, SparseSignProjection, make_projection
+from slimline.laws import norm_dimension, norm_failure
+from slimline.projections import Projection
+from slimline.testing.rounding import as_dense, dense_rows, require_close, rounding_bound
+from tests.estimators.transformers import CLASSES, TRANSFORMERS
+
+X = np.random.default_rng(0).standard_normal((12, 300))
+
+
+@pytest.fixture(params=TRANSFORMERS)
+def make(request):
+    return TRANSFORMERS[request.param]
+
+
+def test_transform_is_x_times_components(make):
+    for data in (X, X.astype(np.float32), (X * 9).astype(np.int8), X > 0, sp.csr_array(X * (X > 1)), sp.csc_matrix(X)):
+        transformer = make(n_components=32, random_state=3)
+        Z = transformer.fit_transform(data)
+        assert Z.dtype == (np.float64 if data.dtype == np.float64 else np.float32)
+        R = as_dense(transformer.components_).T.astype(np.float64)
+        assert R.shape == (300, 32) and transformer.components_.dtype == Z.dtype
+        wide = as_dense(data).astype(np.float64)
+        exact = dense_rows(transformer.projection_)
+        require_close(Z, wide @ exact, rounding_bound(wide, exact, Z.dtype), "fit_transform")
+        np.testing.assert_allclose(R, exact, rtol=2 * np.finfo(Z.dtype).eps)
+        np.testing.assert_array_equal(Z, transformer.transform(data))
+        np.testing.assert_array_equal(Z, make(n_components=32, random_state=3).fit(data).transform(data))
+
+
+def test_wider_integers_become_float64(make):
+    data = (X * 9).astype(np.int64)
+    transformer = make(n_components=32, random_state=3).fit(data)
+    assert transformer.transform(data).dtype == np.float64
+    np.testing.assert_array_equal(transformer.transform(data), transformer.transform(data.astype(float)))
+    np.testing.assert_array_equal(transformer.transform(data.tolist()), transformer.transform(data.astype(float)))
+
+
+def test_lift_and_inverse_transform(make):
+    transformer = make(n_components=32, random_state=3).fit(X)
+    Z = transformer.transform(X)
+    R = dense_rows(transformer.projection_)
+    V = np.random.default_rng(1).standard_normal((3, 32))
+    W = transformer.lift(V)
+    np.testing.assert_allclose(W, V @ R.T, atol=1e-12)
+    np.testing.assert_allclose(X @ W.T, Z @ V.T, atol=1e-10)
+    back = transformer.inverse_transform(Z)
+    np.testing.assert_allclose(back, Z @ np.linalg.pinv(R), atol=1e-10)
+    # Z comes back exactly where R has full column rank (an empty bucket loses nothing either: its column of Z is 0)
+    np.testing.assert_allclose(transformer.transform(back), Z, atol=1e-10)
+    eager = make(n_components=32, random_state=3, compute_inverse_components=True).fit(X)
+    np.testing.assert_allclose(eager.inverse_components_, np.linalg.pinv(R.T), atol=1e-12)
+    np.testing.assert_allclose(eager.inverse_transform(sp.csr_array(Z)), back, atol=1e-12)
+    assert transformer.inverse_transform(Z.astype(np.float32)).dtype == np.float32
+    with pytest.raises(AttributeError, match="compute_inverse_components"):
+        _ = transformer.inverse_components_
+    with pytest.raises(ValueError, match="n_components_"):
+        transformer.inverse_transform(Z[:, :-1])
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_automatic_dimension(cls):
+    wide = np.zeros((10, 5000), dtype=np.int8)
+    step = 16 if cls is SparseEmbedding else 1
+    for parameters, least in (
+        ({"eps": 0.2}, johnson_lindenstrauss_min_dim(10, eps=0.2)),
+        ({"eps": 0.2, "delta": 0.05}, norm_dimension(0.2, 0.05, 45)),
+        ({"eps": 0.5, "delta": 1e-6}, norm_dimension(0.5, 1e-6, 45)),
+    ):
+        transformer = cls(**parameters).fit(wide)
+        assert least <= transformer.n_components_ < least + step
+        assert transformer.transform(wide).shape == (10, transformer.n_components_)
+        names = transformer.get_feature_names_out()
+        assert len(names) == transformer.n_components_ and names[0] == f"{cls.__name__.lower()}0"
+    one = cls(eps=0.5, delta=0.1).fit(wide[:1])
+    assert one.n_components_ >= norm_dimension(0.5, 0.1, 1)
+    with pytest.raises(
+        ValueError, match=r"target dimension of \d+ which is larger than the original space with n_features=50"
+    ):
+        cls().fit(wide[:, :50])
+    with pytest.raises(ValueError, match="which is invalid: set n_components"):
+        cls().fit(wide[:1])
+
+
+def test_automatic_dimension_keeps_its_promise(global_random_seed):
+    # Each distance fails with at most delta / 45, so all 45 with 0.05 at most; over 100 seeds more than 24 failures
+    # have probability below 1e-9 (binomial).
+    data = np.random.default_rng(7).standard_normal((10, 2000))
+    failures = 0
+    for seed in range(1000 * global_random_seed, 1000 * global_random_seed + 100):
+        Z = GaussianProjection(eps=0.3, delta=0.05, random_state=seed).fit_transform(data)
+        a, b = np.triu_indices(10, 1)
+        ratio = np.sum((Z[a] - Z[b]) ** 2, axis=1) / np.sum((data[a] - data[b]) ** 2, axis=1)
+        failures += bool(np.any(np.abs(ratio - 1) > 0.3))
+    assert failures <= 24
+    assert norm_failure(Z.shape[1], 0.3) * 45 <= 0.05
+
+
+def test_frames(make):
+    names = [f"gene{j}" for j in range(300)]
+    expected = make(n_components=32, random_state=3).fit_transform(X)
+    for frame in (pd.DataFrame(X, columns=names), pl.DataFrame(X, schema=names)):
+        for container, kind in (("pandas", pd.DataFrame), ("polars", pl.DataFrame)):
+            transformer = make(n_components=32, random_state=3).set_output(transform=container)
+            Z = transformer.fit_transform(frame)
+            assert isinstance(Z, kind)
+            assert list(Z.columns) == list(transformer.get_feature_names_out())
+            np.testing.assert_allclose(Z.to_numpy(), expected, atol=1e-12)
+            assert list(transformer.feature_names_in_) == names
+    with pytest.raises(ValueError, match="feature names"):
+        transformer.transform(pd.DataFrame(X, columns=names[::-1]))
+    if isinstance(frame, pl.DataFrame):
+        small = pl.DataFrame(X.astype(np.float32), schema=names)
+        assert make(n_components=32).fit_transform(small).dtype == np.float32
+
+
+@pytest.mark.parametrize("container", [sp.csr_array, sp.csr_matrix, sp.csc_array, sp.csc_matrix])
+def test_sparse_output(container):
+    data = container(X * (X > 1.5))
+    for cls in (SparseSignProjection, SparseEmbedding):
+        dense = cls(n_components=32, random_state=3).fit_transform(data)
+        assert isinstance(dense, np.ndarray)
+        sparse = cls(n_components=32, random_state=3, dense_output=False).fit_transform(data)
+        assert sparse.format == "csr" and isinstance(sparse, sp.sparray) == isinstance(data, sp.sparray)
+        np.testing.assert_array_equal(sparse.toarray(), dense)
+        assert isinstance(cls(n_components=32, dense_output=False).fit_transform(X), np.ndarray)
+
+
+def test_components_are_sparse_for_sparse_families(make):
+    transformer = make(n_components=32, random_state=0).fit(X)
+    assert sp.issparse(transformer.components_) == isinstance(transformer, (SparseSignProjection, SparseEmbedding))
+
+
+def test_density():
+    assert SparseSignProjection(n_components=2).fit(np.ones((2, 400))).density_ == 0.05
+    assert SparseSignProjection(n_components=2, density="achlioptas").fit(X).density_ == 1 / 3
+    assert SparseSignProjection(n_components=2, density=1).fit(X).density_ == 1
+
+
+def test_clone_pipeline_search_and_pickle(make):
+    y = (X[:, 0] > 0).astype(int)
+    y[:4] = [0, 1, 0, 1]
+    transformer = make(n_components=32, random_state=0)
+    copy = clone(transformer)
+    assert copy.get_params() == transformer.get_params() and not hasattr(copy, "projection_")
+    pipeline = make_pipeline(StandardScaler(), transformer, LogisticRegression())
+    search = GridSearchCV(pipeline, {f"{type(transformer).__name__.lower()}__n_components": [16, 32]}, cv=2)
+    search.fit(X, y)
+    assert search.predict(X).shape == (12,)
+    fitted = search.best_estimator_
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(fitted.predict_proba(X), again.predict_proba(X))
+    line = fitted[1].projection_.to_json()
+    assert json.loads(line)["n_features"] == 300 and Projection.from_json(line) == fitted[1].projection_
+
+
+def test_random_state(make):
+    def sketch(state):
+        return make(n_components=32, random_state=state).fit_transform(X)
+
+    np.testing.assert_array_equal(sketch(5), sketch(5))
+    np.testing.assert_array_equal(sketch(5), sketch(np.int64(5)))
+    np.testing.assert_array_equal(sketch(np.random.RandomState(5)), sketch(np.random.RandomState(5)))
+    assert not np.array_equal(sketch(5), sketch(6)) and not np.array_equal(sketch(None), sketch(None))
+    assert not np.array_equal(sketch(2**63), sketch(2**64 - 1))
+    state = np.random.RandomState(5)
+    assert not np.array_equal(sketch(state), sketch(state))
+
+
+def test_fit_stores_no_matrix(make):
+    transformer = make(n_components=1024, random_state=0).fit(sp.csr_array((3, 1_000_000), dtype=np.float32))
+    assert len(pickle.dumps(transformer)) < 2000
+    held = [value for value in vars(transformer).values() if isinstance(value, np.ndarray) or sp.issparse(value)]
+    assert held == []
+    assert [v for v in vars(transformer.projection_).values() if isinstance(v, np.ndarray) or sp.issparse(v)] == []
+
+
+def test_make_projection():
+    for family, cls in {
+        "gaussian": GaussianProjection,
+        "srht": HadamardProjection,
+        "achlioptas": SparseSignProjection,
+        "very_sparse": SparseSignProjection,
+        "cw": SparseEmbedding,
+        "osnap": SparseEmbedding,
+        "auto": SparseEmbedding,
+    }.items():
+        transformer = make_projection(family, 64, random_state=3)
+        assert type(transformer) is cls and transformer.random_state == 3 and transformer.n_components == 64
+        assert transformer.fit_transform(X).shape == (12, 64)
+    assert make_projection("osnap", 64).nnz_per_feature == 4
+    assert make_projection("auto", 62).nnz_per_feature == 1
+    assert make_projection("auto", np.int64(64)).nnz_per_feature == 4
+    assert make_projection("cw", 64, bucket_width=4).bucket_width == 4
+    assert make_projection("achlioptas").density == "achlioptas"
+    with pytest.raises(ValueError, match="family"):
+        make_projection("magic")

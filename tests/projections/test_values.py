@@ -1,0 +1,196 @@
+"""Projections as values: gram, nested columns, JSON, pickle, equality, errors."""
+
+import dataclasses
+import json
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from slimline.errors import InvalidParameterError, InvalidProjectionLineError, SlimlineError
+from slimline.projections import Gaussian, HashEmbedding, Projection, RandomSign, SparseSign, SubsampledHadamard
+from slimline.testing.rounding import as_dense, dense_rows
+from tests.families import FAMILIES
+
+NESTED = ["gaussian", "sign", "achlioptas", "srht", "srht_replaced"]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("d", [1, 2, 100, 1024, 3001])
+def test_gram(family, d):
+    r = 64 if d > 32 or family != "srht" else d
+    projection = FAMILIES[family](d, r, 4)
+    R = dense_rows(projection)
+    np.testing.assert_allclose(projection.gram(), R.T @ R, rtol=0, atol=(d + 8) * 1e-15 * np.max(np.sum(R**2, axis=0)))
+
+
+def test_gram_over_several_tiles():
+    projection = Gaussian(5000, 600, 1)  # 8 MB tiles hold about 1,700 rows
+    R = dense_rows(projection)
+    np.testing.assert_allclose(projection.gram(), R.T @ R, rtol=0, atol=5008 * 1e-15 * np.max(np.sum(R**2, axis=0)))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_pseudo_inverse(family):
+    projection = FAMILIES[family](400, 64, 4)
+    R = dense_rows(projection)
+    inverse = R @ projection.pseudo_inverse_factor()
+    np.testing.assert_allclose(inverse, np.linalg.pinv(R).T, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("family", NESTED)
+def test_nested_columns(family):
+    few, many = FAMILIES[family](300, 40, 9), FAMILIES[family](300, 130, 9)
+    assert many.with_components(40) == few
+    # two roundings on either side: value times scale, and back
+    unscaled = dense_rows(few) / few.scale
+    np.testing.assert_allclose(unscaled, (dense_rows(many) / many.scale)[:, :40], rtol=4 * 2.0**-53)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_rows_are_written_in_the_family_s_own_way(family):
+    projection = FAMILIES[family](300, 64, 9)
+    for dtype in (np.float32, np.float64):
+        rows = projection.rows(10, 20, dtype)
+        assert rows.shape == (10, 64) and rows.dtype == dtype
+        assert sp.issparse(rows) == (projection.family in ("sparse_sign", "sparse_embedding"))
+        if sp.issparse(rows):
+            assert rows.has_canonical_format and np.all(rows.data != 0)
+    assert projection.rows(5, 5).shape == (0, 64)
+    assert as_dense(projection.rows()).shape == (300, 64)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_values(family):
+    projection = FAMILIES[family](300, 64, 2**64 - 1)
+    assert projection == FAMILIES[family](300, 64, 2**64 - 1)
+    assert len({projection, FAMILIES[family](300, 64, 2**64 - 1), FAMILIES[family](300, 64, 1)}) == 2
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        projection.seed = 3
+    fields = json.loads(projection.to_json())
+    assert fields["slimline_projection"] == 1 and fields["family"] == projection.family
+    assert fields["seed"] == 2**64 - 1
+    assert "_native" not in vars(pickle.loads(pickle.dumps(projection)))
+    numpy_types = dataclasses.replace(projection, n_features=np.int64(300), seed=np.uint64(2**64 - 1))
+    assert numpy_types == projection and numpy_types.to_json() == projection.to_json()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_apply_and_lift_refuse(family):
+    projection = FAMILIES[family](50, 64, 1)
+    X = np.ones((2, 50))
+    for bad in (
+        lambda: projection.apply(np.ones((2, 51))),
+        lambda: projection.apply(X, first_feature=1),
+        lambda: projection.apply(X, first_feature=-1),
+        lambda: projection.apply(X.astype(complex)),
+        lambda: projection.apply(X.astype(object)),
+        lambda: projection.apply(X.astype(np.int64)),
+        lambda: projection.apply(sp.csr_array(X.astype(np.int64))),
+        lambda: projection.apply(X, out=np.zeros((2, 63))),
+        lambda: projection.apply(X, out=np.zeros((2, 64), dtype=np.float32)),
+        lambda: projection.apply(X, out=np.zeros((64, 2)).T),
+        lambda: projection.lift(np.ones(63)),
+        lambda: projection.lift(np.ones((2, 2, 64))),
+        lambda: projection.lift(np.ones(64), start=3, stop=51),
+        lambda: projection.lift(np.ones(64), start=4, stop=3),
+        lambda: projection.rows(-1, 3),
+        lambda: projection.rows(0, 51),
+    ):
+        with pytest.raises(InvalidParameterError):
+            bad()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_nothing_to_do(family):
+    projection = FAMILIES[family](50, 64, 1)
+    for X in (np.ones((0, 50)), sp.csr_array((0, 50)), sp.csc_array((0, 50))):
+        assert projection.apply(X).shape == (0, 64)
+    for X in (np.ones((3, 0)), sp.csr_array((3, 0)), sp.csc_array((3, 50))):
+        np.testing.assert_array_equal(projection.apply(X), np.zeros((3, 64)))
+    out = np.full((3, 64), 7.0)
+    assert projection.apply(np.ones((3, 0)), out=out) is out
+    np.testing.assert_array_equal(out, 7)
+    assert projection.lift(np.ones((0, 64))).shape == (0, 50)
+    assert projection.lift(np.ones(64), start=5, stop=5).shape == (0,)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_lift_of_one_vector_and_of_lists(family):
+    projection = FAMILIES[family](50, 64, 1)
+    v = np.arange(64)
+    lifted = projection.lift(v)
+    assert lifted.shape == (50,) and lifted.dtype == np.float64
+    np.testing.assert_array_equal(lifted, projection.lift([list(range(64))])[0])
+    assert projection.lift(v.astype(np.float32)).dtype == np.float32
+    np.testing.assert_array_equal(projection.lift(np.repeat(v, 2)[::2].astype(float)), lifted)
+
+
+@pytest.mark.parametrize(
+    "make, named",
+    [
+        (lambda: Gaussian(0, 4, 0), "n_features"),
+        (lambda: Gaussian(4, 0, 0), "n_components"),
+        (lambda: Gaussian(4, 2**30 + 1, 0), "n_components"),
+        (lambda: Gaussian(4, 4, -1), "seed"),
+        (lambda: Gaussian(4, 4, 2**64), "seed"),
+        (lambda: Gaussian(4.5, 4, 0), "n_features"),
+        (lambda: Gaussian(4, True, 0), "n_components"),
+        (lambda: SparseSign(4, 4, 0, 0), "density"),
+        (lambda: SparseSign(4, 4, 0, 1.5), "density"),
+        (lambda: SparseSign(4, 4, 0, float("nan")), "density"),
+        (lambda: SparseSign(4, 4, 0, "auto"), "density"),
+        (lambda: HashEmbedding(4, 7, 0, nnz_per_feature=2), "n_components=7"),
+        (lambda: HashEmbedding(4, 8, 0, nnz_per_feature=0), "nnz_per_feature"),
+        (lambda: HashEmbedding(4, 8, 0, bucket_width=1.5), "bucket_width"),
+        (lambda: HashEmbedding(4, 8, 0, hash="md5"), "hash"),
+    ],
+)
+def test_impossible_parameters(make, named):
+    with pytest.raises(InvalidParameterError, match=named) as caught:
+        make()
+    assert isinstance(caught.value, (ValueError, SlimlineError))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "", "null", "[]", "3", "{}", "not json", '{"slimline_projection": 1}',
+        '{"slimline_projection": 1, "family": "magic"}',
+        '{"slimline_projection": 1, "family": "gaussian"}',
+        '{"slimline_projection": 1, "family": "gaussian", "n_features": 0, "n_components": 1, "seed": 1}',
+        '{"slimline_projection": 1, "family": "gaussian", "n_features": 2, "n_components": 1, "seed": 1, "more": 2}',
+        '{"slimline_projection": 1, "family": ["gaussian"], "n_features": 2, "n_components": 1, "seed": 1}',
+    ],
+)  # fmt: skip
+def test_lines_that_are_none(line):
+    with pytest.raises(InvalidProjectionLineError, match="Not a line"):
+        Projection.from_json(line)
+
+
+def test_a_line_of_a_later_layout():
+    line = RandomSign(5, 4, 3).to_json().replace('"slimline_projection": 1', '"slimline_projection": 2')
+    with pytest.raises(InvalidProjectionLineError, match="layout 2"):
+        Projection.from_json(line)
+
+
+def test_grouped_falls_back_where_buckets_are_not_in_groups():
+    assert HashEmbedding(100, 48, 0).effective_hash == "grouped"
+    assert HashEmbedding(100, 40, 0).effective_hash == "independent"
+    assert HashEmbedding(100, 48, 0, nnz_per_feature=2).effective_hash == "independent"
+    np.testing.assert_array_equal(
+        dense_rows(HashEmbedding(100, 40, 0)), dense_rows(HashEmbedding(100, 40, 0, hash="independent"))
+    )
+
+
+def test_the_seed_decides():
+    for family, make in FAMILIES.items():
+        rows = {dense_rows(make(200, 64, seed)).tobytes() for seed in (0, 1, 2, 2**32, 2**63)}
+        assert len(rows) == 5, family
+
+
+def test_families_of_one_seed_are_not_alike():
+    signs = np.sign(dense_rows(RandomSign(256, 64, 0)))
+    other = np.sign(dense_rows(SubsampledHadamard(256, 64, 0)))
+    assert abs(np.mean(signs * other)) < 6 / np.sqrt(signs.size)  # z < 6: failure probability 2e-9
