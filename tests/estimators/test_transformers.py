@@ -125,9 +125,8 @@ def test_frames(make):
             assert list(transformer.feature_names_in_) == names
     with pytest.raises(ValueError, match="feature names"):
         transformer.transform(pd.DataFrame(X, columns=names[::-1]))
-    if isinstance(frame, pl.DataFrame):
-        small = pl.DataFrame(X.astype(np.float32), schema=names)
-        assert make(n_components=32).fit_transform(small).dtype == np.float32
+    small = pd.DataFrame(X.astype(np.float32), columns=names)
+    assert make(n_components=32).fit_transform(small).dtype == np.float32
 
 
 @pytest.mark.parametrize("container", [sp.csr_array, sp.csr_matrix, sp.csc_array, sp.csc_matrix])

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from slimline.errors import InvalidParameterError
 from slimline.laws import norm_dimension
-from slimline.projections import Projection
+from slimline.projections import Projection, PseudoInverse, pseudo_inverse
 from slimline.projections.base import FloatArray
 from slimline.projections.blocks import KERNEL_TYPES, result_dtype
 
@@ -142,7 +142,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Z = Z.toarray() if sp.issparse(Z) else Z  # type: ignore[attr-defined]
         if Z.shape[1] != self.n_components_:
             raise InvalidParameterError(f"Z has {Z.shape[1]} columns, but n_components_ is {self.n_components_}.")
-        return self.projection_.lift((Z @ self._inverse_factor()).astype(Z.dtype, copy=False))
+        return self._inverse().apply(Z)
 
     @property
     def n_components_(self) -> int:
@@ -161,7 +161,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         projection = self._fitted_projection()
         if not self.compute_inverse_components:
             raise AttributeError("inverse_components_ is only there with compute_inverse_components=True.")
-        return np.ascontiguousarray(projection.lift(self._inverse_factor().astype(self._dtype)).T)
+        return np.ascontiguousarray(self._inverse().apply(np.eye(projection.n_components, dtype=self._dtype)).T)
 
     @property
     def _n_features_out(self) -> int:
@@ -181,6 +181,8 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return projection
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
+        if _is_ready(X):  # arrays need no conversion, and scikit-learn's look at them takes longer than a small sketch
+            return validate_data(self, X, reset=reset, skip_check_array=True)
         # Finiteness is looked at later: reading X once more would double the time of a transform.
         return validate_data(
             self, X, reset=reset, accept_sparse=["csr", "csc"], dtype=list(KERNEL_TYPES), ensure_all_finite=False
@@ -192,7 +194,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.projection_ = self._make_projection(n_features, n_components, _seed(self.random_state))
         self._dtype = result_dtype(X.dtype)
         if self.compute_inverse_components:
-            self._factor = self.projection_.pseudo_inverse_factor()
+            self._pseudo_inverse = pseudo_inverse(self.projection_)
 
     def _dimension(self, n_samples: int, n_features: int) -> int:
         if self.n_components == "auto":
@@ -243,9 +245,18 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             _require_finite(X, type(self).__name__)
         return Z
 
-    def _inverse_factor(self) -> NDArray[np.float64]:
-        factor: NDArray[np.float64] | None = self.__dict__.get("_factor")
-        return self.projection_.pseudo_inverse_factor() if factor is None else factor
+    def _inverse(self) -> PseudoInverse:
+        prepared: PseudoInverse | None = self.__dict__.get("_pseudo_inverse")
+        if prepared is not None and prepared.projection == self.projection_:
+            return prepared
+        return pseudo_inverse(self.projection_)
+
+
+def _is_ready(X: Any) -> bool:
+    """Say whether X is a matrix that the kernels take as it is, with at least one row and column."""
+    if isinstance(X, np.ndarray):
+        return X.ndim == 2 and X.dtype in KERNEL_TYPES and X.dtype.isnative and X.size > 0
+    return sp.issparse(X) and X.format in ("csr", "csc") and X.dtype in KERNEL_TYPES and min(X.shape) > 0  # type: ignore[attr-defined]
 
 
 def _require_finite(X: Any, name: str) -> None:

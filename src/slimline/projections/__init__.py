@@ -3,6 +3,7 @@
 from slimline.projections.base import Projection
 from slimline.projections.gaussian import Gaussian
 from slimline.projections.hadamard import SubsampledHadamard, walsh_hadamard
+from slimline.projections.pseudo_inverse import PseudoInverse, pseudo_inverse
 from slimline.projections.sign import RandomSign
 from slimline.projections.sparse_embedding import HashEmbedding
 from slimline.projections.sparse_sign import SparseSign
@@ -11,8 +12,10 @@ __all__ = [
     "Gaussian",
     "HashEmbedding",
     "Projection",
+    "PseudoInverse",
     "RandomSign",
     "SparseSign",
     "SubsampledHadamard",
+    "pseudo_inverse",
     "walsh_hadamard",
 ]

@@ -105,8 +105,10 @@ class Projection(ABC):
         for start, stop in self._tiles(feature, feature + x.shape[1]):
             out += x[:, start - feature : stop - feature].astype(out.dtype) @ self.rows(start, stop, out.dtype)
 
-    def _apply_sparse(self, x: sp.csr_array | sp.csc_array, feature: int, out: FloatArray) -> None:
-        """Add x R to `out` for a block of sparse columns that begins at `feature`."""
+    def _apply_sparse(self, x: sp.csr_array | sp.csc_array, feature: int, out: FloatArray, accumulate: bool) -> None:
+        """Write x R to `out`, or add it, for a block of sparse columns that begins at `feature`."""
+        if not accumulate:
+            out[...] = 0
         columns = x.tocsc()
         for start, stop in self._tiles(feature, feature + x.shape[1]):
             product = columns[:, start - feature : stop - feature] @ self.rows(start, stop, out.dtype)
@@ -146,8 +148,6 @@ class Projection(ABC):
         if accumulate := out is not None:
             if out.shape != (n, self.n_components) or out.dtype != dtype or not out.flags.c_contiguous:
                 raise InvalidParameterError(f"out must be a C-ordered {dtype} array of shape {(n, self.n_components)}.")
-        elif sp.issparse(X):
-            out = np.zeros((n, self.n_components), dtype=dtype)
         else:
             out = np.empty((n, self.n_components), dtype=dtype)
         if width == 0 or n == 0:
@@ -156,7 +156,7 @@ class Projection(ABC):
             return out
         for block, rows, column in as_kernel_blocks(X):
             if isinstance(block, (sp.csr_array, sp.csc_array)):
-                self._apply_sparse(block, first_feature + column, out[rows])
+                self._apply_sparse(block, first_feature + column, out[rows], accumulate or column > 0)
             else:
                 self._apply_dense(block, first_feature + column, out[rows], accumulate)
         return out
@@ -196,10 +196,6 @@ class Projection(ABC):
             tile = self.rows(start, stop)
             total += (tile.T @ tile).toarray() if sp.issparse(tile) else tile.T @ tile
         return total
-
-    def pseudo_inverse_factor(self) -> NDArray[np.float64]:
-        """Return the r × r matrix (RᵀR)⁺: times Rᵀ it is the pseudo-inverse of R."""
-        return np.asarray(np.linalg.pinv(self.gram(), hermitian=True), dtype=np.float64)
 
     def to_json(self) -> str:
         """Return one line of JSON from which `Projection.from_json` makes the same projection again."""

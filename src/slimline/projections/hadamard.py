@@ -15,7 +15,7 @@ from slimline._kernels import Hadamard, _native, thread_count
 from slimline.errors import InvalidParameterError
 from slimline.projections.base import FloatArray
 from slimline.projections.kernel import KernelProjection
-from slimline.projections.scattered import add_sparse
+from slimline.projections.scattered import apply_sparse
 
 #: Blocks of features that are transformed at a time: about four times r, but at least what fills the time of a
 #: call and at most what the second-level cache holds.
@@ -107,8 +107,8 @@ class SubsampledHadamard(KernelProjection):
             begin += length
         return total / self.n_components
 
-    def _apply_sparse(self, x: sp.csr_array | sp.csc_array, feature: int, out: FloatArray) -> None:
-        add_sparse(self._native, x, feature, self.scale, out)
+    def _apply_sparse(self, x: sp.csr_array | sp.csc_array, feature: int, out: FloatArray, accumulate: bool) -> None:
+        apply_sparse(self._native, x, feature, self.scale, out, accumulate)
 
 
 def walsh_hadamard(X: FloatArray) -> FloatArray:

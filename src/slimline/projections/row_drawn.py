@@ -32,15 +32,17 @@ class RowDrawnProjection(KernelProjection):
         out *= out.dtype.type(self.scale)
         return out
 
-    def _apply_sparse(self, x: sp.csr_array | sp.csc_array, feature: int, out: FloatArray) -> None:
+    def _apply_sparse(self, x: sp.csr_array | sp.csc_array, feature: int, out: FloatArray, accumulate: bool) -> None:
         # By columns, so that each feature's row of R is drawn once; a large CSR matrix is turned piece by piece.
         if x.format == "csc":
-            self._native.apply_columns(x.indptr, x.indices, x.data, feature, self.scale, out, True, thread_count())
+            self._native.apply_columns(
+                x.indptr, x.indices, x.data, feature, self.scale, out, accumulate, thread_count()
+            )
             return
         step = max(1, int(x.shape[0] * max(_CHUNK, x.nnz // 8) / max(x.nnz, 1)))
         for start in range(0, x.shape[0], step):
             rows = slice(start, min(start + step, x.shape[0]))
             part = x[rows].tocsc()
             self._native.apply_columns(
-                part.indptr, part.indices, part.data, feature, self.scale, out[rows], True, thread_count()
+                part.indptr, part.indices, part.data, feature, self.scale, out[rows], accumulate, thread_count()
             )

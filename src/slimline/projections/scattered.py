@@ -27,15 +27,25 @@ def scattered_rows(native: Scatter, start: int, stop: int, n_components: int, sc
     return rows
 
 
-def add_sparse(native: Any, x: sp.csr_array | sp.csc_array, feature: int, scale: float, out: FloatArray) -> None:
-    """Add x R to `out` row by row; columns are turned into rows panel by panel."""
+def apply_sparse(
+    native: Any, x: sp.csr_array | sp.csc_array, feature: int, scale: float, out: FloatArray, accumulate: bool
+) -> None:
+    """Write x R to `out`, or add it, row by row; columns are turned into rows panel by panel."""
     if x.format == "csr":
-        native.apply_rows(x.indptr, x.indices, x.data, x.shape[1], feature, scale, out, True, thread_count())
+        native.apply_rows(x.indptr, x.indices, x.data, x.shape[1], feature, scale, out, accumulate, thread_count())
         return
     panels = max(1, -(-x.nnz // _PANEL))
     step = -(-x.shape[1] // panels)
     for start in range(0, x.shape[1], step):
         part = x[:, start : start + step].tocsr()
         native.apply_rows(
-            part.indptr, part.indices, part.data, part.shape[1], feature + start, scale, out, True, thread_count()
+            part.indptr,
+            part.indices,
+            part.data,
+            part.shape[1],
+            feature + start,
+            scale,
+            out,
+            accumulate or start > 0,
+            thread_count(),
         )

@@ -14,7 +14,7 @@ from slimline._kernels import Scatter, native_scatter
 from slimline.errors import InvalidParameterError
 from slimline.projections.base import FloatArray
 from slimline.projections.kernel import KernelProjection
-from slimline.projections.scattered import add_sparse, scattered_rows
+from slimline.projections.scattered import apply_sparse, scattered_rows
 
 #: Features (and buckets) that the grouped hash moves together.
 GROUP = 16
@@ -88,5 +88,5 @@ class HashEmbedding(KernelProjection):
         self._check_range(start, stop)
         return scattered_rows(self._native, start, stop, self.n_components, self.scale, dtype)
 
-    def _apply_sparse(self, x: sp.csr_array | sp.csc_array, feature: int, out: FloatArray) -> None:
-        add_sparse(self._native, x, feature, self.scale, out)
+    def _apply_sparse(self, x: sp.csr_array | sp.csc_array, feature: int, out: FloatArray, accumulate: bool) -> None:
+        apply_sparse(self._native, x, feature, self.scale, out, accumulate)

@@ -14,7 +14,7 @@ from slimline._kernels import Rows, Scatter, native_rows, native_scatter
 from slimline.errors import InvalidParameterError
 from slimline.projections.base import FloatArray
 from slimline.projections.row_drawn import RowDrawnProjection
-from slimline.projections.scattered import add_sparse, scattered_rows
+from slimline.projections.scattered import apply_sparse, scattered_rows
 
 #: Above this density the tiles are written out and left to BLAS, which then does more a second than a scatter.
 _DENSE_FROM = 0.12
@@ -64,8 +64,8 @@ class SparseSign(RowDrawnProjection):
         self._check_range(start, stop)
         return scattered_rows(self._scatter, start, stop, self.n_components, self.scale, dtype)
 
-    def _apply_sparse(self, x: sp.csr_array | sp.csc_array, feature: int, out: FloatArray) -> None:
+    def _apply_sparse(self, x: sp.csr_array | sp.csc_array, feature: int, out: FloatArray, accumulate: bool) -> None:
         if self.density >= _DENSE_FROM:
-            super()._apply_sparse(x, feature, out)
+            super()._apply_sparse(x, feature, out, accumulate)
         else:
-            add_sparse(self._scatter, x, feature, self.scale, out)
+            apply_sparse(self._scatter, x, feature, self.scale, out, accumulate)

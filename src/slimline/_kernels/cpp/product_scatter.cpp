@@ -153,87 +153,12 @@ void lanes_product(const Scatter& scatter, const Dense& x, uint64_t feature, dou
   }
 }
 
-// Where the features of sparse rows go: from a table where one pays for itself, else computed at each non-zero.
-class Lookup {
- public:
-  Lookup(const Scatter& scatter, uint64_t feature, size_t features, size_t stored, int threads) : scatter_(scatter), feature_(feature) {
-    const size_t each = scatter.entries();
-    first_group_ = feature / group;
-    const size_t groups = size_t((feature + features + group - 1) / group - first_group_);
-    if (scatter.hash == Hash::grouped && groups * each <= table_entries && groups <= stored) {
-      groups_.resize(groups * each);
-      parallel_for(groups, 4096, worthwhile_threads(double(groups * each) * 12, threads), [&](size_t begin, size_t end, int) {
-        kernels().grouped_table(scatter, first_group_ + begin, end - begin, groups_.data() + begin * each);
-      });
-    }
-    if (scatter.hash == Hash::independent && features * each <= 2 * table_entries && features <= stored) {
-      entries_.resize(features * each);
-      parallel_for(features, 65536, worthwhile_threads(double(features * each) * 4, threads), [&](size_t begin, size_t end, int) {
-        kernels().independent_table(scatter, feature + begin, end - begin, entries_.data() + begin * each);
-      });
-    }
-  }
-
-  // visit(column, negative) for each non-zero of the row of R at `offset`; `space` holds `room()` entries
-  template <class Visit> void row(size_t offset, GroupEntry* space, Visit visit) const {
-    const uint64_t a = feature_ + offset;
-    const size_t each = scatter_.entries();
-    if (scatter_.hash == Hash::grouped) {
-      const GroupEntry* g = space;
-      if (groups_.empty()) kernels().grouped_table(scatter_, a / group, 1, space);
-      else g = groups_.data() + size_t(a / group - first_group_) * each;
-      const uint32_t lane = uint32_t(a % group);
-      for (size_t t = 0; t < each; t++) {
-        const Entry entry = entry_of(g[t], lane);
-        visit(size_t(entry >> 1), entry & 1u);
-      }
-      return;
-    }
-    Entry* local = reinterpret_cast<Entry*>(space);
-    const Entry* e = local;
-    size_t count = each;
-    if (scatter_.hash == Hash::sparse_sign) count = kernels().sparse_sign_row(scatter_, a, local);
-    else if (entries_.empty()) kernels().independent_table(scatter_, a, 1, local);
-    else e = entries_.data() + offset * each;
-    for (size_t t = 0; t < count; t++) visit(size_t(e[t] >> 1), e[t] & 1u);
-  }
-  size_t room() const { return scatter_.hash == Hash::sparse_sign ? scatter_.columns : scatter_.entries(); }
-
- private:
-  const Scatter& scatter_;
-  uint64_t feature_, first_group_;
-  std::vector<GroupEntry> groups_;
-  std::vector<Entry> entries_;
-};
-
 }  // namespace
 
 template <class T>
 void scatter_product(const Scatter& scatter, const Dense& x, uint64_t feature, double scale, Out<T> out, int threads) {
   if (scatter.hash == Hash::grouped && x.column_stride == 1) grouped_product(scatter, x, feature, scale, out, threads);
   else lanes_product(scatter, x, feature, scale, out, threads);
-}
-
-template <class Index, class T>
-void scatter_compressed(const Scatter& scatter, const Compressed<Index, T>& x, uint64_t feature, double scale, Out<T> out, int threads) {
-  const Lookup lookup(scatter, feature, x.columns, x.stored, threads);
-  const double expected = scatter.hash == Hash::sparse_sign ? 60.0 : 3.0 * scatter.entries();
-  const int team = worthwhile_threads(double(x.stored) * expected + double(x.rows) * double(scatter.columns) * 0.2, threads);
-  Scratch<GroupEntry> space(team, lookup.room());
-  const size_t grain = std::max<size_t>(1, x.rows / (size_t(team) * 8));
-  parallel_for(x.rows, grain, team, [&](size_t begin, size_t end, int worker) {
-    GroupEntry* local = space.of(worker);
-    for (size_t i = begin; i < end; i++) {
-      check_row(x, i);
-      T* to = out.data + i * out.stride;
-      if (!out.accumulate) std::fill_n(to, scatter.columns, T(0));
-      for (Index e = x.pointer[i]; e < x.pointer[i + 1]; e++) {
-        if (x.index[e] < 0 || size_t(x.index[e]) >= x.columns) bad_index();
-        const T value = x.value[e] * T(scale), signed_value[2] = {value, -value};
-        lookup.row(size_t(x.index[e]), local, [&](size_t column, uint32_t negative) { to[column] += signed_value[negative]; });
-      }
-    }
-  });
 }
 
 template <class T>
@@ -275,9 +200,7 @@ void scatter_rows(const Scatter& scatter, uint64_t feature, size_t count, uint32
 
 #define SLIMLINE_INSTANTIATE(T)                                                                                      \
   template void scatter_product<T>(const Scatter&, const Dense&, uint64_t, double, Out<T>, int);                   \
-  template void scatter_lift<T>(const Scatter&, const T*, size_t, uint64_t, double, Out<T>, int);                  \
-  template void scatter_compressed<int32_t, T>(const Scatter&, const Compressed<int32_t, T>&, uint64_t, double, Out<T>, int); \
-  template void scatter_compressed<int64_t, T>(const Scatter&, const Compressed<int64_t, T>&, uint64_t, double, Out<T>, int);
+  template void scatter_lift<T>(const Scatter&, const T*, size_t, uint64_t, double, Out<T>, int);
 SLIMLINE_INSTANTIATE(float)
 SLIMLINE_INSTANTIATE(double)
 
