@@ -5,8 +5,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from slimline import GaussianProjection, HadamardProjection, SignProjection, SparseEmbedding, SparseSignProjection
 
-# Some of the checks set n_components=1, so no SparseEmbedding with more than one entry a feature is among them; and some
-# have data with a single feature, which all but one transformer then warn about.
+# Some of the checks set n_components=1, so no SparseEmbedding with more than one entry a feature is among them;
+# and some have data with a single feature, about which transformers warn as scikit-learn's do.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataDimensionalityWarning")
 
 

@@ -154,7 +154,7 @@ int main() {
     within(name, error, 0);
   }
 
-  std::vector<uint32_t> sample, masks(100);
+  std::vector<uint32_t> sample, places(100);
   std::mt19937 draw(3);
   for (int i = 0; i < 100; i++) sample.push_back(draw() & 2047u);
   for (size_t block : {size_t(16), size_t(256), size_t(2048)}) {
@@ -167,7 +167,7 @@ int main() {
       for (size_t c = 0; c < sample.size(); c++) expected[c] += walsh(feature + f, c) * data.f64[f];
     for (int t = 0; t < type_count; t++) {
       sums.assign(sample.size(), 0.0);
-      k.hadamard_dense[t](h, signs.data() + feature / 128 * 4, feature, d, data.of(Type(t), 0), d, 1, masks.data(), scratch.data(), sums.data());
+      k.hadamard_dense[t](h, signs.data() + feature / 128 * 4, feature, d, data.of(Type(t), 0), d, 1, places.data(), scratch.data(), sums.data());
       double error = 0;
       for (size_t c = 0; c < sample.size(); c++) error = std::max(error, std::fabs(value(Type(t), sums.data(), c) - expected[c]));
       std::snprintf(name, sizeof name, "hadamard %s b%zu", types[t], block);
@@ -176,14 +176,14 @@ int main() {
     std::vector<uint64_t> index;
     for (size_t f = 0; f < d; f++) index.push_back(feature + f);
     std::vector<double> by_row(sample.size(), 0.0);
-    k.hadamard_row_f64(h, seed, index.data(), data.f64.data(), d, masks.data(), scratch.data(), by_row.data());
+    k.hadamard_row_f64(h, seed, index.data(), data.f64.data(), d, places.data(), scratch.data(), by_row.data());
     double error = 0;
     for (size_t c = 0; c < sample.size(); c++) error = std::max(error, std::fabs(by_row[c] - expected[c]));
     within("hadamard_row", error, 0);
     std::vector<double> lifted(block);
     const uint64_t first = 2048 / block > 1 ? block : 0;
     std::vector<uint32_t> from(signs.begin() + ptrdiff_t(first / 128 * 4), signs.end());
-    k.hadamard_lift_f64(h, from.data(), first, block, data.f64.data(), 1, sample.size(), 1.0, masks.data(), scratch.data(), lifted.data(), block);
+    k.hadamard_lift_f64(h, from.data(), first, block, data.f64.data(), 1, sample.size(), 1.0, places.data(), scratch.data(), lifted.data(), block);
     error = 0;
     for (size_t f = 0; f < block; f++) {
       double sum = 0;

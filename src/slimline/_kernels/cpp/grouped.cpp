@@ -28,7 +28,7 @@ SLIMLINE_INLINE void add_groups(uint32_t entries, const GroupEntry* table, size_
       SLIMLINE_UNROLL
       for (int p = 0; p < vectors; p++) {
         const uint32_t lane = uint32_t(p * lanes<A>) ^ part;  // where vector p arrives
-        const V sign = sign_values<A>((uint32_t(entry) & 0xFFFFu) >> lane, 0);
+        const V sign = sign_values<A>(uint32_t(entry & 0xFFFFu) >> lane, 0);
         SLIMLINE_UNROLL
         for (int q = 0; q < rows; q++) {
           A* place = first + size_t(q) * stride + lane;

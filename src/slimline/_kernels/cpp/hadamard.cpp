@@ -17,10 +17,12 @@ SLIMLINE_INLINE uint32_t parity(uint32_t x) {
   return (0x6996u >> (x & 15u)) & 1u;
 }
 
-// Sign of each sample in one block, as a sign bit.
-void block_signs(const Hadamard& h, uint32_t block_number, uint32_t* masks) {
-  const uint32_t high = uint32_t(uint64_t(block_number) * h.block);
-  for (size_t k = 0; k < h.columns; k++) masks[k] = parity(h.sample[k] & high) << 31;
+// Where each sample lies in one block, with its sign there on top.
+constexpr uint32_t sign_bit = 0x80000000u;
+
+void block_places(const Hadamard& h, uint32_t block_number, uint32_t* places) {
+  const uint32_t low = uint32_t(h.block - 1), high = uint32_t(uint64_t(block_number) * h.block);
+  for (size_t k = 0; k < h.columns; k++) places[k] = (h.sample[k] & low) | parity(h.sample[k] & high) << 31;
 }
 
 SLIMLINE_INLINE float masked(float x, uint32_t mask) {
@@ -30,34 +32,41 @@ SLIMLINE_INLINE double masked(double x, uint32_t mask) {
   uint64_t u; std::memcpy(&u, &x, 8); u ^= uint64_t(mask) << 32; std::memcpy(&x, &u, 8); return x;
 }
 
-template <class T> SLIMLINE_INLINE void add_samples(const Hadamard& h, const uint32_t* masks, const T* block, T* out) {
-  const uint32_t low = uint32_t(h.block - 1);
-  for (size_t k = 0; k < h.columns; k++) out[k] += masked(block[h.sample[k] & low], masks[k]);
+template <class T> SLIMLINE_INLINE void add_samples(const uint32_t* places, size_t count, const T* block, T* out) {
+  size_t k = 0;
+#if SLIMLINE_VECTOR_BYTES >= 32
+  if constexpr (sizeof(T) == 4)
+    for (; k + 8 <= count; k += 8) {
+      const __m256i place = _mm256_loadu_si256((const __m256i*)(places + k)), sign = _mm256_set1_epi32(int(sign_bit));
+      const __m256 value = _mm256_i32gather_ps(block, _mm256_andnot_si256(sign, place), 4);
+      const __m256 mask = _mm256_castsi256_ps(_mm256_and_si256(place, sign));
+      _mm256_storeu_ps(out + k, _mm256_add_ps(_mm256_loadu_ps(out + k), _mm256_xor_ps(value, mask)));
+    }
+#endif
+  for (; k < count; k++) out[k] += masked(block[places[k] & ~sign_bit], places[k] & sign_bit);
 }
 
 // signs: bit a of the stream for the features from the one whose number is a multiple of 128 at or below `feature`
-SLIMLINE_INLINE uint32_t sign_word(const uint32_t* signs, size_t bit) {  // 32 signs from any bit on
-  const size_t word = bit / 32, shift = bit % 32;
-  return uint32_t((uint64_t(signs[word]) | uint64_t(signs[word + 1]) << 32) >> shift);
-}
+SLIMLINE_INLINE uint32_t sign_at(const uint32_t* signs, size_t bit) { return signs[bit / 32] >> (bit % 32) & 1u; }
 
 template <class S>
 SLIMLINE_INLINE void transform_signed(const S* x, size_t count, size_t offset, const uint32_t* signs, size_t bit,
                                       size_t block, sum_of<S>* out) {
   using A = sum_of<S>;
-  if (count == block && block >= smallest<A>) {
+  if (count == block && block >= smallest<A> && bit % 32 == 0) {
+    const uint32_t* words = signs + bit / 32;
     transform_block<A>(
-        [=](size_t i) { return flip(load_wide(x + i), sign_mask<A>(sign_word(signs, bit + i), 0)); }, out, block);
+        [=](size_t b, int k) { return flip(load_wide(x + b + k), sign_mask<A>(words[b / 32 + size_t(k) / 32], k % 32)); }, out, block);
     return;
   }
   std::memset(out, 0, block * sizeof(A));
-  for (size_t i = 0; i < count; i++) out[offset + i] = flip(widen(x[i]), sign_word(signs, bit + i) & 1u);
+  for (size_t i = 0; i < count; i++) out[offset + i] = flip(widen(x[i]), sign_at(signs, bit + i));
   transform(out, block);
 }
 
 template <class S>
 void hadamard_dense(const Hadamard& h, const uint32_t* signs, uint64_t feature, size_t features, const void* from,
-                    ptrdiff_t row_stride, size_t rows, uint32_t* masks, void* scratch, void* to) {
+                    ptrdiff_t row_stride, size_t rows, uint32_t* places, void* scratch, void* to) {
   using A = sum_of<S>;
   const S* x = (const S*)from;
   A* block = (A*)scratch;
@@ -66,11 +75,11 @@ void hadamard_dense(const Hadamard& h, const uint32_t* signs, uint64_t feature, 
   for (uint64_t begin = feature; begin < feature + features;) {
     const uint64_t number = begin / h.block, limit = (number + 1) * h.block;
     const uint64_t end = limit < feature + features ? limit : feature + features;
-    block_signs(h, uint32_t(number), masks);
+    block_places(h, uint32_t(number), places);
     for (size_t q = 0; q < rows; q++) {
       transform_signed(x + ptrdiff_t(q) * row_stride + ptrdiff_t(begin - feature), size_t(end - begin),
                        size_t(begin % h.block), signs, size_t(begin - origin), h.block, block);
-      add_samples(h, masks, block, out + q * h.columns);
+      add_samples(places, h.columns, block, out + q * h.columns);
     }
     begin = end;
   }
@@ -90,7 +99,7 @@ template <class T> SLIMLINE_INLINE void add_walsh(const Hadamard& h, uint32_t fe
 // One sparse row, features in ascending order: block by block whichever is cheaper.
 template <class T>
 void hadamard_row(const Hadamard& h, uint64_t seed, const uint64_t* index, const T* value, size_t count,
-                  uint32_t* masks, T* block, T* out) {
+                  uint32_t* places, T* block, T* out) {
   const Key key = key_of(seed);
   int log_block = 0;
   while ((size_t(1) << log_block) < h.block) log_block++;
@@ -107,25 +116,24 @@ void hadamard_row(const Hadamard& h, uint64_t seed, const uint64_t* index, const
     std::memset(block, 0, h.block * sizeof(T));
     for (; i < end; i++) block[index[i] % h.block] += flip(value[i], feature_sign(index[i], key));
     transform(block, h.block);
-    block_signs(h, uint32_t(number), masks);
-    add_samples(h, masks, block, out);
+    block_places(h, uint32_t(number), places);
+    add_samples(places, h.columns, block, out);
   }
 }
 
 // rows of V R^T for the features [feature, feature + features), all in one block of h.block features
 template <class T>
 void hadamard_lift(const Hadamard& h, const uint32_t* signs, uint64_t feature, size_t features, const T* v, size_t rows,
-                   size_t v_stride, T scale, uint32_t* masks, T* block, T* out, size_t out_stride) {
+                   size_t v_stride, T scale, uint32_t* places, T* block, T* out, size_t out_stride) {
   const uint64_t origin = feature / 128 * 128;
-  const uint32_t low = uint32_t(h.block - 1);
-  block_signs(h, uint32_t(feature / h.block), masks);
+  block_places(h, uint32_t(feature / h.block), places);
   for (size_t q = 0; q < rows; q++) {
     std::memset(block, 0, h.block * sizeof(T));
-    for (size_t k = 0; k < h.columns; k++) block[h.sample[k] & low] += masked(v[q * v_stride + k], masks[k]);
+    for (size_t k = 0; k < h.columns; k++) block[places[k] & ~sign_bit] += masked(v[q * v_stride + k], places[k] & sign_bit);
     transform(block, h.block);
     const T* from = block + feature % h.block;
     for (size_t i = 0; i < features; i++)
-      out[q * out_stride + i] = flip(from[i], sign_word(signs, size_t(feature - origin) + i) & 1u) * scale;
+      out[q * out_stride + i] = flip(from[i], sign_at(signs, size_t(feature - origin) + i)) * scale;
   }
 }
 

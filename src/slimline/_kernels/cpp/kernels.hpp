@@ -69,9 +69,9 @@ inline Entry entry_of(GroupEntry group, uint32_t lane) {
 }
 
 struct Hadamard {
-  const uint32_t* sample;   // r column numbers of the Walsh-Hadamard matrix
-  size_t columns;           // r
-  size_t block;             // b, a power of two: the transform is done in blocks of b features
+  const uint32_t* sample;  // r column numbers of the Walsh-Hadamard matrix
+  size_t columns;          // r
+  size_t block;            // b, a power of two up to 2^31: the transform is done in blocks of b features
 };
 
 struct Kernels {
@@ -97,17 +97,17 @@ struct Kernels {
   void (*transform_f32)(float* x, size_t n);
   void (*transform_f64)(double* x, size_t n);
   void (*hadamard_dense[type_count])(const Hadamard&, const uint32_t* signs, uint64_t feature, size_t features,
-                                     const void* x, ptrdiff_t row_stride, size_t rows, uint32_t* masks, void* scratch,
+                                     const void* x, ptrdiff_t row_stride, size_t rows, uint32_t* places, void* scratch,
                                      void* out);
   void (*hadamard_row_f32)(const Hadamard&, uint64_t seed, const uint64_t* index, const float* value, size_t count,
-                           uint32_t* masks, float* scratch, float* out);
+                           uint32_t* places, float* scratch, float* out);
   void (*hadamard_row_f64)(const Hadamard&, uint64_t seed, const uint64_t* index, const double* value, size_t count,
-                           uint32_t* masks, double* scratch, double* out);
+                           uint32_t* places, double* scratch, double* out);
   void (*hadamard_lift_f32)(const Hadamard&, const uint32_t* signs, uint64_t feature, size_t features, const float* v,
-                            size_t rows, size_t v_stride, float scale, uint32_t* masks, float* scratch, float* out,
+                            size_t rows, size_t v_stride, float scale, uint32_t* places, float* scratch, float* out,
                             size_t out_stride);
   void (*hadamard_lift_f64)(const Hadamard&, const uint32_t* signs, uint64_t feature, size_t features, const double* v,
-                            size_t rows, size_t v_stride, double scale, uint32_t* masks, double* scratch, double* out,
+                            size_t rows, size_t v_stride, double scale, uint32_t* places, double* scratch, double* out,
                             size_t out_stride);
   // plain vector work
   void (*convert[type_count])(const void* x, size_t count, void* out);

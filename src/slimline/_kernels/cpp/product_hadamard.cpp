@@ -50,7 +50,7 @@ void hadamard_product(const Hadamard& h, uint64_t seed, const Dense& x, uint64_t
   const auto kernel = kernels().hadamard_dense[int(x.type)];
   const int team = worthwhile_threads(double(x.rows) * double(x.columns) * 0.6, threads);
   const size_t rows_at_once = by_row ? hadamard_rows : lane_rows;  // by column: a cache line of each
-  Scratch<uint32_t> masks(team, h.columns);
+  Scratch<uint32_t> places(team, h.columns);
   Scratch<T> block(team, h.block), sums(team, rows_at_once * h.columns);
   Scratch<char> turned(team, by_row ? 0 : rows_at_once * h.block * x.item());
   for (uint64_t begin = feature; begin < feature + x.columns;) {
@@ -64,14 +64,14 @@ void hadamard_product(const Hadamard& h, uint64_t seed, const Dense& x, uint64_t
       std::fill_n(acc, rows * h.columns, T(0));
       if (by_row) {
         kernel(h, signs.data(), begin, size_t(end - begin), x.at(row, size_t(begin - feature)), x.row_stride, rows,
-               masks.of(worker), block.of(worker), acc);
+               places.of(worker), block.of(worker), acc);
       } else {  // one block of features at a time, turned into rows
         for (uint64_t from = begin; from < end;) {
           const uint64_t to = std::min<uint64_t>(end, (from / h.block + 1) * h.block);
           const size_t count = size_t(to - from);
           turn(x, row, rows, size_t(from - feature), count, turned.of(worker));
           kernel(h, signs.data() + (from / 128 * 128 - origin) / 32, from, count, turned.of(worker), ptrdiff_t(count),
-                 rows, masks.of(worker), block.of(worker), acc);
+                 rows, places.of(worker), block.of(worker), acc);
           from = to;
         }
       }
@@ -84,7 +84,7 @@ void hadamard_product(const Hadamard& h, uint64_t seed, const Dense& x, uint64_t
 template <class Index, class T>
 void hadamard_compressed(const Hadamard& h, uint64_t seed, const Compressed<Index, T>& x, uint64_t feature, double scale, Out<T> out, int threads) {
   const int team = worthwhile_threads(double(x.stored) * double(h.columns), threads);
-  Scratch<uint32_t> masks(team, h.columns);
+  Scratch<uint32_t> places(team, h.columns);
   Scratch<T> block(team, h.block), sums(team, h.columns);
   struct Row { std::vector<uint64_t> index; std::vector<T> value; std::vector<size_t> order; };
   std::vector<Row> row_of(static_cast<size_t>(team));
@@ -111,7 +111,7 @@ void hadamard_compressed(const Hadamard& h, uint64_t seed, const Compressed<Inde
       }
       T* acc = sums.of(worker);
       std::fill_n(acc, h.columns, T(0));
-      Rows<T>::hadamard_row()(h, seed, row.index.data(), row.value.data(), count, masks.of(worker), block.of(worker), acc);
+      Rows<T>::hadamard_row()(h, seed, row.index.data(), row.value.data(), count, places.of(worker), block.of(worker), acc);
       write_row(acc, T(scale), out.accumulate, out.data + i * out.stride, h.columns);
     }
   });
@@ -121,12 +121,12 @@ template <class T>
 void hadamard_lift(const Hadamard& h, uint64_t seed, const T* v, size_t rows, uint64_t feature, double scale, Out<T> out, int threads) {
   const uint64_t first = feature / h.block, last = (feature + out.columns + h.block - 1) / h.block;
   const int team = worthwhile_threads(double(rows) * double(out.columns) * 2, threads);
-  Scratch<uint32_t> masks(team, h.columns);
+  Scratch<uint32_t> places(team, h.columns);
   Scratch<T> block(team, h.block);
   parallel_for(size_t(last - first), 1, team, [&](size_t b, size_t, int worker) {
     const uint64_t from = std::max(feature, (first + b) * h.block), to = std::min<uint64_t>(feature + out.columns, (first + b + 1) * h.block);
     const std::vector<uint32_t> signs = feature_signs(seed, from, size_t(to - from));
-    Rows<T>::hadamard_lift()(h, signs.data(), from, size_t(to - from), v, rows, h.columns, T(scale), masks.of(worker), block.of(worker),
+    Rows<T>::hadamard_lift()(h, signs.data(), from, size_t(to - from), v, rows, h.columns, T(scale), places.of(worker), block.of(worker),
                              out.data + (from - feature), out.stride);
   });
 }

@@ -39,7 +39,7 @@ template <int sets> SLIMLINE_INLINE void normals(uint64_t feature, uint32_t firs
 }
 
 template <class T> void normal_row(uint64_t feature, size_t columns, Key key, T* out) {
-  constexpr int sets = 2;
+  constexpr int sets = 2;  // two batches interleaved hide the latency of the multiplications
   constexpr int step = sets * float_lanes;  // counters a call: 8, 16 or 32
   alignas(64) float buffer[step <= 16 ? normal_batch : normal_batch * step / 16];
   constexpr size_t batch = sizeof buffer / sizeof(float);

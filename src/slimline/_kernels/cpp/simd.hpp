@@ -78,7 +78,7 @@ SLIMLINE_INLINE double flip(double x, uint32_t negative) {
 SLIMLINE_INLINE vf flip(vf x, vu mask) { return (vf)((vu)x ^ mask); }
 SLIMLINE_INLINE vd flip(vd x, vq mask) { return (vd)((vq)x ^ mask); }
 
-// Bit (first + lane) of `bits`, moved to the lane's sign bit.
+// Bit (first + lane) of `bits`, moved to the lane's sign bit; first + lane < 32.
 template <class T> SLIMLINE_INLINE bits_of<T> sign_mask(uint32_t bits, int first) {
   using B = bits_of<T>;
   using W = word_of<T>;
@@ -87,13 +87,13 @@ template <class T> SLIMLINE_INLINE bits_of<T> sign_mask(uint32_t bits, int first
 #if SLIMLINE_VECTOR_BYTES >= 32
   B shift;
   SLIMLINE_UNROLL
-  for (int i = 0; i < lanes<T>; i++) shift[i] = W(top - i);
-  return ((B{} + W(bits >> first)) << shift) & sign;
+  for (int i = 0; i < lanes<T>; i++) shift[i] = W(top - first - i);
+  return ((B{} + W(bits)) << shift) & sign;
 #else  // no shift by lane in the baseline: test each lane's own bit instead
   B bit;
   SLIMLINE_UNROLL
-  for (int i = 0; i < lanes<T>; i++) bit[i] = W(1) << i;
-  return (B)(((B{} + W(bits >> first)) & bit) == bit) & sign;
+  for (int i = 0; i < lanes<T>; i++) bit[i] = W(1) << (first + i);
+  return (B)(((B{} + W(bits)) & bit) == bit) & sign;
 #endif
 }
 
@@ -176,17 +176,6 @@ SLIMLINE_INLINE vd add_signed(vd x, vd s, vd y) {
   return (vd)_mm256_fmadd_pd((__m256d)x, (__m256d)s, (__m256d)y);
 #else
   return x * s + y;
-#endif
-}
-
-// x - y, on the units that multiply: where those are not the ones that add, a butterfly takes half the time.
-template <class V> SLIMLINE_INLINE V subtract(V x, V y) {
-#if SLIMLINE_VECTOR_BYTES == 32
-  V one = V{} + 1;
-  if constexpr (sizeof(x[0]) == 4) return (V)_mm256_fnmadd_ps((__m256)y, (__m256)one, (__m256)x);
-  else return (V)_mm256_fnmadd_pd((__m256d)y, (__m256d)one, (__m256d)x);
-#else
-  return x - y;
 #endif
 }
 

@@ -19,7 +19,7 @@ template <class T, int radix> SLIMLINE_INLINE void butterflies(vector_of<T>* a) 
       if (!(i & h)) {
         V x = a[i], y = a[i + h];
         a[i] = x + y;
-        a[i + h] = subtract(x, y);
+        a[i + h] = x - y;
       }
 }
 
@@ -47,12 +47,13 @@ template <class T> SLIMLINE_INLINE vector_of<T> within(vector_of<T> x) {
   return x;
 }
 
-// The first stages, from a source that hands out vectors by their number, into p[0..n).
+// The first stages, into p[0..n), from a source: source(b, k) is the vector of values b + k, b + k + 1, …, with b a
+// multiple of 32 and k known when it is compiled.
 template <class T, int radix, class Source> SLIMLINE_INLINE void first_pass(Source source, T* p, size_t n) {
   for (size_t b = 0; b < n; b += size_t(radix * lanes<T>)) {
     vector_of<T> a[radix];
     SLIMLINE_UNROLL
-    for (int k = 0; k < radix; k++) a[k] = within<T>(source(b + size_t(k * lanes<T>)));
+    for (int k = 0; k < radix; k++) a[k] = within<T>(source(b, k * lanes<T>));
     butterflies<T, radix>(a);
     SLIMLINE_UNROLL
     for (int k = 0; k < radix; k++) store(p + b + size_t(k * lanes<T>), a[k]);
@@ -82,7 +83,7 @@ template <class T> void passes(T* p, size_t n, size_t stride) {
   }
 }
 
-template <class T> constexpr int first_radix = vector_bytes >= 32 ? 16 / (vector_bytes == 32 ? 2 : 1) : 8;
+template <class T> constexpr int first_radix = lanes<T> == 16 || lanes<T> == 2 ? 16 : 8;
 template <class T> constexpr size_t smallest = size_t(first_radix<T>) * lanes<T>;  // below: plain loops
 template <class T> constexpr size_t cached = 16384 / sizeof(T);  // half of a small first-level cache
 
@@ -96,7 +97,7 @@ template <class T> void transform_small(T* p, size_t n) {
       }
 }
 
-// Transform of n (a power of two) values; `source(i)` gives the vector of values i, i + 1, …
+// Transform of n values, a power of two not below `smallest`.
 template <class T, class Source> SLIMLINE_INLINE void transform_block(Source source, T* p, size_t n) {
   first_pass<T, first_radix<T>>(source, p, n);
   passes(p, n, smallest<T>);
@@ -104,7 +105,7 @@ template <class T, class Source> SLIMLINE_INLINE void transform_block(Source sou
 
 template <class T> void transform(T* p, size_t n) {
   if (n < smallest<T>) return transform_small(p, n);
-  if (n <= cached<T>) return transform_block<T>([p](size_t i) { return load<vector_of<T>>(p + i); }, p, n);
+  if (n <= cached<T>) return transform_block<T>([p](size_t b, int k) { return load<vector_of<T>>(p + b + k); }, p, n);
   const size_t parts = n / cached<T> >= 8 ? 8 : n / cached<T>;
   const size_t length = n / parts;
   for (size_t i = 0; i < parts; i++) transform(p + i * length, length);
