@@ -44,7 +44,8 @@ def kilobytes(name):
 if family == "control":  # a transform that copies X
     transform = lambda X: X.astype(np.float32, copy=True)[:, :r]
 else:
-    transform = TRANSFORMERS[family](n_components=r, random_state=0).fit(sp.csr_array((1, d), dtype=np.float32)).transform
+    nothing = sp.csr_array((1, d), dtype=np.float32)
+    transform = TRANSFORMERS[family](n_components=r, random_state=0).fit(nothing).transform
 with open("/proc/self/clear_refs", "w") as f:
     f.write("5")  # resets the peak
 before = kilobytes("VmRSS")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 from slimline.errors import InvalidParameterError
@@ -53,7 +54,9 @@ def make_projection(family: str = "auto", n_components: int | str = "auto", **pa
     SparseEmbedding(n_components=512, nnz_per_feature=4, random_state=0)
     """
     if family == "auto":
-        fits = n_components == "auto" or (isinstance(n_components, int) and n_components % OSNAP_NONZEROS == 0)
+        fits = n_components == "auto" or (
+            isinstance(n_components, Integral) and int(n_components) % OSNAP_NONZEROS == 0
+        )
         family = "osnap" if fits else "cw"
     if family not in _FAMILIES:
         raise InvalidParameterError(f'family must be "auto" or one of {", ".join(_FAMILIES)}; got {family!r}.')

@@ -241,8 +241,11 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             return self.projection_.apply(X)
         Z = self.projection_.apply(X)
         # Every feature takes part in the sketch, so a value that is not finite shows in it.
-        if not sklearn.get_config()["assume_finite"] and not np.isfinite(Z.sum(dtype=np.float64)):
-            _require_finite(X, type(self).__name__)
+        if not sklearn.get_config()["assume_finite"]:
+            with np.errstate(invalid="ignore", over="ignore"):
+                finite = np.isfinite(Z.sum(dtype=np.float64))
+            if not finite:
+                _require_finite(X, type(self).__name__)
         return Z
 
     def _inverse(self) -> PseudoInverse:

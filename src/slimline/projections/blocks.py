@@ -15,7 +15,7 @@ from slimline.errors import InvalidParameterError
 KERNEL_TYPES = tuple(np.dtype(t) for t in (np.float64, np.float32, np.float16, np.int8, np.uint8, np.int16, np.bool_))
 
 _BLOCK_BYTES = 8 << 20
-_SPARSE_BLOCK = 1 << 22  # stored values of a converted sparse block
+_SPARSE_BLOCK = 1 << 21  # stored values of a converted sparse block
 
 
 def result_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:

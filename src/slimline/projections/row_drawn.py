@@ -13,7 +13,8 @@ from slimline._kernels import Rows, thread_count
 from slimline.projections.base import FloatArray
 from slimline.projections.kernel import KernelProjection
 
-_CHUNK = 1 << 22
+#: Stored values of a copy in which rows are put in order.
+_SORTED_AT_ONCE = 1 << 20
 
 
 class RowDrawnProjection(KernelProjection):
@@ -33,16 +34,18 @@ class RowDrawnProjection(KernelProjection):
         return out
 
     def _apply_sparse(self, x: sp.csr_array | sp.csc_array, feature: int, out: FloatArray, accumulate: bool) -> None:
-        # By columns, so that each feature's row of R is drawn once; a large CSR matrix is turned piece by piece.
         if x.format == "csc":
-            self._native.apply_columns(
-                x.indptr, x.indices, x.data, feature, self.scale, out, accumulate, thread_count()
-            )
+            parts = (x.indptr, x.indices, x.data)
+            self._native.apply_columns(*parts, feature, self.scale, out, accumulate, thread_count())
             return
-        step = max(1, int(x.shape[0] * max(_CHUNK, x.nnz // 8) / max(x.nnz, 1)))
+        # Tiles of features go by, so each row must be in order; rows that are not are copied, a few at a time.
+        step = x.shape[0] if x.has_sorted_indices else max(1, _SORTED_AT_ONCE * x.shape[0] // max(x.nnz, 1))
         for start in range(0, x.shape[0], step):
             rows = slice(start, min(start + step, x.shape[0]))
-            part = x[rows].tocsc()
-            self._native.apply_columns(
-                part.indptr, part.indices, part.data, feature, self.scale, out[rows], accumulate, thread_count()
-            )
+            part = x
+            if not x.has_sorted_indices:
+                part = x[rows]
+                part.sort_indices()
+            parts = (part.indptr, part.indices, part.data)
+            width = x.shape[1]
+            self._native.apply_rows(*parts, width, feature, self.scale, out[rows], accumulate, thread_count())

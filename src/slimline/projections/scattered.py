@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from slimline._kernels import Scatter, thread_count
 from slimline.projections.base import FloatArray
 
-_PANEL = 1 << 21
+#: Stored values of a panel of columns that is turned into rows.
+_PANEL = 1 << 20
 
 
 def scattered_rows(native: Scatter, start: int, stop: int, n_components: int, scale: float, dtype: Any) -> sp.csr_array:

@@ -3,9 +3,9 @@
 Both checks draw R for many seeds and compare a mean with its exact value, in units of its standard error. They
 fail a correct projection where a mean lies more than `Z_LIMIT` = 7.5 standard errors off: for a normal mean with
 probability 6.4e-14. What is averaged is not normal; a skewness γ multiplies that tail by about exp(γ z³ / (3 √N))
-(Cramér's correction, studentised mean), that is by less than 6e5 for γ ≤ 6 and N = 4,000 repeats, and 15 means are
-looked at. So the failure probability of one check is below 1e-6. The skewness of what is averaged here is at most
-that of a collision with probability 1/32, 5.4.
+(Cramér's correction for a studentised mean: an approximation, not a bound). With N = 8,000 repeats and 16 means that
+leaves the failure probability of a check below 1e-6 up to γ = 8. Measured over 40,000 seeds of every family in
+slimline, γ is at most 0.6 for the isometry and 7.3 for the second moment (SRHT with replacement).
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _require_mean(samples: NDArray[np.float64], expected: float, what: str) -> N
 
 
 def check_isometry(
-    make: Factory, *, n_features: int = 48, n_components: int = 32, repeats: int = 4000, seed: int = 0
+    make: Factory, *, n_features: int = 48, n_components: int = 32, repeats: int = 8000, seed: int = 0
 ) -> None:
     """Check that E⟨Rᵀw, Rᵀx⟩ = ⟨w, x⟩, so that E‖Rᵀx‖² = ‖x‖².
 
@@ -107,7 +107,7 @@ def check_isometry(
     n_features, n_components : int
         Its shape. Components must be a multiple of what the family asks for.
     repeats : int
-        Number of seeds.
+        Number of seeds. Fewer than the default raise the probability that a correct projection fails.
     seed : int
         The first of them.
 
@@ -120,7 +120,7 @@ def check_isometry(
     --------
     >>> from slimline.projections import Gaussian
     >>> from slimline.testing import check_isometry
-    >>> check_isometry(Gaussian, repeats=500)
+    >>> check_isometry(Gaussian)
     """
     X = _vectors(n_features, np.random.default_rng(seed))
     products = _inner_products(make, (n_features, n_components), X, range(seed, seed + repeats))
@@ -130,7 +130,7 @@ def check_isometry(
 
 
 def check_second_moment(
-    make: Factory, *, n_features: int = 48, n_components: int = 32, repeats: int = 4000, seed: int = 0
+    make: Factory, *, n_features: int = 48, n_components: int = 32, repeats: int = 8000, seed: int = 0
 ) -> None:
     """Check Var⟨Rᵀw, Rᵀx⟩ and E‖VᵀRRᵀV - I‖_F² against their exact values.
 
@@ -141,7 +141,7 @@ def check_second_moment(
     n_features, n_components : int
         Its shape. Components must be a multiple of what the family asks for.
     repeats : int
-        Number of seeds.
+        Number of seeds. Fewer than the default raise the probability that a correct projection fails.
     seed : int
         The first of them.
 
@@ -159,7 +159,7 @@ def check_second_moment(
     --------
     >>> from slimline.projections import RandomSign
     >>> from slimline.testing import check_second_moment
-    >>> check_second_moment(RandomSign, repeats=500)
+    >>> check_second_moment(RandomSign)
     """
     X = _vectors(n_features, np.random.default_rng(seed))
     shape, seeds = (n_features, n_components), range(seed, seed + repeats)

@@ -46,8 +46,8 @@ inline Dense dense_of(const Array& x) {
 template <class T> Out<T> out_of(Writable& out, size_t rows, size_t columns, bool accumulate) {
   if (out.ndim() != 2 || out.shape(0) != rows || out.shape(1) != columns) refuse("out has the wrong shape");
   if (out.dtype() != nb::dtype<T>()) refuse("out has the wrong element type");
-  const bool one_row = rows <= 1;
-  if ((columns > 1 && out.stride(1) != 1) || (!one_row && out.stride(0) < int64_t(columns))) refuse("out must be in C order");
+  const bool one_row = rows <= 1, empty = rows == 0 || columns == 0;
+  if (!empty && ((columns > 1 && out.stride(1) != 1) || (!one_row && out.stride(0) < int64_t(columns)))) refuse("out must be in C order");
   return {static_cast<T*>(out.data()), rows, columns, one_row ? std::max<size_t>(columns, 1) : size_t(out.stride(0)), accumulate};
 }
 

@@ -31,22 +31,22 @@ std::vector<uint32_t> copy_of(const Vector32& v) { return {v.data(), v.data() + 
 
 constexpr size_t most_columns = size_t(1) << 30;
 
-void check_columns(size_t columns) {
+size_t checked_columns(size_t columns) {
   if (columns < 1 || columns > most_columns) refuse("n_components must lie between 1 and 2^30");
+  return columns;
 }
 
 class NativeRows {  // R with all its entries: normal, sign, sparse_sign
  public:
   NativeRows(const std::string& entries, uint64_t seed, size_t columns, Vector32 threshold, Vector32 guide, nb::capsule sgemm, nb::capsule dgemm)
       : threshold_(copy_of(threshold)), guide_(copy_of(guide)) {
-    check_columns(columns);
     rows_.entries = entries == "normal" ? Entries::normal : entries == "sign" ? Entries::sign : Entries::sparse_sign;
     if (rows_.entries == Entries::sparse_sign) {
       if (entries != "sparse_sign") refuse("entries must be 'normal', 'sign' or 'sparse_sign'");
       gaps_of(threshold, guide);
     }
     rows_.seed = seed;
-    rows_.columns = columns;
+    rows_.columns = checked_columns(columns);
     rows_.gaps = {threshold_.data(), uint32_t(threshold_.size()), guide_.data()};
     blas_ = {reinterpret_cast<Blas::Sgemm*>(sgemm.data()), reinterpret_cast<Blas::Dgemm*>(dgemm.data())};
   }
@@ -79,7 +79,17 @@ class NativeRows {  // R with all its entries: normal, sign, sparse_sign
       by_index(index, [&](auto i) {
         auto o = out_of<T>(out, out.ndim() ? out.shape(0) : 0, rows_.columns, accumulate);
         auto x = compressed_of<decltype(i), T>(pointer, index, value, o.rows);
-        without_gil([&] { dense_compressed<decltype(i), T>(rows_, x, feature, scale, o, threads); });
+        without_gil([&] { dense_sparse_columns<decltype(i), T>(rows_, x, feature, scale, o, threads); });
+      });
+    });
+  }
+  void apply_rows(Array pointer, Array index, Array value, size_t features, uint64_t feature, double scale, Writable out, bool accumulate, int threads) const {
+    by_result(out, [&](auto zero) {
+      using T = decltype(zero);
+      by_index(index, [&](auto i) {
+        auto x = compressed_of<decltype(i), T>(pointer, index, value, features);
+        auto o = out_of<T>(out, x.rows, rows_.columns, accumulate);
+        without_gil([&] { dense_sparse_rows<decltype(i), T>(rows_, x, feature, scale, o, threads); });
       });
     });
   }
@@ -102,7 +112,7 @@ class NativeScatter {  // R with few non-zeros a feature
  public:
   NativeScatter(const std::string& hash, uint64_t seed, size_t columns, uint32_t nonzeros, uint32_t width, Vector32 threshold, Vector32 guide)
       : threshold_(copy_of(threshold)), guide_(copy_of(guide)) {
-    check_columns(columns);
+    checked_columns(columns);
     scatter_.hash = hash == "grouped" ? Hash::grouped : hash == "independent" ? Hash::independent : Hash::sparse_sign;
     if (scatter_.hash == Hash::sparse_sign) {
       if (hash != "sparse_sign") refuse("hash must be 'grouped', 'independent' or 'sparse_sign'");
@@ -163,8 +173,7 @@ class NativeScatter {  // R with few non-zeros a feature
 
 class NativeHadamard {
  public:
-  NativeHadamard(uint64_t seed, uint64_t size, size_t columns, bool replace, size_t block) : seed_(seed), size_(size), sample_(columns) {
-    check_columns(columns);
+  NativeHadamard(uint64_t seed, uint64_t size, size_t columns, bool replace, size_t block) : seed_(seed), size_(size), sample_(checked_columns(columns)) {
     if (size < 1 || size > uint64_t(1) << 32 || (size & (size - 1))) refuse("the size of a Walsh-Hadamard matrix must be a power of two, at most 2^32");
     if (!replace && columns > size) refuse("n_components is above the number of columns to sample from without replacement");
     if (block < 1 || block > size || (block & (block - 1))) refuse("the block must be a power of two, at most the size");
@@ -270,40 +279,43 @@ std::vector<std::string> supported_names() {
 NB_MODULE(_native, m) {
   using namespace slimline;
   using namespace nb::literals;
+  // noconvert: an array of another type is refused, never copied; what a kernel writes must reach the caller.
   set_interrupt_check(interrupted);
   m.doc() = "The kernels of slimline.";
 
   nb::class_<NativeRows>(m, "Rows", "R with all its entries, drawn in tiles.")
       .def(nb::init<const std::string&, uint64_t, size_t, Vector32, Vector32, nb::capsule, nb::capsule>(), "entries"_a, "seed"_a, "columns"_a,
-           "threshold"_a, "guide"_a, "sgemm"_a, "dgemm"_a)
-      .def("rows", &NativeRows::rows, "feature"_a, "out"_a, "Unscaled rows of R from `feature` on.")
-      .def("apply", &NativeRows::apply, "x"_a, "feature"_a, "scale"_a, "out"_a, "accumulate"_a, "threads"_a, "out (+)= x R of a dense block.")
-      .def("apply_columns", &NativeRows::apply_columns, "indptr"_a, "indices"_a, "data"_a, "feature"_a, "scale"_a, "out"_a, "accumulate"_a,
+           "threshold"_a.noconvert(), "guide"_a.noconvert(), "sgemm"_a, "dgemm"_a)
+      .def("rows", &NativeRows::rows, "feature"_a, "out"_a.noconvert(), "Unscaled rows of R from `feature` on.")
+      .def("apply", &NativeRows::apply, "x"_a.noconvert(), "feature"_a, "scale"_a, "out"_a.noconvert(), "accumulate"_a, "threads"_a, "out (+)= x R of a dense block.")
+      .def("apply_columns", &NativeRows::apply_columns, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "feature"_a, "scale"_a, "out"_a.noconvert(), "accumulate"_a,
            "threads"_a, "out (+)= x R of a CSC block.")
-      .def("lift", &NativeRows::lift, "v"_a, "feature"_a, "scale"_a, "out"_a, "threads"_a, "out = v R^T for the features of out.");
+      .def("apply_rows", &NativeRows::apply_rows, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "features"_a, "feature"_a,
+           "scale"_a, "out"_a.noconvert(), "accumulate"_a, "threads"_a, "out (+)= x R of a CSR block whose indices ascend in each row.")
+      .def("lift", &NativeRows::lift, "v"_a.noconvert(), "feature"_a, "scale"_a, "out"_a.noconvert(), "threads"_a, "out = v R^T for the features of out.");
 
   nb::class_<NativeScatter>(m, "Scatter", "R with few non-zeros a feature.")
       .def(nb::init<const std::string&, uint64_t, size_t, uint32_t, uint32_t, Vector32, Vector32>(), "hash"_a, "seed"_a, "columns"_a,
-           "nonzeros"_a, "width"_a, "threshold"_a, "guide"_a)
+           "nonzeros"_a, "width"_a, "threshold"_a.noconvert(), "guide"_a.noconvert())
       .def("count", &NativeScatter::count, "feature"_a, "features"_a, "How many non-zeros the rows from `feature` on have.")
-      .def("rows", &NativeScatter::rows, "feature"_a, "pointer"_a, "entries"_a, "Entries (column << 1 | negative) of the rows from `feature` on.")
-      .def("apply", &NativeScatter::apply, "x"_a, "feature"_a, "scale"_a, "out"_a, "accumulate"_a, "threads"_a, "out (+)= x R of a dense block.")
-      .def("apply_rows", &NativeScatter::apply_rows, "indptr"_a, "indices"_a, "data"_a, "features"_a, "feature"_a, "scale"_a, "out"_a,
+      .def("rows", &NativeScatter::rows, "feature"_a, "pointer"_a.noconvert(), "entries"_a.noconvert(), "Entries (column << 1 | negative) of the rows from `feature` on.")
+      .def("apply", &NativeScatter::apply, "x"_a.noconvert(), "feature"_a, "scale"_a, "out"_a.noconvert(), "accumulate"_a, "threads"_a, "out (+)= x R of a dense block.")
+      .def("apply_rows", &NativeScatter::apply_rows, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "features"_a, "feature"_a, "scale"_a, "out"_a.noconvert(),
            "accumulate"_a, "threads"_a, "out (+)= x R of a CSR block.")
-      .def("lift", &NativeScatter::lift, "v"_a, "feature"_a, "scale"_a, "out"_a, "threads"_a, "out = v R^T for the features of out.");
+      .def("lift", &NativeScatter::lift, "v"_a.noconvert(), "feature"_a, "scale"_a, "out"_a.noconvert(), "threads"_a, "out = v R^T for the features of out.");
 
   nb::class_<NativeHadamard>(m, "Hadamard", "Random signs, Walsh-Hadamard transform, sampled columns.")
       .def(nb::init<uint64_t, uint64_t, size_t, bool, size_t>(), "seed"_a, "size"_a, "columns"_a, "replace"_a, "block"_a)
       .def("samples", &NativeHadamard::samples, "The sampled column numbers.")
-      .def("signs", &NativeHadamard::signs, "feature"_a, "words"_a, "Sign bits of the features from `feature` on.")
-      .def("apply", &NativeHadamard::apply, "x"_a, "feature"_a, "scale"_a, "out"_a, "accumulate"_a, "threads"_a, "out (+)= x R of a dense block.")
-      .def("apply_rows", &NativeHadamard::apply_rows, "indptr"_a, "indices"_a, "data"_a, "features"_a, "feature"_a, "scale"_a, "out"_a,
+      .def("signs", &NativeHadamard::signs, "feature"_a, "words"_a.noconvert(), "Sign bits of the features from `feature` on.")
+      .def("apply", &NativeHadamard::apply, "x"_a.noconvert(), "feature"_a, "scale"_a, "out"_a.noconvert(), "accumulate"_a, "threads"_a, "out (+)= x R of a dense block.")
+      .def("apply_rows", &NativeHadamard::apply_rows, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "features"_a, "feature"_a, "scale"_a, "out"_a.noconvert(),
            "accumulate"_a, "threads"_a, "out (+)= x R of a CSR block.")
-      .def("lift", &NativeHadamard::lift, "v"_a, "feature"_a, "scale"_a, "out"_a, "threads"_a, "out = v R^T for the features of out.");
+      .def("lift", &NativeHadamard::lift, "v"_a.noconvert(), "feature"_a, "scale"_a, "out"_a.noconvert(), "threads"_a, "out = v R^T for the features of out.");
 
-  m.def("walsh_hadamard", &walsh_hadamard, "x"_a, "threads"_a, "Unnormalised Walsh-Hadamard transform of each row, in place.");
-  m.def("philox", &philox, "counters"_a, "seed"_a, "words"_a, "Philox 4x32-10 of each counter.");
-  m.def("read_all", &read_all, "data"_a, "threads"_a, "Reads every byte: the yardstick of the benchmarks.");
+  m.def("walsh_hadamard", &walsh_hadamard, "x"_a.noconvert(), "threads"_a, "Unnormalised Walsh-Hadamard transform of each row, in place.");
+  m.def("philox", &philox, "counters"_a.noconvert(), "seed"_a, "words"_a.noconvert(), "Philox 4x32-10 of each counter.");
+  m.def("read_all", &read_all, "data"_a.noconvert(), "threads"_a, "Reads every byte: the yardstick of the benchmarks.");
   m.def("supported", &supported_names, "Instruction sets this CPU has, best first.");
   m.def("current", [] { return std::string(kernels().name); }, "The instruction set in force.");
   m.def("select", [](const std::string& name) { return select_isa(name.c_str()); }, "name"_a, "Use another instruction set; False if it is not to be had.");

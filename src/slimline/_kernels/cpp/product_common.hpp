@@ -60,4 +60,17 @@ template <class Index, class T> void check_row(const Compressed<Index, T>& x, si
   throw std::invalid_argument("the sparse matrix is damaged: an index lies outside its shape");
 }
 
+constexpr size_t tile_bytes = size_t(8) << 20;  // of R written out, and of a converted piece of X
+
+template <class T> size_t tile_features(const DenseRows& rows) {
+  return std::clamp<size_t>(tile_bytes / sizeof(T) / rows.columns, 16, 4096);
+}
+
+// Rows of R for features [feature, feature + count), one after the other.
+template <class T> void draw(const DenseRows& rows, uint64_t feature, size_t count, T* out, int threads) {
+  parallel_for(count, 16, worthwhile_threads(double(count) * double(rows.columns) * 1.5, threads), [&](size_t begin, size_t end, int) {
+    Rows<T>::fill()(rows, feature + begin, end - begin, out + begin * rows.columns, rows.columns);
+  });
+}
+
 }  // namespace slimline

@@ -14,8 +14,6 @@ size_t Dense::item() const {
 
 namespace {
 
-constexpr size_t tile_bytes = size_t(8) << 20;  // of R, and of a converted piece of X
-
 void gemm(const Blas& b, char ta, char tb, int m, int n, int k, float alpha, const float* a, int lda, const float* x,
           int ldx, float beta, float* c, int ldc) {
   b.sgemm(&ta, &tb, &m, &n, &k, &alpha, a, &lda, x, &ldx, &beta, c, &ldc);
@@ -23,16 +21,6 @@ void gemm(const Blas& b, char ta, char tb, int m, int n, int k, float alpha, con
 void gemm(const Blas& b, char ta, char tb, int m, int n, int k, double alpha, const double* a, int lda, const double* x,
           int ldx, double beta, double* c, int ldc) {
   b.dgemm(&ta, &tb, &m, &n, &k, &alpha, a, &lda, x, &ldx, &beta, c, &ldc);
-}
-
-template <class T> void draw(const DenseRows& rows, uint64_t feature, size_t count, T* out, int threads) {
-  const double nanoseconds = double(count) * double(rows.columns) * 1.5;
-  parallel_for(count, 16, worthwhile_threads(nanoseconds, threads),
-               [&](size_t begin, size_t end, int) { Rows<T>::fill()(rows, feature + begin, end - begin, out + begin * rows.columns, rows.columns); });
-}
-
-template <class T> size_t tile_features(const DenseRows& rows) {
-  return std::clamp<size_t>(tile_bytes / sizeof(T) / rows.columns, 16, 4096);
 }
 
 // BLAS counts in int: pieces of rows and leading dimensions stay below that.
@@ -97,51 +85,9 @@ void dense_lift(const DenseRows& rows, const Blas& blas, const T* v, size_t coun
   }
 }
 
-template <class Index, class T>
-void dense_compressed(const DenseRows& rows, const Compressed<Index, T>& x, uint64_t feature, double scale, Out<T> out, int threads) {
-  // x holds the columns of X: x.rows features, x.columns samples. Each feature with data has its row of R drawn
-  // once; threads share the columns of the result, so no two write to the same place.
-  clear_unless_added(out);
-  const size_t most = std::min(x.rows, tile_features<T>(rows));
-  std::vector<T> tile(most * rows.columns);
-  std::vector<size_t> present;
-  for (size_t first = 0; first < x.rows;) {
-    present.clear();
-    size_t last = first;
-    for (; last < x.rows && present.size() < most; last++) {
-      check_row(x, last);
-      if (x.pointer[last + 1] > x.pointer[last]) present.push_back(last);
-      for (Index e = x.pointer[last]; e < x.pointer[last + 1]; e++)
-        if (x.index[e] < 0 || size_t(x.index[e]) >= x.columns) bad_index();
-    }
-    parallel_for(present.size(), 16, worthwhile_threads(double(present.size()) * double(rows.columns) * 1.5, threads),
-                 [&](size_t begin, size_t end, int) {
-                   for (size_t i = begin; i < end;) {
-                     size_t run = 1;
-                     while (i + run < end && present[i + run] == present[i] + run) run++;
-                     Rows<T>::fill()(rows, feature + present[i], run, tile.data() + i * rows.columns, rows.columns);
-                     i += run;
-                   }
-                 });
-    const size_t stored = size_t(x.pointer[last] - x.pointer[first]);
-    const int team = worthwhile_threads(double(stored) * double(rows.columns) * 0.15, threads);
-    const size_t slice = (rows.columns + size_t(team) * 16 - 1) / (size_t(team) * 16) * 16;
-    const auto axpy = Rows<T>::axpy();
-    parallel_for(rows.columns, slice, team, [&](size_t begin, size_t end, int) {
-      for (size_t i = 0; i < present.size(); i++)
-        for (Index e = x.pointer[present[i]]; e < x.pointer[present[i] + 1]; e++)
-          axpy(x.value[e] * T(scale), tile.data() + i * rows.columns + begin, out.data + size_t(x.index[e]) * out.stride + begin, end - begin);
-    });
-    throw_if_interrupted();
-    first = last;
-  }
-}
-
-#define SLIMLINE_INSTANTIATE(T)                                                                                        \
-  template void dense_product<T>(const DenseRows&, const Blas&, const Dense&, uint64_t, double, Out<T>, int);         \
-  template void dense_lift<T>(const DenseRows&, const Blas&, const T*, size_t, uint64_t, double, Out<T>, int);        \
-  template void dense_compressed<int32_t, T>(const DenseRows&, const Compressed<int32_t, T>&, uint64_t, double, Out<T>, int); \
-  template void dense_compressed<int64_t, T>(const DenseRows&, const Compressed<int64_t, T>&, uint64_t, double, Out<T>, int);
+#define SLIMLINE_INSTANTIATE(T)                                                                                 \
+  template void dense_product<T>(const DenseRows&, const Blas&, const Dense&, uint64_t, double, Out<T>, int); \
+  template void dense_lift<T>(const DenseRows&, const Blas&, const T*, size_t, uint64_t, double, Out<T>, int);
 SLIMLINE_INSTANTIATE(float)
 SLIMLINE_INSTANTIATE(double)
 

@@ -47,7 +47,9 @@ struct Blas {
 template <class T> void dense_product(const DenseRows&, const Blas&, const Dense& x, uint64_t feature, double scale, Out<T>, int threads);
 template <class T> void dense_lift(const DenseRows&, const Blas&, const T* v, size_t rows, uint64_t feature, double scale, Out<T>, int threads);
 template <class Index, class T>
-void dense_compressed(const DenseRows&, const Compressed<Index, T>& x_by_column, uint64_t feature, double scale, Out<T>, int threads);
+void dense_sparse_rows(const DenseRows&, const Compressed<Index, T>& x, uint64_t feature, double scale, Out<T>, int threads);
+template <class Index, class T>
+void dense_sparse_columns(const DenseRows&, const Compressed<Index, T>& x_by_column, uint64_t feature, double scale, Out<T>, int threads);
 
 template <class T> void scatter_product(const Scatter&, const Dense& x, uint64_t feature, double scale, Out<T>, int threads);
 template <class Index, class T>
