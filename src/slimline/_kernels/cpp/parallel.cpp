@@ -13,26 +13,22 @@ namespace {
 
 bool (*interrupt_check)() = nullptr;
 
-class Poll {  // at most one question every 50 ms
- public:
-  bool operator()() {
-    if (!interrupt_check) return false;
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds(50)) return false;
-    last_ = now;
-    return interrupt_check();
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
+// At most one question every 50 ms, counted through all calls of a thread: work may be cut into many short ones.
+bool interrupted() {
+  thread_local auto last = std::chrono::steady_clock::now();
+  if (!interrupt_check) return false;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last < std::chrono::milliseconds(50)) return false;
+  last = now;
+  return interrupt_check();
+}
 
 }  // namespace
 
 void set_interrupt_check(bool (*check)()) { interrupt_check = check; }
 
 void throw_if_interrupted() {
-  if (interrupt_check && interrupt_check()) throw Interrupted();
+  if (interrupted()) throw Interrupted();
 }
 
 int worthwhile_threads(double nanoseconds, int most) {
@@ -48,7 +44,6 @@ void parallel_for(size_t count, size_t grain, int threads, const std::function<v
   std::exception_ptr error;
   std::mutex error_lock;
   auto work = [&](int worker) {
-    Poll interrupted;
     try {
       for (size_t c; !stop && (c = next++) < chunks;) {
         body(c * grain, std::min(count, (c + 1) * grain), worker);
