@@ -258,7 +258,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 def _is_ready(X: Any) -> bool:
     """Say whether X is a matrix that the kernels take as it is, with at least one row and column."""
     if isinstance(X, np.ndarray):
-        return X.ndim == 2 and X.dtype in KERNEL_TYPES and X.dtype.isnative and X.size > 0
+        return X.ndim == 2 and X.dtype in KERNEL_TYPES and X.size > 0
     return sp.issparse(X) and X.format in ("csr", "csc") and X.dtype in KERNEL_TYPES and min(X.shape) > 0  # type: ignore[attr-defined]
 
 

@@ -105,14 +105,14 @@ class Projection(ABC):
         for start, stop in self._tiles(feature, feature + x.shape[1]):
             out += x[:, start - feature : stop - feature].astype(out.dtype) @ self.rows(start, stop, out.dtype)
 
-    def _apply_sparse(self, x: sp.csr_array | sp.csc_array, feature: int, out: FloatArray, accumulate: bool) -> None:
-        """Write x R to `out`, or add it, for a block of sparse columns that begins at `feature`."""
+    def _apply_sparse(self, x: Any, feature: int, out: FloatArray, accumulate: bool) -> None:
+        """Write x R to `out`, or add it, for a CSR or CSC block of columns that begins at `feature`."""
         if not accumulate:
             out[...] = 0
         columns = x.tocsc()
         for start, stop in self._tiles(feature, feature + x.shape[1]):
-            product = columns[:, start - feature : stop - feature] @ self.rows(start, stop, out.dtype)
-            out += product.toarray() if sp.issparse(product) else product
+            product: Any = columns[:, start - feature : stop - feature] @ self.rows(start, stop, out.dtype)
+            out += product.toarray() if sp.issparse(product) else product  # type: ignore[attr-defined]
 
     def _lift(self, v: FloatArray, feature: int, out: FloatArray) -> None:
         """Write v Rᵀ for the features of `out`, from `feature` on."""
@@ -155,10 +155,10 @@ class Projection(ABC):
                 out[...] = 0
             return out
         for block, rows, column in as_kernel_blocks(X):
-            if isinstance(block, (sp.csr_array, sp.csc_array)):
+            if sp.issparse(block):
                 self._apply_sparse(block, first_feature + column, out[rows], accumulate or column > 0)
             else:
-                self._apply_dense(block, first_feature + column, out[rows], accumulate)
+                self._apply_dense(block, first_feature + column, out[rows], accumulate or column > 0)
         return out
 
     def lift(self, V: Any, *, start: int = 0, stop: int | None = None) -> FloatArray:

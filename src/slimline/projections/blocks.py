@@ -33,12 +33,10 @@ def as_kernel_blocks(X: Any) -> Iterator[tuple[Any, slice, int]]:
         yield from _sparse_blocks(X)
         return
     X = np.asarray(X)
-    if not X.dtype.isnative:
-        yield from _copied_blocks(X, X.dtype.newbyteorder("="))
-    elif _in_order(X):
+    if _in_order(X):
         yield X, slice(None), 0
     else:
-        yield from _copied_blocks(X, X.dtype)
+        yield from _copied_blocks(X)
 
 
 def _in_order(X: np.ndarray[Any, Any]) -> bool:
@@ -51,35 +49,44 @@ def _in_order(X: np.ndarray[Any, Any]) -> bool:
     return by_row or by_column
 
 
-def _copied_blocks(X: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> Iterator[tuple[Any, slice, int]]:
-    step = max(1, _BLOCK_BYTES // max(1, X.shape[1] * X.itemsize))
-    for start in range(0, X.shape[0], step):
-        rows = slice(start, min(start + step, X.shape[0]))
-        yield np.ascontiguousarray(X[rows], dtype=dtype), rows, 0
+def _copied_blocks(X: np.ndarray[Any, Any]) -> Iterator[tuple[Any, slice, int]]:
+    # Many rows at a time, so that a part of R that is drawn for a block is worth its while.
+    height = min(X.shape[0], 2048)
+    width = max(512, _BLOCK_BYTES // (height * X.itemsize))
+    for top in range(0, X.shape[0], height):
+        rows = slice(top, min(top + height, X.shape[0]))
+        for left in range(0, X.shape[1], width):
+            yield np.ascontiguousarray(X[rows, left : left + width]), rows, left
 
 
 def _sparse_blocks(X: Any) -> Iterator[tuple[Any, slice, int]]:
     if X.format not in ("csr", "csc"):
         X = X.tocsr()
     dtype = result_dtype(X.dtype)
-    make = sp.csr_array if X.format == "csr" else sp.csc_array
+    if _is_plain(X, dtype):
+        yield X, slice(None), 0
+        return
+    # values that are not floats are converted piece by piece
     by_row = X.format == "csr"
     lines = X.shape[0] if by_row else X.shape[1]
-    # values that are not floats are converted piece by piece
-    cuts = [0, lines] if X.dtype == dtype and X.dtype.isnative else _cuts(X.indptr, lines)
     index_type = X.indices.dtype if X.indices.dtype == X.indptr.dtype else np.dtype(np.int64)
-    for start, stop in pairwise(cuts):
+    for start, stop in pairwise(_cuts(X.indptr, lines)):
         first, last = int(X.indptr[start]), int(X.indptr[stop])
-        pointer = X.indptr if (start, stop) == (0, lines) else X.indptr[start : stop + 1] - X.indptr[start]
-        shape = (stop - start, X.shape[1]) if by_row else (X.shape[0], stop - start)
-        parts = (
-            np.ascontiguousarray(X.data[first:last], dtype=dtype),
-            np.ascontiguousarray(X.indices[first:last], dtype=index_type),
-            np.ascontiguousarray(pointer, dtype=index_type),
+        block = (sp.csr_array if by_row else sp.csc_array)(
+            (stop - start, X.shape[1]) if by_row else (X.shape[0], stop - start), dtype=dtype
         )
-        block = make(shape, dtype=dtype)
-        block.data, block.indices, block.indptr = parts  # assigned, so that nothing is checked or copied again
+        # assigned, so that nothing is checked or copied again
+        block.data = np.ascontiguousarray(X.data[first:last], dtype=dtype)
+        block.indices = np.ascontiguousarray(X.indices[first:last], dtype=index_type)
+        block.indptr = np.ascontiguousarray(X.indptr[start : stop + 1] - X.indptr[start], dtype=index_type)
         yield block, (slice(start, stop) if by_row else slice(None)), (0 if by_row else start)
+
+
+def _is_plain(X: Any, dtype: np.dtype[Any]) -> bool:
+    """Say whether the three vectors of a sparse matrix can be handed to a kernel."""
+    if X.dtype != dtype or X.indices.dtype != X.indptr.dtype or X.indices.dtype not in (np.int32, np.int64):
+        return False
+    return all(part.flags.c_contiguous for part in (X.data, X.indices, X.indptr))
 
 
 def _cuts(indptr: Any, lines: int) -> list[int]:

@@ -107,7 +107,7 @@ class SubsampledHadamard(KernelProjection):
             begin += length
         return total / self.n_components
 
-    def _apply_sparse(self, x: sp.csr_array | sp.csc_array, feature: int, out: FloatArray, accumulate: bool) -> None:
+    def _apply_sparse(self, x: Any, feature: int, out: FloatArray, accumulate: bool) -> None:
         apply_sparse(self._native, x, feature, self.scale, out, accumulate)
 
 

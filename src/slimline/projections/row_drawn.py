@@ -8,10 +8,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from slimline._kernels import Rows, thread_count
+from slimline._kernels import Rows, blas_threads, thread_count
 from slimline.projections.base import FloatArray
 from slimline.projections.kernel import KernelProjection
+
+#: Rows of X for which the product with a tile of R takes about a millisecond.
+_ROWS_FOR_THREADS = 16
 
 #: Stored values of a copy in which rows are put in order.
 _SORTED_AT_ONCE = 1 << 20
@@ -33,7 +37,19 @@ class RowDrawnProjection(KernelProjection):
         out *= out.dtype.type(self.scale)
         return out
 
-    def _apply_sparse(self, x: sp.csr_array | sp.csc_array, feature: int, out: FloatArray, accumulate: bool) -> None:
+    def _apply_dense(self, x: NDArray[Any], feature: int, out: FloatArray, accumulate: bool) -> None:
+        with blas_threads(self._product_threads(x.shape[0])):
+            super()._apply_dense(x, feature, out, accumulate)
+
+    def _lift(self, v: FloatArray, feature: int, out: FloatArray) -> None:
+        with blas_threads(self._product_threads(v.shape[0])):
+            super()._lift(v, feature, out)
+
+    def _product_threads(self, n: int) -> int:
+        # a tile of R has about two million entries; below a millisecond of work a second thread costs more than it brings
+        return thread_count() if n >= _ROWS_FOR_THREADS else 1
+
+    def _apply_sparse(self, x: Any, feature: int, out: FloatArray, accumulate: bool) -> None:
         if x.format == "csc":
             parts = (x.indptr, x.indices, x.data)
             self._native.apply_columns(*parts, feature, self.scale, out, accumulate, thread_count())

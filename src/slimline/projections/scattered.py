@@ -28,9 +28,7 @@ def scattered_rows(native: Scatter, start: int, stop: int, n_components: int, sc
     return rows
 
 
-def apply_sparse(
-    native: Any, x: sp.csr_array | sp.csc_array, feature: int, scale: float, out: FloatArray, accumulate: bool
-) -> None:
+def apply_sparse(native: Any, x: Any, feature: int, scale: float, out: FloatArray, accumulate: bool) -> None:
     """Write x R to `out`, or add it, row by row; columns are turned into rows panel by panel."""
     if x.format == "csr":
         native.apply_rows(x.indptr, x.indices, x.data, x.shape[1], feature, scale, out, accumulate, thread_count())

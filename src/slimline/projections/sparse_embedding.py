@@ -88,5 +88,5 @@ class HashEmbedding(KernelProjection):
         self._check_range(start, stop)
         return scattered_rows(self._native, start, stop, self.n_components, self.scale, dtype)
 
-    def _apply_sparse(self, x: sp.csr_array | sp.csc_array, feature: int, out: FloatArray, accumulate: bool) -> None:
+    def _apply_sparse(self, x: Any, feature: int, out: FloatArray, accumulate: bool) -> None:
         apply_sparse(self._native, x, feature, self.scale, out, accumulate)

@@ -64,7 +64,7 @@ class SparseSign(RowDrawnProjection):
         self._check_range(start, stop)
         return scattered_rows(self._scatter, start, stop, self.n_components, self.scale, dtype)
 
-    def _apply_sparse(self, x: sp.csr_array | sp.csc_array, feature: int, out: FloatArray, accumulate: bool) -> None:
+    def _apply_sparse(self, x: Any, feature: int, out: FloatArray, accumulate: bool) -> None:
         if self.density >= _DENSE_FROM:
             super()._apply_sparse(x, feature, out, accumulate)
         else:

@@ -6,7 +6,7 @@ HADAMARD = "HadamardProjection"
 SIGN = "SignProjection"
 GAUSSIAN = "GaussianProjection"
 SPARSE_SIGN = "SparseSignProjection"
-ONE_ROW = "SparseEmbedding, one row"
+ONE_ROW = "HashEmbedding.apply, one row"
 WALSH = "walsh_hadamard"
 NORMALS = "slimline normals"
 

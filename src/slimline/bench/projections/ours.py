@@ -15,6 +15,7 @@ from slimline.estimators import (
     SparseEmbedding,
     SparseSignProjection,
 )
+from slimline.projections import HashEmbedding
 
 #: Of one core, roughly: only decides whether a product with every entry of R is worth the wait.
 _GIGAFLOPS = 60.0
@@ -52,9 +53,5 @@ def our_contenders(shape: Shape) -> tuple[Contender, ...]:
 
 def one_row(shape: Shape) -> Contender:
     """Return the sketch of one sparse row: what a call costs when there is next to nothing to do."""
-    return Contender(
-        names.ONE_ROW,
-        "ours",
-        lambda row: SparseEmbedding(shape.r, random_state=0).fit_transform(row),
-        setup=lambda X: X[:1],
-    )
+    projection = HashEmbedding(shape.d, shape.r, 0)
+    return Contender(names.ONE_ROW, "ours", projection.apply, setup=lambda X: X[:1])
