@@ -8,7 +8,7 @@ import os
 
 from slimline._kernels import _native
 from slimline._kernels._native import Hadamard, Rows, Scatter
-from slimline._kernels.blas import blas_threads, gemm
+from slimline._kernels.blas import gemm, one_blas_thread
 from slimline._kernels.gaps import EMPTY, gap_table
 from slimline._kernels.threads import thread_count
 from slimline.errors import UnsupportedInstructionSetError
@@ -17,11 +17,11 @@ __all__ = [
     "Hadamard",
     "Rows",
     "Scatter",
-    "blas_threads",
     "instruction_set",
     "instruction_sets",
     "native_rows",
     "native_scatter",
+    "one_blas_thread",
     "select_instruction_set",
     "thread_count",
 ]

@@ -26,16 +26,13 @@ def gemm(precision: str) -> Any:
 
 
 @contextmanager
-def blas_threads(wanted: int) -> Iterator[None]:
-    """Let BLAS use that many threads inside the block, and what it used before after it.
-
-    BLAS has its own count and waits for work in a busy loop, so too many threads can cost far more than they bring.
-    """
+def one_blas_thread() -> Iterator[None]:
+    """Keep BLAS to the thread that calls it: the kernels cut the work themselves, and call it from each of theirs."""
     controller = _controller()
-    if all(library.num_threads == wanted for library in controller.lib_controllers):
+    if all(library.num_threads == 1 for library in controller.lib_controllers):
         yield
         return
-    with controller.limit(limits=wanted, user_api="blas"):
+    with controller.limit(limits=1):
         yield
 
 

@@ -10,12 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from slimline._kernels import Rows, blas_threads, thread_count
+from slimline._kernels import Rows, one_blas_thread, thread_count
 from slimline.projections.base import FloatArray
 from slimline.projections.kernel import KernelProjection
-
-#: Rows of X for which the product with a tile of R takes about a millisecond.
-_ROWS_FOR_THREADS = 16
 
 #: Stored values of a copy in which rows are put in order.
 _SORTED_AT_ONCE = 1 << 20
@@ -38,16 +35,12 @@ class RowDrawnProjection(KernelProjection):
         return out
 
     def _apply_dense(self, x: NDArray[Any], feature: int, out: FloatArray, accumulate: bool) -> None:
-        with blas_threads(self._product_threads(x.shape[0])):
+        with one_blas_thread():
             super()._apply_dense(x, feature, out, accumulate)
 
     def _lift(self, v: FloatArray, feature: int, out: FloatArray) -> None:
-        with blas_threads(self._product_threads(v.shape[0])):
+        with one_blas_thread():
             super()._lift(v, feature, out)
-
-    def _product_threads(self, n: int) -> int:
-        # a tile of R has about two million entries; below a millisecond of work a second thread costs more than it brings
-        return thread_count() if n >= _ROWS_FOR_THREADS else 1
 
     def _apply_sparse(self, x: Any, feature: int, out: FloatArray, accumulate: bool) -> None:
         if x.format == "csc":

@@ -23,6 +23,15 @@ void gemm(const Blas& b, char ta, char tb, int m, int n, int k, double alpha, co
   b.dgemm(&ta, &tb, &m, &n, &k, &alpha, a, &lda, x, &ldx, &beta, c, &ldc);
 }
 
+// parts(begin, end) over [0, count) cut into as many multiples of `unit` as there are threads. BLAS is called from our
+// own threads, one each: its own would still be waiting in a busy loop while ours draw the next tile.
+template <class F> void cut(size_t count, size_t unit, int team, F parts) {
+  const size_t piece = (count + size_t(team) * unit - 1) / (size_t(team) * unit) * unit;
+  parallel_for(count, piece, team, [&](size_t begin, size_t end, int) { parts(begin, end); });
+}
+
+int product_threads(double flop, int threads) { return worthwhile_threads(flop / 60, threads); }  // 60 GFLOP/s a thread
+
 // BLAS counts in int: pieces of rows and leading dimensions stay below that.
 constexpr size_t most_rows = size_t(1) << 20;
 constexpr size_t most_stride = size_t(1) << 30;
@@ -64,8 +73,14 @@ void dense_product(const DenseRows& rows, const Blas& blas, const Dense& x, uint
         stride = by_row ? width : count;
       }
       stride = std::max(stride, by_row ? width : count);  // a single row or column has any stride
-      gemm(blas, 'N', by_row ? 'N' : 'T', int(rows.columns), int(count), int(width), T(scale), tile.data(), int(rows.columns),
-           source, int(stride), T(out.accumulate || column > 0), out.data + row * out.stride, int(out.stride));
+      const int team = product_threads(2.0 * double(rows.columns) * double(count) * double(width), threads);
+      auto multiply = [&](size_t first, size_t rows_here, size_t left, size_t columns_here) {
+        gemm(blas, 'N', by_row ? 'N' : 'T', int(columns_here), int(rows_here), int(width), T(scale), tile.data() + left, int(rows.columns),
+             source + (by_row ? first * stride : first), int(stride), T(out.accumulate || column > 0),
+             out.data + (row + first) * out.stride + left, int(out.stride));
+      };
+      if (count >= rows.columns) cut(count, 8, team, [&](size_t begin, size_t end) { multiply(begin, end - begin, 0, rows.columns); });
+      else cut(rows.columns, 16, team, [&](size_t begin, size_t end) { multiply(0, count, begin, end - begin); });
       throw_if_interrupted();
     }
   }
@@ -78,9 +93,14 @@ void dense_lift(const DenseRows& rows, const Blas& blas, const T* v, size_t coun
   for (size_t column = 0; column < out.columns; column += most) {
     const size_t width = std::min(most, out.columns - column);
     draw(rows, feature + column, width, tile.data(), threads);
-    for (size_t row = 0; row < count; row += most_rows)
-      gemm(blas, 'T', 'N', int(width), int(std::min(most_rows, count - row)), int(rows.columns), T(scale), tile.data(), int(rows.columns),
-           v + row * rows.columns, int(rows.columns), T(0), out.data + row * out.stride + column, int(out.stride));
+    for (size_t row = 0; row < count; row += most_rows) {
+      const size_t here = std::min(most_rows, count - row);
+      const int team = product_threads(2.0 * double(rows.columns) * double(here) * double(width), threads);
+      cut(width, 16, team, [&](size_t begin, size_t end) {
+        gemm(blas, 'T', 'N', int(end - begin), int(here), int(rows.columns), T(scale), tile.data() + begin * rows.columns, int(rows.columns),
+             v + row * rows.columns, int(rows.columns), T(0), out.data + row * out.stride + column + begin, int(out.stride));
+      });
+    }
     throw_if_interrupted();
   }
 }

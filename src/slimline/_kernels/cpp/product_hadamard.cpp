@@ -24,20 +24,22 @@ std::vector<uint32_t> feature_signs(uint64_t seed, uint64_t feature, size_t coun
   return signs;
 }
 
-template <class Item> void turn_items(const Dense& x, size_t row, size_t rows, size_t column, size_t columns, Item* out) {
+constexpr size_t apart = 64;  // more than the block between turned rows: a power of two would put all into one cache set
+
+template <class Item> void turn_items(const Dense& x, size_t row, size_t rows, size_t column, size_t columns, Item* out, size_t stride) {
   for (size_t f = 0; f < columns; f++) {
     const Item* from = reinterpret_cast<const Item*>(x.at(row, column + f));
-    for (size_t q = 0; q < rows; q++) out[q * columns + f] = from[q];
+    for (size_t q = 0; q < rows; q++) out[q * stride + f] = from[q];
   }
 }
 
 // A block of columns copied out row by row.
-void turn(const Dense& x, size_t row, size_t rows, size_t column, size_t columns, char* out) {
+void turn(const Dense& x, size_t row, size_t rows, size_t column, size_t columns, char* out, size_t stride) {
   switch (x.item()) {
-    case 1: return turn_items(x, row, rows, column, columns, reinterpret_cast<uint8_t*>(out));
-    case 2: return turn_items(x, row, rows, column, columns, reinterpret_cast<uint16_t*>(out));
-    case 4: return turn_items(x, row, rows, column, columns, reinterpret_cast<uint32_t*>(out));
-    default: return turn_items(x, row, rows, column, columns, reinterpret_cast<uint64_t*>(out));
+    case 1: return turn_items(x, row, rows, column, columns, reinterpret_cast<uint8_t*>(out), stride);
+    case 2: return turn_items(x, row, rows, column, columns, reinterpret_cast<uint16_t*>(out), stride);
+    case 4: return turn_items(x, row, rows, column, columns, reinterpret_cast<uint32_t*>(out), stride);
+    default: return turn_items(x, row, rows, column, columns, reinterpret_cast<uint64_t*>(out), stride);
   }
 }
 
@@ -52,7 +54,7 @@ void hadamard_product(const Hadamard& h, uint64_t seed, const Dense& x, uint64_t
   const size_t rows_at_once = by_row ? hadamard_rows : lane_rows;  // by column: a cache line of each
   Scratch<uint32_t> places(team, h.columns);
   Scratch<T> block(team, h.block), sums(team, rows_at_once * h.columns);
-  Scratch<char> turned(team, by_row ? 0 : rows_at_once * h.block * x.item());
+  Scratch<char> turned(team, by_row ? 0 : rows_at_once * (h.block + apart) * x.item());
   for (uint64_t begin = feature; begin < feature + x.columns;) {
     const uint64_t end = std::min<uint64_t>(feature + x.columns, (begin / stretch + 1) * stretch);
     const std::vector<uint32_t> signs = feature_signs(seed, begin, size_t(end - begin));
@@ -69,8 +71,8 @@ void hadamard_product(const Hadamard& h, uint64_t seed, const Dense& x, uint64_t
         for (uint64_t from = begin; from < end;) {
           const uint64_t to = std::min<uint64_t>(end, (from / h.block + 1) * h.block);
           const size_t count = size_t(to - from);
-          turn(x, row, rows, size_t(from - feature), count, turned.of(worker));
-          kernel(h, signs.data() + (from / 128 * 128 - origin) / 32, from, count, turned.of(worker), ptrdiff_t(count),
+          turn(x, row, rows, size_t(from - feature), count, turned.of(worker), count + apart);
+          kernel(h, signs.data() + (from / 128 * 128 - origin) / 32, from, count, turned.of(worker), ptrdiff_t(count + apart),
                  rows, places.of(worker), block.of(worker), acc);
           from = to;
         }
