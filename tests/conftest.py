@@ -52,3 +52,18 @@ def data_dir() -> Path:
     if not Path(folder).is_dir():
         pytest.fail(f"SLIMLINE_DATA={folder} is not a folder")
     return Path(folder)
+
+
+_data_tests_passed = 0
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    global _data_tests_passed
+    _data_tests_passed += report.when == "call" and report.passed and "data" in report.keywords
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Where the data sets are said to be there, a run that used none of them has failed."""
+    if os.environ.get("SLIMLINE_REQUIRE_DATA") and not _data_tests_passed:
+        print("\nSLIMLINE_REQUIRE_DATA is set, but no test that needs the data sets ran")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -28,10 +28,11 @@ def family(request):
     return request.param
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
+# processes share nothing: there one family of each kind of kernel suffices
+@pytest.mark.parametrize(
+    ("family", "backend"), [(f, "threading") for f in FAMILIES] + [(f, "loky") for f in ("gaussian", "srht", "cw")]
+)
 def test_joblib(family, backend):
-    if backend == "loky" and family not in ("gaussian", "srht", "cw"):
-        pytest.skip("processes share nothing: one family of each kind of kernel suffices")
     # To rounding, because joblib gives BLAS another number of threads.
     results = joblib.Parallel(n_jobs=2, backend=backend)(
         joblib.delayed(_sketch)(family, X, seed % 2) for seed in range(6)

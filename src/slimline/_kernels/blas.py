@@ -1,8 +1,8 @@
 """Matrix products from C++: the BLAS that SciPy brings along, by the addresses that it exports."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import os
 from functools import cache
+from threading import Lock
 from typing import Any
 
 import scipy.linalg.cython_blas
@@ -25,17 +25,36 @@ def gemm(precision: str) -> Any:
     return capsule
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Keep BLAS to the thread that calls it: the kernels cut the work themselves, and call it from each of theirs."""
-    controller = _controller()
-    if all(library.num_threads == 1 for library in controller.lib_controllers):
-        yield
-        return
-    with controller.limit(limits=1):
-        yield
+class _OneThread:
+    """Keeps BLAS to one thread from the first that asks for it to the last that is done."""
+
+    def __init__(self) -> None:
+        self._forget()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                self._limit = _controller().limit(limits=1)
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limit.restore_original_limits()
 
 
 @cache
 def _controller() -> Any:
     return ThreadpoolController().select(user_api="blas")
+
+
+#: Keeps BLAS to the thread that calls it: the kernels cut the work themselves, and call it from each of theirs.
+one_blas_thread = _OneThread()

@@ -26,7 +26,7 @@ def norm_failure(n_components: int, eps: float) -> float:
     --------
     >>> from slimline.laws import norm_failure
     >>> round(norm_failure(1000, 0.1), 5)
-    0.02521
+    0.02533
     """
     if n_components < 1 or not eps > 0:
         raise InvalidParameterError(f"n_components must be at least 1 and eps above 0; got {n_components!r}, {eps!r}.")
@@ -56,7 +56,7 @@ def norm_dimension(eps: float, delta: float, n_vectors: int = 1) -> int:
     --------
     >>> from slimline.laws import norm_dimension
     >>> norm_dimension(0.1, 0.05, n_vectors=1)
-    766
+    768
     """
     if not 0 < eps < 1:
         raise InvalidParameterError(f"eps must lie in (0, 1); got {eps!r}.")

@@ -35,11 +35,11 @@ class RowDrawnProjection(KernelProjection):
         return out
 
     def _apply_dense(self, x: NDArray[Any], feature: int, out: FloatArray, accumulate: bool) -> None:
-        with one_blas_thread():
+        with one_blas_thread:
             super()._apply_dense(x, feature, out, accumulate)
 
     def _lift(self, v: FloatArray, feature: int, out: FloatArray) -> None:
-        with one_blas_thread():
+        with one_blas_thread:
             super()._lift(v, feature, out)
 
     def _apply_sparse(self, x: Any, feature: int, out: FloatArray, accumulate: bool) -> None:
