@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from slimline._kernels import Scatter, thread_count
+from slimline.errors import InvalidParameterError
 from slimline.projections.base import FloatArray
 
 #: Stored values of a panel of columns that is turned into rows.
@@ -16,8 +17,13 @@ _PANEL = 1 << 20
 
 def scattered_rows(native: Scatter, start: int, stop: int, n_components: int, scale: float, dtype: Any) -> sp.csr_array:
     """Return R[start:stop] as a CSR array."""
+    count = native.count(start, stop - start)
+    if count >= 2**31:
+        raise InvalidParameterError(
+            f"these rows of R have {count} entries, too many to write out: ask for fewer at a time."
+        )
     pointer = np.empty(stop - start + 1, dtype=np.uint32)
-    entries = np.empty(native.count(start, stop - start), dtype=np.uint32)
+    entries = np.empty(count, dtype=np.uint32)
     native.rows(start, pointer, entries)
     values = np.where(entries & np.uint32(1), -scale, scale).astype(dtype)
     rows = sp.csr_array(

@@ -93,12 +93,13 @@ void dense_lift(const DenseRows& rows, const Blas& blas, const T* v, size_t coun
   for (size_t column = 0; column < out.columns; column += most) {
     const size_t width = std::min(most, out.columns - column);
     draw(rows, feature + column, width, tile.data(), threads);
-    for (size_t row = 0; row < count; row += most_rows) {
-      const size_t here = std::min(most_rows, count - row);
+    const size_t piece = out.stride < most_stride ? most_rows : 1;  // one row has no leading dimension to overflow
+    for (size_t row = 0; row < count; row += piece) {
+      const size_t here = std::min(piece, count - row), stride = piece == 1 ? width : out.stride;
       const int team = product_threads(2.0 * double(rows.columns) * double(here) * double(width), threads);
       cut(width, 16, team, [&](size_t begin, size_t end) {
         gemm(blas, 'T', 'N', int(end - begin), int(here), int(rows.columns), T(scale), tile.data() + begin * rows.columns, int(rows.columns),
-             v + row * rows.columns, int(rows.columns), T(0), out.data + row * out.stride + column + begin, int(out.stride));
+             v + row * rows.columns, int(rows.columns), T(0), out.data + row * out.stride + column + begin, int(stride));
       });
     }
     throw_if_interrupted();

@@ -43,7 +43,7 @@ struct Table {
 
 size_t features_a_table(const Scatter& scatter) {
   const size_t most = scatter.hash == Hash::sparse_sign ? scatter.columns : scatter.entries();
-  return std::max<size_t>(64, table_entries / std::max<size_t>(most, 1));
+  return std::max<size_t>(1, table_entries / most);
 }
 
 float flip(float x, uint32_t negative) { return negative ? -x : x; }
