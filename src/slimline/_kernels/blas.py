@@ -31,24 +31,30 @@ class _OneThread:
     def __init__(self) -> None:
         self._forget()
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._forget)
+            os.register_at_fork(after_in_child=self._after_fork)
 
     def _forget(self) -> None:
         self._lock = Lock()
         self._inside = 0
         self._limit: Any = None
 
+    def _after_fork(self) -> None:  # whoever was inside is not in the child
+        if self._limit is not None:
+            self._limit.restore_original_limits()
+        self._forget()
+
     def __enter__(self) -> None:
         with self._lock:
-            self._inside += 1
-            if self._inside == 1:
+            if self._inside == 0 and any(library.num_threads != 1 for library in _controller().lib_controllers):
                 self._limit = _controller().limit(limits=1)
+            self._inside += 1
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
             self._inside -= 1
-            if self._inside == 0:
+            if self._inside == 0 and self._limit is not None:
                 self._limit.restore_original_limits()
+                self._limit = None
 
 
 @cache

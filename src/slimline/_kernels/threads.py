@@ -11,11 +11,11 @@ def thread_count() -> int:
         text = os.environ.get(name, "").split(",")[0].strip()
         if not text:
             continue
-        if not text.isdigit() or int(text) < 1:
+        if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 4096):
             if name == "OMP_NUM_THREADS":  # not ours to judge
                 continue
             raise InvalidParameterError(
-                f"{name} is {text!r}: set it to a whole number of threads, 1 or more, or unset it."
+                f"{name} is {text!r}: set it to a whole number of threads, 1 to 4096, or unset it."
             )
         return int(text)
     return available_cpus()

@@ -46,9 +46,9 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _make_projection(self, n_features: int, n_components: int, seed: int) -> Projection:
         """Return the frozen projection that this transformer stands for."""
 
-    def _granularity(self) -> int:
-        """Return the step in which "auto" may choose the number of components."""
-        return 1
+    def _granularities(self) -> tuple[int, ...]:
+        """Return the steps in which "auto" may choose the number of components, the preferred one first."""
+        return (1,)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose the projection: from the shape of `X` and the seed; its values are only checked.
@@ -66,8 +66,8 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             The fitted transformer.
         """
         X = self._validate(X, reset=True)
-        self._choose(X)
         _require_finite(X, type(self).__name__)
+        self._choose(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
@@ -89,7 +89,11 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """
         X = self._validate(X, reset=True)
         self._choose(X)
-        return self._sketch(X)
+        try:
+            return self._sketch(X)
+        except ValueError:  # values that are not finite: nothing was fitted
+            del self.projection_
+            raise
 
     def transform(self, X: Any) -> Any:
         """Return the sketch of `X`.
@@ -122,6 +126,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             X @ W.T equals Z @ V.T: the lifted weights predict on X what V predicts on the sketch Z.
         """
         check_is_fitted(self)
+        V = check_array(V, dtype=[np.float64, np.float32], ensure_2d=False, input_name="V", estimator=self)
         return self.projection_.lift(V)
 
     def inverse_transform(self, Z: Any) -> FloatArray:
@@ -189,6 +194,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         )
 
     def _choose(self, X: Any) -> None:
+        self._check_parameters()
         n_samples, n_features = X.shape
         n_components = self._dimension(n_samples, n_features)
         self.projection_ = self._make_projection(n_features, n_components, _seed(self.random_state))
@@ -197,7 +203,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             self._pseudo_inverse = pseudo_inverse(self.projection_)
 
     def _dimension(self, n_samples: int, n_features: int) -> int:
-        if self.n_components == "auto":
+        if isinstance(self.n_components, str) and self.n_components == "auto":
             return self._automatic_dimension(n_samples, n_features)
         if isinstance(self.n_components, bool) or not isinstance(self.n_components, Integral) or self.n_components < 1:
             raise InvalidParameterError(
@@ -212,14 +218,20 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             )
         return int(self.n_components)
 
+    def _check_parameters(self) -> None:
+        if not _is_number(self.eps) or not 0 < self.eps < 1:
+            raise InvalidParameterError(f"eps must lie in (0, 1); got {self.eps!r}.")
+        if self.delta is not None and not (_is_number(self.delta) and 0 < self.delta < 1):
+            raise InvalidParameterError(f"delta must be None or lie in (0, 1); got {self.delta!r}.")
+        if not isinstance(self.compute_inverse_components, (bool, np.bool_)):
+            raise InvalidParameterError(
+                f"compute_inverse_components must be True or False; got {self.compute_inverse_components!r}."
+            )
+
     def _automatic_dimension(self, n_samples: int, n_features: int) -> int:
-        if isinstance(self.eps, bool) or not isinstance(self.eps, Real) or not 0 < self.eps < 1:
-            raise InvalidParameterError(f"eps must lie in (0, 1) with n_components='auto'; got {self.eps!r}.")
         if self.delta is None:
             n_components = int(johnson_lindenstrauss_min_dim(n_samples=n_samples, eps=self.eps))
         else:
-            if isinstance(self.delta, bool) or not isinstance(self.delta, Real) or not 0 < self.delta < 1:
-                raise InvalidParameterError(f"delta must be None or lie in (0, 1); got {self.delta!r}.")
             n_components = norm_dimension(float(self.eps), float(self.delta), max(1, n_samples * (n_samples - 1) // 2))
         if n_components < 1:
             raise InvalidParameterError(
@@ -232,8 +244,9 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
                 f"larger than the original space with n_features={n_features}: "
                 "raise eps, or set n_components to a number."
             )
-        step = self._granularity()
-        return -(-n_components // step) * step
+        rounded = (-(-n_components // step) * step for step in self._granularities())
+        fitting = [r for r in rounded if r <= n_features]
+        return fitting[0] if fitting else n_features // self._granularities()[-1] * self._granularities()[-1]
 
     def _sketch(self, X: Any) -> Any:
         if sp.issparse(X):  # few values, many results
@@ -250,14 +263,18 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _inverse(self) -> PseudoInverse:
         prepared: PseudoInverse | None = self.__dict__.get("_pseudo_inverse")
-        if prepared is not None and prepared.projection == self.projection_:
-            return prepared
-        return pseudo_inverse(self.projection_)
+        if prepared is None or prepared.projection != self.projection_:
+            prepared = self._pseudo_inverse = pseudo_inverse(self.projection_)
+        return prepared
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _is_ready(X: Any) -> bool:
     """Say whether X is a matrix that the kernels take as it is, with at least one row and column."""
-    if isinstance(X, np.ndarray):
+    if type(X) in (np.ndarray, np.memmap):
         return X.ndim == 2 and X.dtype in KERNEL_TYPES and X.size > 0
     return sp.issparse(X) and X.format in ("csr", "csc") and X.dtype in KERNEL_TYPES and min(X.shape) > 0  # type: ignore[attr-defined]
 

@@ -90,12 +90,13 @@ class SparseEmbedding(SparseOutputProjection):
         self.hash = hash
         self.dense_output = dense_output
 
-    def _granularity(self) -> int:
+    def _granularities(self) -> tuple[int, ...]:
         for name in ("nnz_per_feature", "bucket_width"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
                 raise InvalidParameterError(f"{name} must be a whole number, 1 or more; got {value!r}.")
-        return self.nnz_per_feature * self.bucket_width * (GROUP if self.hash == "grouped" else 1)
+        parts = self.nnz_per_feature * self.bucket_width
+        return (parts * GROUP, parts) if self.hash == "grouped" else (parts,)
 
     def _make_projection(self, n_features: int, n_components: int, seed: int) -> Projection:
         self._check_dense_output()

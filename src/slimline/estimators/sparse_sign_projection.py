@@ -90,9 +90,10 @@ class SparseSignProjection(SparseOutputProjection):
 
     def _make_projection(self, n_features: int, n_components: int, seed: int) -> Projection:
         self._check_dense_output()
-        if self.density == "auto":
+        named = self.density if isinstance(self.density, str) else ""
+        if named == "auto":
             density = 1 / math.sqrt(n_features)
-        elif self.density == "achlioptas":
+        elif named == "achlioptas":
             density = 1 / 3
         elif isinstance(self.density, Real) and not isinstance(self.density, bool) and 0 < self.density <= 1:
             density = float(self.density)

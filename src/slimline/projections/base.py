@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from slimline.errors import InvalidParameterError, InvalidProjectionLineError
-from slimline.projections.blocks import as_kernel_blocks, result_dtype
+from slimline.projections.blocks import as_kernel_blocks, require_sound, result_dtype
 
 #: float32 or float64.
 FloatArray = NDArray[np.floating[Any]]
@@ -59,8 +59,9 @@ class Projection(ABC):
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
                 raise InvalidParameterError(f"{name} must be a whole number, {least} or more; got {value!r}.")
             object.__setattr__(self, name, int(value))
-        if self.seed >= 2**64:
-            raise InvalidParameterError(f"seed must be below 2**64; got {self.seed}.")
+        for name, limit in (("seed", 64), ("n_features", 62)):
+            if getattr(self, name) >= 2**limit:
+                raise InvalidParameterError(f"{name} must be below 2**{limit}; got {getattr(self, name)}.")
         if self.n_components > 2**30:
             raise InvalidParameterError(f"n_components must be at most 2**30; got {self.n_components}.")
 
@@ -85,7 +86,7 @@ class Projection(ABC):
 
     @property
     def kurtosis(self) -> float:
-        """E[g⁴] / E[g²]² of the entries as the second moment sees it: k₄ of the theory sheet."""
+        """E[g⁴] / E[g²]² of the entries as the second moment sees it: the k₄ of the exact second moment."""
         return 1.0
 
     def collision(self) -> tuple[int, float]:
@@ -109,6 +110,7 @@ class Projection(ABC):
         """Write x R to `out`, or add it, for a CSR or CSC block of columns that begins at `feature`."""
         if not accumulate:
             out[...] = 0
+        require_sound(x)
         columns = x.tocsc()
         for start, stop in self._tiles(feature, feature + x.shape[1]):
             product: Any = columns[:, start - feature : stop - feature] @ self.rows(start, stop, out.dtype)
@@ -138,6 +140,8 @@ class Projection(ABC):
         out : array of shape (n_samples, n_components)
             X R, in float64 for float64 data and float32 else.
         """
+        if getattr(X, "ndim", None) != 2:
+            raise InvalidParameterError("X must be an array or a sparse matrix with two dimensions.")
         n, width = X.shape
         if first_feature < 0 or first_feature + width > self.n_features:
             raise InvalidParameterError(
@@ -179,6 +183,8 @@ class Projection(ABC):
         stop = self.n_features if stop is None else stop
         self._check_range(start, stop)
         V = np.asarray(V)
+        if V.dtype.kind not in "fiub":
+            raise InvalidParameterError(f"V must hold real numbers; got element type {V.dtype}.")
         flat = V.ndim == 1
         dtype = np.float32 if V.dtype == np.float32 else np.float64
         V = np.ascontiguousarray(np.atleast_2d(V), dtype=dtype)
@@ -194,7 +200,8 @@ class Projection(ABC):
         total = np.zeros((self.n_components, self.n_components))
         for start, stop in self._tiles(0, self.n_features):
             tile = self.rows(start, stop)
-            total += (tile.T @ tile).toarray() if sp.issparse(tile) else tile.T @ tile
+            product: Any = tile.T @ tile
+            total += product.toarray() if sp.issparse(product) else product  # type: ignore[attr-defined]
         return total
 
     def to_json(self) -> str:
@@ -204,6 +211,10 @@ class Projection(ABC):
     @staticmethod
     def from_json(line: str) -> Projection:
         """Return the projection that a line of `to_json` describes."""
+        if not isinstance(line, str):
+            raise InvalidProjectionLineError(
+                f"A projection is described by one line of JSON; got {type(line).__name__}."
+            )
         try:
             fields = json.loads(line)
             if not isinstance(fields, dict):

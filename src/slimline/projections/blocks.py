@@ -61,6 +61,7 @@ def _copied_blocks(X: np.ndarray[Any, Any]) -> Iterator[tuple[Any, slice, int]]:
 
 def _sparse_blocks(X: Any) -> Iterator[tuple[Any, slice, int]]:
     if X.format not in ("csr", "csc"):
+        require_sound(X)
         X = X.tocsr()
     dtype = result_dtype(X.dtype)
     if _is_plain(X, dtype):
@@ -93,3 +94,20 @@ def _cuts(indptr: Any, lines: int) -> list[int]:
     wanted = np.arange(_SPARSE_BLOCK, max(int(indptr[-1]), 1), _SPARSE_BLOCK)
     inner = np.searchsorted(indptr, wanted)
     return [0, *(int(c) for c in np.unique(inner) if 0 < c < lines), lines]
+
+
+def require_sound(X: Any) -> None:
+    """Raise if the parts of a sparse matrix do not fit together: SciPy would read outside of them, and not say so."""
+    damaged = False
+    if X.format in ("csr", "csc"):
+        lines, width = X.shape if X.format == "csr" else X.shape[::-1]
+        indptr, indices = X.indptr, X.indices
+        damaged = len(indptr) != lines + 1 or len(indices) != len(X.data) or indptr[0] != 0 or indptr[-1] > len(indices)
+        damaged = damaged or bool(np.any(indptr[1:] < indptr[:-1]))
+        damaged = damaged or (len(indices) > 0 and (indices.min() < 0 or indices.max() >= width))
+    elif X.format == "coo":
+        damaged = any(
+            len(c) > 0 and (c.min() < 0 or c.max() >= size) for c, size in zip(X.coords, X.shape, strict=True)
+        )
+    if damaged:
+        raise InvalidParameterError("the sparse matrix is damaged: its indptr or indices do not fit its shape.")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from slimline.projections.base import FloatArray, Projection
 
@@ -24,8 +24,8 @@ class PseudoInverse:
     """
 
     projection: Projection
-    direct: NDArray[np.float64] | None
-    factor: NDArray[np.float64] | None
+    direct: FloatArray | None
+    factor: FloatArray | None
 
     def apply(self, Z: FloatArray) -> FloatArray:
         """Return Z R⁺, in the type of `Z`.
@@ -62,7 +62,7 @@ def pseudo_inverse(projection: Projection) -> PseudoInverse:
     if projection.n_features <= _DIRECT_UP_TO * projection.n_components:
         R = projection.rows()
         dense = R.toarray() if isinstance(R, sp.csr_array) else R
-        return PseudoInverse(projection, np.asarray(np.linalg.pinv(dense), dtype=np.float64), None)
-    return PseudoInverse(
-        projection, None, np.asarray(np.linalg.pinv(projection.gram(), hermitian=True), dtype=np.float64)
-    )
+        return PseudoInverse(projection, scipy.linalg.pinv(dense), None)
+    # R may be short of full rank (columns sampled twice, empty buckets): what rounding left of a zero is not inverted.
+    gram = projection.gram()
+    return PseudoInverse(projection, None, scipy.linalg.pinvh(gram, rtol=len(gram) * np.finfo(np.float64).eps))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from slimline._kernels import Rows, one_blas_thread, thread_count
 from slimline.projections.base import FloatArray
+from slimline.projections.blocks import require_sound
 from slimline.projections.kernel import KernelProjection
 
 #: Stored values of a copy in which rows are put in order.
@@ -35,18 +37,22 @@ class RowDrawnProjection(KernelProjection):
         return out
 
     def _apply_dense(self, x: NDArray[Any], feature: int, out: FloatArray, accumulate: bool) -> None:
-        with one_blas_thread:
+        with self._own_threads():
             super()._apply_dense(x, feature, out, accumulate)
 
     def _lift(self, v: FloatArray, feature: int, out: FloatArray) -> None:
-        with one_blas_thread:
+        with self._own_threads():
             super()._lift(v, feature, out)
+
+    def _own_threads(self) -> AbstractContextManager[None]:
+        return one_blas_thread if isinstance(self._native, Rows) else nullcontext()
 
     def _apply_sparse(self, x: Any, feature: int, out: FloatArray, accumulate: bool) -> None:
         if x.format == "csc":
             parts = (x.indptr, x.indices, x.data)
             self._native.apply_columns(*parts, feature, self.scale, out, accumulate, thread_count())
             return
+        require_sound(x)
         # Tiles of features go by, so each row must be in order; rows that are not are copied, a few at a time.
         step = x.shape[0] if x.has_sorted_indices else max(1, _SORTED_AT_ONCE * x.shape[0] // max(x.nnz, 1))
         for start in range(0, x.shape[0], step):

@@ -6,10 +6,15 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from slimline._kernels import Scatter, thread_count
 from slimline.errors import InvalidParameterError
-from slimline.projections.base import FloatArray
+from slimline.projections.base import FloatArray, Projection
+from slimline.projections.blocks import require_sound
+
+#: Features whose rows of R are multiplied at a time.
+_GRAM_FEATURES = 1 << 16
 
 #: Stored values of a panel of columns that is turned into rows.
 _PANEL = 1 << 20
@@ -39,6 +44,7 @@ def apply_sparse(native: Any, x: Any, feature: int, scale: float, out: FloatArra
     if x.format == "csr":
         native.apply_rows(x.indptr, x.indices, x.data, x.shape[1], feature, scale, out, accumulate, thread_count())
         return
+    require_sound(x)
     panels = max(1, -(-x.nnz // _PANEL))
     step = -(-x.shape[1] // panels)
     for start in range(0, x.shape[1], step):
@@ -54,3 +60,12 @@ def apply_sparse(native: Any, x: Any, feature: int, scale: float, out: FloatArra
             accumulate or start > 0,
             thread_count(),
         )
+
+
+def scattered_gram(projection: Projection) -> NDArray[np.float64]:
+    """Return RᵀR from the non-zeros alone: s² a feature."""
+    total: Any = sp.csr_array((projection.n_components, projection.n_components))
+    for start in range(0, projection.n_features, _GRAM_FEATURES):
+        rows = projection.rows(start, min(start + _GRAM_FEATURES, projection.n_features))
+        total = total + rows.T @ rows
+    return np.asarray(total.toarray(), dtype=np.float64)

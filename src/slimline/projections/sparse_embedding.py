@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from slimline._kernels import Scatter, native_scatter
 from slimline.errors import InvalidParameterError
 from slimline.projections.base import FloatArray
 from slimline.projections.kernel import KernelProjection
-from slimline.projections.scattered import apply_sparse, scattered_rows
+from slimline.projections.scattered import apply_sparse, scattered_gram, scattered_rows
 
 #: Features (and buckets) that the grouped hash moves together.
 GROUP = 16
@@ -87,6 +88,10 @@ class HashEmbedding(KernelProjection):
         stop = self.n_features if stop is None else stop
         self._check_range(start, stop)
         return scattered_rows(self._native, start, stop, self.n_components, self.scale, dtype)
+
+    def gram(self) -> NDArray[np.float64]:
+        """Return RᵀR from the non-zeros of R."""
+        return scattered_gram(self)
 
     def _apply_sparse(self, x: Any, feature: int, out: FloatArray, accumulate: bool) -> None:
         apply_sparse(self._native, x, feature, self.scale, out, accumulate)

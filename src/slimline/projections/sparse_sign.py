@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from slimline._kernels import Rows, Scatter, native_rows, native_scatter
 from slimline.errors import InvalidParameterError
 from slimline.projections.base import FloatArray
 from slimline.projections.row_drawn import RowDrawnProjection
-from slimline.projections.scattered import apply_sparse, scattered_rows
+from slimline.projections.scattered import apply_sparse, scattered_gram, scattered_rows
 
 #: Above this density the tiles are written out and left to BLAS, which then does more a second than a scatter.
 _DENSE_FROM = 0.12
@@ -34,8 +35,12 @@ class SparseSign(RowDrawnProjection):
     def __post_init__(self) -> None:
         """Refuse an impossible density."""
         super().__post_init__()
-        if not (isinstance(self.density, (float, int)) and 0 < self.density <= 1):
-            raise InvalidParameterError(f"density must lie in (0, 1]; got {self.density!r}.")
+        if (
+            isinstance(self.density, bool)
+            or not isinstance(self.density, (float, int))
+            or not 2**-24 <= self.density <= 1
+        ):
+            raise InvalidParameterError(f"density must lie between 2**-24 and 1; got {self.density!r}.")
         object.__setattr__(self, "density", float(self.density))
 
     @property
@@ -63,6 +68,10 @@ class SparseSign(RowDrawnProjection):
         stop = self.n_features if stop is None else stop
         self._check_range(start, stop)
         return scattered_rows(self._scatter, start, stop, self.n_components, self.scale, dtype)
+
+    def gram(self) -> NDArray[np.float64]:
+        """Return RᵀR from the non-zeros of R."""
+        return scattered_gram(self)
 
     def _apply_sparse(self, x: Any, feature: int, out: FloatArray, accumulate: bool) -> None:
         if self.density >= _DENSE_FROM:

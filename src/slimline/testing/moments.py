@@ -1,4 +1,4 @@
-"""What R does on average: isometry in expectation, and the exact second moment of theory sheet §1.
+"""What R does on average: isometry in expectation, and the exact second moment.
 
 Both checks draw R for many seeds and compare a mean with its exact value, in units of its standard error. They
 fail a correct projection where a mean lies more than `Z_LIMIT` = 7.5 standard errors off: for a normal mean with
@@ -27,7 +27,7 @@ _ROUNDING = 1e-12
 
 
 def exact_variance(projection: Projection, w: NDArray[np.float64], x: NDArray[np.float64]) -> float:
-    """Return Var⟨Rᵀw, Rᵀx⟩ over the seeds, by the formula of the theory sheet.
+    """Return Var⟨Rᵀw, Rᵀx⟩ over the seeds, by the exact formula.
 
     Parameters
     ----------

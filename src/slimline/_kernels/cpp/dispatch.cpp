@@ -17,7 +17,7 @@ struct Choice { const char* name; bool supported; const Kernels& (*table)(); };
 
 const Choice* choices() {
 #if defined(SLIMLINE_X86)
-  static const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
   static const bool has_avx512 = has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   static const Choice list[] = {{"avx512", has_avx512, avx512::table},
