@@ -32,6 +32,11 @@ inline Type type_of(nb::dlpack::dtype t) {
   refuse("X must hold float64, float32, float16, int8, uint8, int16 or bool");
 }
 
+template <class A> void require_aligned(const A& array, const char* name) {
+  const size_t item = std::max<size_t>(1, array.dtype().bits / 8);
+  if (reinterpret_cast<uintptr_t>(array.data()) % item) refuse(std::string(name) + " must be aligned in memory: copy it");
+}
+
 inline Dense dense_of(const Array& x) {
   if (x.ndim() != 2) refuse("X must have two dimensions");
   Dense d{type_of(x.dtype()), static_cast<const char*>(x.data()), x.shape(0), x.shape(1), x.stride(0), x.stride(1)};
@@ -40,12 +45,14 @@ inline Dense dense_of(const Array& x) {
   const bool by_row = d.column_stride == 1 && d.row_stride >= ptrdiff_t(d.columns);
   const bool by_column = d.row_stride == 1 && d.column_stride >= ptrdiff_t(d.rows);
   if (!by_row && !by_column) refuse("X must lie in memory by rows or by columns");
+  require_aligned(x, "X");
   return d;
 }
 
 template <class T> Out<T> out_of(Writable& out, size_t rows, size_t columns, bool accumulate) {
   if (out.ndim() != 2 || out.shape(0) != rows || out.shape(1) != columns) refuse("out has the wrong shape");
   if (out.dtype() != nb::dtype<T>()) refuse("out has the wrong element type");
+  require_aligned(out, "out");
   const bool one_row = rows <= 1, empty = rows == 0 || columns == 0;
   if (!empty && ((columns > 1 && out.stride(1) != 1) || (!one_row && out.stride(0) < int64_t(columns)))) refuse("out must be in C order");
   return {static_cast<T*>(out.data()), rows, columns, one_row ? std::max<size_t>(columns, 1) : size_t(out.stride(0)), accumulate};
@@ -54,12 +61,14 @@ template <class T> Out<T> out_of(Writable& out, size_t rows, size_t columns, boo
 template <class T> const T* rows_of(const Array& v, size_t columns) {
   if (v.ndim() != 2 || v.shape(1) != columns) refuse("V must have one column for each component");
   if (v.dtype() != nb::dtype<T>()) refuse("V has the wrong element type");
+  require_aligned(v, "V");
   if (v.shape(0) > 0 && columns > 0 && ((columns > 1 && v.stride(1) != 1) || (v.shape(0) > 1 && v.stride(0) != int64_t(columns))))
     refuse("V must be C-contiguous");
   return static_cast<const T*>(v.data());
 }
 
 template <class Index, class T> Compressed<Index, T> compressed_of(const Array& pointer, const Array& index, const Array& value, size_t columns) {
+  for (const Array* a : {&pointer, &index, &value}) require_aligned(*a, "a sparse matrix");
   for (const Array* a : {&pointer, &index, &value})
     if (a->ndim() != 1 || (a->shape(0) > 1 && a->stride(0) != 1)) refuse("the parts of a sparse matrix must be contiguous vectors");
   if (pointer.dtype() != nb::dtype<Index>() || index.dtype() != nb::dtype<Index>()) refuse("indptr and indices must be int32 or int64, both alike");

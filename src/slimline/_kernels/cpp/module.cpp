@@ -27,7 +27,10 @@ template <class F> void without_gil(F work) {
   }
 }
 
-std::vector<uint32_t> copy_of(const Vector32& v) { return {v.data(), v.data() + v.shape(0)}; }
+std::vector<uint32_t> copy_of(const Vector32& v) {
+  require_aligned(v, "the table of gaps");
+  return {v.data(), v.data() + v.shape(0)};
+}
 
 constexpr size_t most_columns = size_t(1) << 30;
 
@@ -130,13 +133,19 @@ class NativeScatter {  // R with few non-zeros a feature
   }
   NativeScatter(const NativeScatter&) = delete;
 
-  size_t count(uint64_t feature, size_t features) const { return scatter_count(scatter_, feature, features); }
+  size_t count(uint64_t feature, size_t features) const {
+    size_t total = 0;
+    without_gil([&] { total = scatter_count(scatter_, feature, features); });
+    return total;
+  }
   void rows(uint64_t feature, nb::ndarray<uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> pointer,
             nb::ndarray<uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> entries) const {
     if (pointer.shape(0) < 1) refuse("pointer is too short");
+    require_aligned(pointer, "pointer");
+    require_aligned(entries, "entries");
     const size_t features = pointer.shape(0) - 1;
-    if (entries.shape(0) != scatter_count(scatter_, feature, features)) refuse("entries has the wrong length");
-    scatter_rows(scatter_, feature, features, pointer.data(), entries.data());
+    if (entries.shape(0) != count(feature, features)) refuse("entries has the wrong length");
+    without_gil([&] { scatter_rows(scatter_, feature, features, pointer.data(), entries.data()); });
   }
   void apply(Array x, uint64_t feature, double scale, Writable out, bool accumulate, int threads) const {
     const Dense d = dense_of(x);
@@ -189,6 +198,7 @@ class NativeHadamard {
   }
   void signs(uint64_t feature, nb::ndarray<uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> words) const {
     if (feature % 128) refuse("signs are made from a multiple of 128 on");
+    require_aligned(words, "words");
     kernels().sign_bits(seed_, feature / 32, words.shape(0), words.data());
   }
   void apply(Array x, uint64_t feature, double scale, Writable out, bool accumulate, int threads) const {
@@ -250,6 +260,8 @@ void walsh_hadamard(Writable x, int threads) {
 }
 
 void philox(Vector32 counters, uint64_t seed, nb::ndarray<uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> words) {
+  require_aligned(counters, "counters");
+  require_aligned(words, "words");
   if (counters.shape(0) % 4 || words.shape(0) != counters.shape(0)) refuse("counters and words come in fours");
   kernels().philox(counters.data(), counters.shape(0) / 4, seed, words.data());
 }
