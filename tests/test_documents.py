@@ -45,3 +45,10 @@ def _modules() -> list[str]:
 def test_doctests(name):
     result = doctest.testmod(importlib.import_module(name))
     assert result.failed == 0
+
+
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "docs/benchmarks.md"])
+def test_links_lead_somewhere(document):
+    path = ROOT / document
+    for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8")):
+        assert (path.parent / target).exists(), target

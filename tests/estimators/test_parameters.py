@@ -1,0 +1,53 @@
+"""Parameters are checked in fit whatever the others are, and a failed fit leaves nothing fitted."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from slimline import GaussianProjection, SparseEmbedding, SparseSignProjection
+
+X = np.random.default_rng(0).normal(size=(10, 113))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"eps": -1}, {"eps": 1.5}, {"eps": "a"}, {"delta": 7}, {"delta": True}, {"compute_inverse_components": "x"}],
+    ids=str,
+)
+def test_every_parameter_is_checked(parameters):
+    with pytest.raises(ValueError, match=next(iter(parameters))):
+        GaussianProjection(2, **parameters).fit(X)
+
+
+def test_arrays_are_no_parameters():
+    with pytest.raises(ValueError, match="density"):
+        SparseSignProjection(2, density=np.array([0.1, 0.2])).fit(X)
+    with pytest.raises(ValueError, match="n_components"):
+        GaussianProjection(np.array([2, 3])).fit(X)
+
+
+def test_automatic_dimension_never_exceeds_the_features():
+    # 110 components are asked for; the next multiple of 64 is above 113, the next of 4 is not
+    assert SparseEmbedding(eps=0.5, nnz_per_feature=4).fit(X).n_components_ == 112
+
+
+def test_failed_fit_leaves_nothing_fitted():
+    bad = np.full((3, 20), np.nan)
+    for method in ("fit", "fit_transform"):
+        transformer = GaussianProjection(2)
+        with pytest.raises(ValueError, match="NaN"):
+            getattr(transformer, method)(bad)
+        assert not hasattr(transformer, "projection_")
+
+
+@pytest.mark.parametrize("V", [np.ones(2, dtype=complex), np.array([1.0, np.nan]), sp.csr_array(np.ones((1, 2)))])
+def test_lift_refuses_what_is_not_real_and_finite(V):
+    with pytest.raises((ValueError, TypeError)):
+        GaussianProjection(2).fit(X).lift(V)
+
+
+def test_inverse_is_made_once():
+    transformer = SparseEmbedding(64, random_state=0).fit(X)
+    Z = transformer.transform(X)
+    transformer.inverse_transform(Z)
+    assert transformer._inverse() is transformer._inverse()
