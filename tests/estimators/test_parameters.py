@@ -1,6 +1,8 @@
 """Parameters are checked in fit whatever the others are, and a failed fit leaves nothing fitted."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 
@@ -51,3 +53,17 @@ def test_inverse_is_made_once():
     Z = transformer.transform(X)
     transformer.inverse_transform(Z)
     assert transformer._inverse() is transformer._inverse()
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.float32, np.float64])
+def test_the_type_of_a_frame_is_kept(frame, dtype):
+    values = np.random.default_rng(1).integers(0, 3, size=(10, 113)).astype(dtype)
+    columns = {f"c{i}": values[:, i] for i in range(113)}
+    transformer = SparseEmbedding(16, random_state=0)
+    Z = transformer.fit_transform(frame(columns))
+    assert Z.dtype == (np.float64 if dtype == np.float64 else np.float32)
+    np.testing.assert_allclose(Z, SparseEmbedding(16, random_state=0).fit_transform(values))
+    assert list(transformer.feature_names_in_) == list(columns)
+    with pytest.raises(ValueError, match="feature names"):
+        transformer.transform(frame({f"d{i}": values[:, i] for i in range(113)}))

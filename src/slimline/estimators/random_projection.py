@@ -188,6 +188,9 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _validate(self, X: Any, *, reset: bool) -> Any:
         if _is_ready(X):  # arrays need no conversion, and scikit-learn's look at them takes longer than a small sketch
             return validate_data(self, X, reset=reset, skip_check_array=True)
+        if hasattr(X, "columns") and hasattr(X, "to_numpy") and _is_ready(values := X.to_numpy()):
+            validate_data(self, X, reset=reset, skip_check_array=True)  # names and number of the frame's columns
+            return values
         # Finiteness is looked at later: reading X once more would double the time of a transform.
         return validate_data(
             self, X, reset=reset, accept_sparse=["csr", "csc"], dtype=list(KERNEL_TYPES), ensure_all_finite=False
