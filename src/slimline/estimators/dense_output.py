@@ -8,9 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from slimline.errors import InvalidParameterError
-from slimline.estimators.random_projection import RandomProjection
+from slimline.estimators.random_projection import RandomProjection, _require_finite
+from slimline.projections.blocks import require_sound, result_dtype
 
-_BLOCK_BYTES = 16 << 20
+#: Features whose rows of R are multiplied at a time.
+_PANEL = 1 << 16
 
 
 class SparseOutputProjection(RandomProjection):
@@ -21,14 +23,18 @@ class SparseOutputProjection(RandomProjection):
     def _sketch(self, X: Any) -> Any:
         if self.dense_output or not sp.issparse(X):
             return super()._sketch(X)
-        X = X.tocsr()  # type: ignore[attr-defined]
-        step = max(1, _BLOCK_BYTES // (8 * self.n_components_))
-        blocks = [
-            sp.csr_array(super(SparseOutputProjection, self)._sketch(X[i : i + step]))
-            for i in range(0, X.shape[0], step)
-        ]
-        Z = sp.vstack(blocks, format="csr")
-        return Z if isinstance(X, sp.sparray) else sp.csr_matrix(Z)
+        _require_finite(X, type(self).__name__)
+        require_sound(X)
+        matrix: Any = X
+        dtype = result_dtype(matrix.dtype)
+        columns = sp.csc_array(matrix, dtype=dtype)
+        n_samples, n_features = columns.shape
+        Z: Any = sp.csr_array((n_samples, self.n_components_), dtype=dtype)
+        for start in range(0, n_features, _PANEL):
+            stop = min(start + _PANEL, n_features)
+            Z = Z + columns[:, start:stop] @ self.projection_.rows(start, stop, dtype)
+        Z = Z.tocsr()
+        return Z if isinstance(matrix, sp.sparray) else sp.csr_matrix(Z)
 
     def _check_dense_output(self) -> None:
         if not isinstance(self.dense_output, (bool, np.bool_)):
