@@ -19,7 +19,3 @@ class InvalidProjectionLineError(SlimlineError, ValueError):
 
 class UnsupportedInstructionSetError(SlimlineError, ImportError):
     """`SLIMLINE_ISA` names an instruction set that this CPU does not have."""
-
-
-class MissingPeerError(SlimlineError, ImportError):
-    """A library that a benchmark compares with is not installed."""

@@ -38,6 +38,14 @@ template <class T> class Scratch {
   std::vector<T> memory_;
 };
 
+// A random sign as a flipped bit: a branch on it would be guessed wrong half of the time.
+inline float with_sign(float x, uint32_t negative) {
+  uint32_t u; std::memcpy(&u, &x, 4); u ^= negative << 31; std::memcpy(&x, &u, 4); return x;
+}
+inline double with_sign(double x, uint32_t negative) {
+  uint64_t u; std::memcpy(&u, &x, 8); u ^= uint64_t(negative) << 63; std::memcpy(&x, &u, 8); return x;
+}
+
 template <class T> void write_row(const T* sums, T scale, bool add, T* out, size_t count) {
   if (add)
     for (size_t k = 0; k < count; k++) out[k] += sums[k] * scale;

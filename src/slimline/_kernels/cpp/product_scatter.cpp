@@ -46,9 +46,6 @@ size_t features_a_table(const Scatter& scatter) {
   return std::max<size_t>(1, table_entries / most);
 }
 
-float flip(float x, uint32_t negative) { return negative ? -x : x; }
-double flip(double x, uint32_t negative) { return negative ? -x : x; }
-
 // Group numbers before which one more addition could overflow an int16 sum of bytes.
 std::vector<size_t> overflow_cuts(const Scatter& scatter, const GroupEntry* table, size_t groups, Type type) {
   const uint32_t limit = type == Type::u8 ? 32767 / 255 : 32767 / 128;
@@ -175,7 +172,7 @@ void scatter_lift(const Scatter& scatter, const T* v, size_t rows, uint64_t feat
                    T* to = out.data + q * out.stride + begin;
                    for (size_t f = 0; f < end - begin; f++) {
                      T sum = 0;
-                     for (uint32_t e = table.pointer[f]; e < table.pointer[f + 1]; e++) sum += flip(from[table.entry[e] >> 1], table.entry[e] & 1u);
+                     for (uint32_t e = table.pointer[f]; e < table.pointer[f + 1]; e++) sum += with_sign(from[table.entry[e] >> 1], table.entry[e] & 1u);
                      to[f] = sum * T(scale);
                    }
                  }

@@ -96,14 +96,6 @@ class OnTheFly {
   uint64_t feature_;
 };
 
-template <class T> T with_sign(T x, uint32_t negative);
-template <> float with_sign(float x, uint32_t negative) {
-  uint32_t u; std::memcpy(&u, &x, 4); u ^= negative << 31; std::memcpy(&x, &u, 4); return x;
-}
-template <> double with_sign(double x, uint32_t negative) {
-  uint64_t u; std::memcpy(&u, &x, 8); u ^= uint64_t(negative) << 63; std::memcpy(&x, &u, 8); return x;
-}
-
 template <class Places, class Index, class T>
 void add_rows(const Places& places, const Compressed<Index, T>& x, double scale, Out<T> out, double nanoseconds, int threads) {
   constexpr size_t ahead = 16;

@@ -7,8 +7,6 @@
 namespace slimline::SLIMLINE_ISA {
 namespace {
 
-SLIMLINE_INLINE uint32_t below(uint32_t word, uint32_t bound) { return uint32_t((uint64_t(word) * bound) >> 32); }
-
 constexpr size_t batch = 256;  // counters whose words are made together
 
 // Group B of 16 features, hash i: counter (B, i). Word 0 chooses the group of 16 buckets, word 1 the key that
