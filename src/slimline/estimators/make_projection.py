@@ -35,7 +35,7 @@ def make_projection(family: str = "auto", n_components: int | str = "auto", **pa
     ----------
     family : str, default="auto"
         "gaussian", "sign", "achlioptas", "very_sparse", "srht", "cw" or "osnap"; "auto" is "osnap" where
-        `n_components` can be shared out among four parts, else "cw".
+        `n_components` can be shared out among its parts, else "cw".
     n_components : int or "auto", default="auto"
         Number of components.
     **parameters : dict
