@@ -150,7 +150,7 @@ class Projection(ABC):
             )
         dtype = result_dtype(X.dtype)
         if accumulate := out is not None:
-            if out.shape != (n, self.n_components) or out.dtype != dtype or not out.flags.c_contiguous:
+            if out.shape != (n, self.n_components) or out.dtype != dtype or not out.flags.carray:
                 raise InvalidParameterError(f"out must be a C-ordered {dtype} array of shape {(n, self.n_components)}.")
         else:
             out = np.empty((n, self.n_components), dtype=dtype)
@@ -187,7 +187,7 @@ class Projection(ABC):
             raise InvalidParameterError(f"V must hold real numbers; got element type {V.dtype}.")
         flat = V.ndim == 1
         dtype = np.float32 if V.dtype == np.float32 else np.float64
-        V = np.ascontiguousarray(np.atleast_2d(V), dtype=dtype)
+        V = np.require(np.atleast_2d(V), dtype, ["C", "A"])
         if V.ndim != 2 or V.shape[1] != self.n_components:
             raise InvalidParameterError(f"V must have n_components={self.n_components} columns; got shape {V.shape}.")
         out: FloatArray = np.empty((V.shape[0], stop - start), dtype=dtype)

@@ -56,7 +56,7 @@ def _copied_blocks(X: np.ndarray[Any, Any]) -> Iterator[tuple[Any, slice, int]]:
     for top in range(0, X.shape[0], height):
         rows = slice(top, min(top + height, X.shape[0]))
         for left in range(0, X.shape[1], width):
-            yield np.ascontiguousarray(X[rows, left : left + width]), rows, left
+            yield np.array(X[rows, left : left + width], order="C", copy=True), rows, left  # fresh, so aligned too
 
 
 def _sparse_blocks(X: Any) -> Iterator[tuple[Any, slice, int]]:
@@ -77,8 +77,8 @@ def _sparse_blocks(X: Any) -> Iterator[tuple[Any, slice, int]]:
             (stop - start, X.shape[1]) if by_row else (X.shape[0], stop - start), dtype=dtype
         )
         # assigned, so that nothing is checked or copied again
-        block.data = np.ascontiguousarray(X.data[first:last], dtype=dtype)
-        block.indices = np.ascontiguousarray(X.indices[first:last], dtype=index_type)
+        block.data = np.require(X.data[first:last], dtype, ["C", "A"])
+        block.indices = np.require(X.indices[first:last], index_type, ["C", "A"])
         block.indptr = np.ascontiguousarray(X.indptr[start : stop + 1] - X.indptr[start], dtype=index_type)
         yield block, (slice(start, stop) if by_row else slice(None)), (0 if by_row else start)
 
@@ -87,7 +87,7 @@ def _is_plain(X: Any, dtype: np.dtype[Any]) -> bool:
     """Say whether the three vectors of a sparse matrix can be handed to a kernel."""
     if X.dtype != dtype or X.indices.dtype != X.indptr.dtype or X.indices.dtype not in (np.int32, np.int64):
         return False
-    return all(part.flags.c_contiguous for part in (X.data, X.indices, X.indptr))
+    return all(part.flags.c_contiguous and part.flags.aligned for part in (X.data, X.indices, X.indptr))
 
 
 def _cuts(indptr: Any, lines: int) -> list[int]:
