@@ -249,3 +249,21 @@ def test_every_instruction_set_gives_the_same_sketch(family):
         assert np.all(np.abs(out - results[0][0]) <= 2 * bound)
         bound = np.abs(V).sum(axis=1)[:, None] * 7 * 68 * 2.0**-53
         assert np.all(np.abs(lifted - results[0][1]) <= 2 * bound)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+@pytest.mark.parametrize("n_components, nonzeros", [(16, 1), (64, 4), (2048, 4), (256, 1)])
+def test_byte_sums_do_not_overflow(n_components, nonzeros, dtype, each_instruction_set):
+    # Every value has the sign that drives one sum upwards; its size changes within the stretches that share a bound.
+    d, column = 40_000, 5
+    native = native_scatter("grouped", SEED, n_components, nonzeros)
+    R = reference.grouped_rows(SEED, 0, d, n_components, nonzeros, 1).astype(np.float64)
+    limits = np.iinfo(dtype)
+    for steps in ([1], [2, 0, 2], [7, 1, 90], [limits.max], [0, 3, limits.max, 1]):
+        size = np.repeat(np.resize(steps, d // 1000), 1000)
+        upwards = np.where(R[:, column] < 0, limits.min if limits.min < 0 and size.max() > 100 else 0, 1)
+        X = np.where(upwards < 0, upwards, upwards * size).astype(dtype)
+        for n in (1, 2, 7, 8, 9):
+            out = np.full((n, n_components), np.nan, dtype=np.float32)
+            native.apply(np.tile(X, (n, 1)), 0, 1.0, out, False, 1)
+            np.testing.assert_array_equal(out, np.tile(X.astype(np.float64) @ R, (n, 1)))

@@ -10,12 +10,15 @@ from slimline.bench import Settings, run_case
 from slimline.bench import runner as runner_module
 from slimline.bench.projections import names, projection_cases
 from slimline.bench.projections.data import Shape
+from slimline.bench.projections.limits import reading
+from slimline.bench.projections.ours import our_contenders
 from slimline.bench.projections.peers import peer_contenders
 from slimline.projections import walsh_hadamard
 
 QUICK = projection_cases(threads=1, instruction_set="avx2", quick=True)
 FULL = projection_cases(threads=1, instruction_set="avx512")
 OURS = {names.EMBEDDING_1, names.EMBEDDING_4, names.HADAMARD, names.SIGN, names.GAUSSIAN, names.SPARSE_SIGN}
+VARIANTS = {names.ACHLIOPTAS, names.EMBEDDING_WIDE, names.EMBEDDING_INDEPENDENT, names.HADAMARD_REPLACED}
 
 
 @pytest.mark.parametrize("case", QUICK, ids=lambda case: case.name)
@@ -30,7 +33,7 @@ def test_quick_cases_run(case, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "case", [c for c in QUICK if c.name.startswith(("dense", "int8", "csr"))], ids=lambda c: c.name
+    "case", [c for c in QUICK if c.name.startswith(("dense", "int8", "csr", "csc"))], ids=lambda c: c.name
 )
 def test_contenders_return_sketches_of_the_right_size(case):
     X = case.make()
@@ -44,8 +47,32 @@ def test_contenders_return_sketches_of_the_right_size(case):
         assert isinstance(Z, np.ndarray) and Z.shape == (X.shape[0], 64 if "small" in case.name else 128)
         # a sketch keeps the size of the data: the sum over all rows is within a fifth, whatever the family
         assert np.sum(Z.astype(float) ** 2) == pytest.approx(norm, rel=0.3), contender.name
-    assert found >= OURS | {names.SKLEARN_GAUSSIAN, names.SKLEARN_SPARSE, names.SCIPY_CW, names.SCIPY_COUNT_SKETCH}
+    assert found >= OURS | {names.SKLEARN_SPARSE, names.SCIPY_CW, names.SCIPY_COUNT_SKETCH}
+    assert found & VARIANTS == (VARIANTS if case.name in ("dense-f4", "csr-f4") else set())
+    assert (names.SKLEARN_GAUSSIAN in found) == (case.name not in ("dense-columns", "csc-f4"))
     assert (names.SKLEARN_HASHER in found) == case.name.startswith("csr")
+
+
+@pytest.mark.parametrize("per_row", [None, 5])
+def test_contenders_stand_beside_the_limit_of_their_kind(per_row):
+    shape = Shape(10, 1000, 64, "f4", per_row)
+    limits = {c.name: (c.limit, c.estimated_seconds > 0) for c in our_contenders(shape, variants=True)}
+    for name in OURS | VARIANTS:
+        multiplied = name in (names.SIGN, names.GAUSSIAN, names.ACHLIOPTAS)
+        dense = (names.STORED_GEMM, True) if multiplied else (names.READING, False)
+        assert limits[name] == ((names.WRITING, False) if per_row else dense), name
+
+
+def test_data_by_column():
+    rows, columns = Shape(30, 200, 16, "f4"), Shape(30, 200, 16, "f4", by_column=True)
+    X = columns.make()
+    assert X.flags.f_contiguous and X.shape == (30, 200) and X.nbytes == columns.input_bytes == rows.input_bytes
+    assert np.shares_memory(reading(columns).setup(X), X)  # else a copy would be read
+    sparse = Shape(30, 200, 16, "f4", 5), Shape(30, 200, 16, "f4", 5, by_column=True)
+    one, other = (shape.make() for shape in sparse)
+    assert (one.format, other.format) == ("csr", "csc")
+    np.testing.assert_array_equal(one.toarray(), other.toarray())
+    assert sparse[1].input_bytes - sparse[0].input_bytes == 4 * (200 - 30)
 
 
 def test_names_are_unique_and_targets_refer_to_them():
@@ -68,6 +95,8 @@ def test_full_sizes():
     assert sizes["dense-f4"].startswith("2,000 × 131,072 float32")
     assert sizes["int8"].startswith("2,250 × 492,516 int8")
     assert sizes["csr-f8"].startswith("20,000 × 1,000,000 float64 (CSR, 100 a row)")
+    assert sizes["csc-f4"].startswith("20,000 × 1,000,000 float32 (CSC, 100 a row)")
+    assert sizes["dense-columns"].startswith("2,000 × 32,768 float32 (dense, F order)")
     assert {"hadamard-14-cache", "hadamard-17-memory", "hadamard-19-memory", "normals"} <= set(sizes)
 
 

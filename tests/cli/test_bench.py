@@ -45,7 +45,14 @@ def test_json_alone_on_standard_output(monkeypatch, capsys):
 def test_patterns_and_list(monkeypatch, capsys):
     assert run_here(monkeypatch, *_quick("--list", "--case", "dense*", "--case", "int8")) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == ["dense-f4", "dense-f8", "dense-small-f4", "dense-small-f8", "int8"]
+    assert [line.split()[0] for line in lines] == [
+        "dense-f4",
+        "dense-f8",
+        "dense-columns",
+        "dense-small-f4",
+        "dense-small-f8",
+        "int8",
+    ]
 
 
 def test_what_is_measured_is_kept_when_something_fails(monkeypatch, capsys, tmp_path):

@@ -206,7 +206,26 @@ def test_make_projection():
     assert make_projection("osnap", 64).nnz_per_feature == 4
     assert make_projection("auto", 62).nnz_per_feature == 1
     assert make_projection("auto", np.int64(64)).nnz_per_feature == 4
+    assert make_projection("auto", 8, bucket_width=4).nnz_per_feature == 1
+    assert make_projection("auto", 16, bucket_width=4).nnz_per_feature == 4
     assert make_projection("cw", 64, bucket_width=4).bucket_width == 4
     assert make_projection("achlioptas").density == "achlioptas"
     with pytest.raises(ValueError, match="family"):
         make_projection("magic")
+
+
+def test_auto_says_that_the_parts_are_too_many():
+    X = np.ones((2, 50))
+    with pytest.raises(ValueError, match="lower nnz_per_feature and bucket_width"):
+        SparseEmbedding(eps=0.9, nnz_per_feature=64).fit(X)
+
+
+def test_names_of_a_frame_are_forgotten_and_remembered():
+    frame = pd.DataFrame(np.ones((3, 40)), columns=[f"c{i}" for i in range(40)])
+    transformer = SparseEmbedding(16, random_state=0).fit(frame)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        transformer.transform(frame.to_numpy())
+    transformer.fit(frame.to_numpy())
+    assert not hasattr(transformer, "feature_names_in_")
+    with pytest.raises(ValueError, match="39 features"):
+        transformer.transform(np.ones((3, 39)))

@@ -173,8 +173,12 @@ def test_hash_embedding_entries(s, v, hash, global_random_seed):
     loose = bucket[:: 16 if hash == "grouped" else 1]
     for i in range(s):
         assert _uniform(np.bincount(loose[:, i], minlength=buckets)) > LEAST
-    if s > 1:  # positions are independent of one another
-        assert _uniform(np.bincount(loose[:, 0] // 4 * 8 + loose[:, 1] // 4, minlength=64)) > LEAST
+    if s > 1:  # positions are independent of one another, but for the bit that the grouped hash has in common
+        if hash == "grouped":
+            assert np.all((loose[:, :1] ^ loose) & 4 == 0)
+        for low, high in ((0, 1), (1, 3), (3, 4)):  # bits of the bucket number, two of one position with two of another
+            bits = [(loose[:, i] >> low & 1) * 2 + (loose[:, i] >> high & 1) for i in (0, 1)]
+            assert _uniform(np.bincount(bits[0] * 4 + bits[1], minlength=16)) > LEAST
     assert abs(signs.sum()) / np.sqrt(signs.size) < MOST
     for lag in (1, 4, 8):
         assert _score(signs[lag:], signs[:-lag]) < MOST

@@ -70,6 +70,22 @@ def test_rows_are_written_in_the_family_s_own_way(family):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("dtype", [np.float16, np.int64, np.complex128, bool, object, "U3", ">f8", "real"])
+def test_rows_of_another_type_are_refused(family, dtype):
+    projection = FAMILIES[family](300, 64, 9)
+    with pytest.raises(InvalidParameterError, match=r"dtype must be float64 or float32; got .*\.astype"):
+        projection.rows(10, 20, dtype=dtype)
+    with pytest.raises(InvalidParameterError, match="dtype"):
+        projection.rows(5, 5, dtype)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("dtype", ["float32", "f4", float, np.dtype(np.float64)])
+def test_rows_take_every_name_of_a_type(family, dtype):
+    assert FAMILIES[family](300, 64, 9).rows(10, 20, dtype).dtype == np.dtype(dtype)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
 def test_values(family):
     projection = FAMILIES[family](300, 64, 2**64 - 1)
     assert projection == FAMILIES[family](300, 64, 2**64 - 1)

@@ -11,6 +11,8 @@ from slimline._kernels.gaps import gap_table
 Words = NDArray[np.uint32]
 
 NORMAL, SIGN, SPARSE_SIGN, HADAMARD_SIGN, HADAMARD_SAMPLE, GROUPED, INDEPENDENT = range(1, 8)
+#: The bit of a group's lane key that all of its buckets share.
+COMMON_KEY = 4
 
 
 def philox(c0: object, c1: object, c2: object, c3: int, seed: int) -> Words:
@@ -108,17 +110,20 @@ def grouped_rows(seed: int, start: int, stop: int, n_components: int, nonzeros: 
     out = np.zeros((stop - start, n_components), dtype=np.float32)
     low, high = feature // 16 & 0xFFFFFFFF, feature // 16 >> 32
     lane = feature % 16
+    common = np.zeros_like(lane)
     for i in range(nonzeros):
         place = philox(low, high, i, GROUPED, seed)
         group = (place[:, 0].astype(np.uint64) * np.uint64(buckets // 16)) >> np.uint64(32)
-        position = lane ^ (place[:, 1] & np.uint32(15)).astype(np.int64)
-        bucket = group.astype(np.int64) * 16 + position
+        key = (place[:, 1] & np.uint32(15)).astype(np.int64)
+        common = key & COMMON_KEY if i == 0 else common
+        key = key & ~COMMON_KEY | common
+        bucket = group.astype(np.int64) * 16 + (lane ^ key)
         for u in range(width):
             if u < 4:
                 pair = place[:, 2 + u // 2]
             else:
                 pair = philox(low, high, i | (1 + (u - 4) // 8) << 16, GROUPED, seed)[:, (u - 4) % 8 // 2]
-            negative = (pair >> (16 * (u % 2) + position).astype(np.uint32)) & np.uint32(1)
+            negative = (pair >> (16 * (u % 2) + (lane ^ (key & 7))).astype(np.uint32)) & np.uint32(1)
             out[np.arange(stop - start), (i * width + u) * buckets + bucket] = np.where(negative, -1, 1)
     return out
 

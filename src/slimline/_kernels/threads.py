@@ -1,6 +1,8 @@
 """How many threads a call may use."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from slimline.errors import InvalidParameterError
 
@@ -19,6 +21,31 @@ def thread_count() -> int:
             )
         return int(text)
     return available_cpus()
+
+
+@contextmanager
+def number_of_threads(count: int) -> Iterator[None]:
+    """Set `SLIMLINE_NUM_THREADS` for a while.
+
+    Parameters
+    ----------
+    count : int
+        Number of threads.
+
+    Yields
+    ------
+    None
+        The old value comes back afterwards.
+    """
+    before = os.environ.get("SLIMLINE_NUM_THREADS")
+    os.environ["SLIMLINE_NUM_THREADS"] = str(count)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["SLIMLINE_NUM_THREADS"]
+        else:
+            os.environ["SLIMLINE_NUM_THREADS"] = before
 
 
 def available_cpus() -> int:

@@ -15,7 +15,7 @@ from typing import Any
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from slimline._kernels import instruction_set, instruction_sets
-from slimline._kernels.threads import available_cpus
+from slimline._kernels.threads import available_cpus, number_of_threads
 from slimline.bench.memory import total_bytes
 from slimline.errors import InvalidParameterError
 
@@ -81,16 +81,8 @@ def parse_threads(text: str) -> int:
 @contextlib.contextmanager
 def thread_limit(threads: int) -> Iterator[None]:
     """Allow everyone the same number of threads: BLAS and OpenMP of the peers, and slimline's own."""
-    before = os.environ.get("SLIMLINE_NUM_THREADS")
-    os.environ["SLIMLINE_NUM_THREADS"] = str(threads)
-    try:
-        with threadpool_limits(limits=threads):
-            yield
-    finally:
-        if before is None:
-            del os.environ["SLIMLINE_NUM_THREADS"]
-        else:
-            os.environ["SLIMLINE_NUM_THREADS"] = before
+    with number_of_threads(threads), threadpool_limits(limits=threads):
+        yield
 
 
 def _cpu_model() -> str:

@@ -16,7 +16,7 @@ _BUSY = 1.5
 #: Shorter runs are disturbed by anything, which says nothing of the rest.
 _TELLING_SECONDS = 1e-3
 #: Widths of the first and of the other columns in the tables of ratios.
-_NAME_WIDTH, _RATIO_WIDTH = 25, 14
+_NAME_WIDTH, _RATIO_WIDTH = 30, 14
 
 
 def format_seconds(seconds: float | None) -> str:

@@ -68,7 +68,7 @@ def projections(
     cases = chosen(projection_cases(count, instruction_set(), quick), case or [])
     if list_cases:
         for one in cases:
-            console.print(f"[bold]{one.name:<18}[/bold] {one.title}")
+            console.print(f"[bold]{one.name:<18}[/bold] {one.title}", soft_wrap=True)
         return
     settings = {"threads": count, "repeats": repeats, "budget": budget, "quick": quick}
     report = Report("projections", describe_machine(count), settings, ())

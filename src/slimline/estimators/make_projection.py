@@ -13,6 +13,7 @@ from slimline.estimators.random_projection import RandomProjection
 from slimline.estimators.sign_projection import SignProjection
 from slimline.estimators.sparse_embedding import SparseEmbedding
 from slimline.estimators.sparse_sign_projection import SparseSignProjection
+from slimline.projections.sparse_embedding import count_parts
 
 #: Non-zeros a feature of OSNAP: removes most of CountSketch's heavy tail for little time.
 OSNAP_NONZEROS = 4
@@ -54,9 +55,8 @@ def make_projection(family: str = "auto", n_components: int | str = "auto", **pa
     SparseEmbedding(n_components=512, nnz_per_feature=4, random_state=0)
     """
     if family == "auto":
-        fits = n_components == "auto" or (
-            isinstance(n_components, Integral) and int(n_components) % OSNAP_NONZEROS == 0
-        )
+        parts = count_parts(OSNAP_NONZEROS, parameters.get("bucket_width", 1))
+        fits = n_components == "auto" or (isinstance(n_components, Integral) and int(n_components) % parts == 0)
         family = "osnap" if fits else "cw"
     if family not in _FAMILIES:
         raise InvalidParameterError(f'family must be "auto" or one of {", ".join(_FAMILIES)}; got {family!r}.')

@@ -186,8 +186,15 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return projection
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
-        if _is_ready(X):  # arrays need no conversion, and scikit-learn's look at them takes longer than a small sketch
-            return validate_data(self, X, reset=reset, skip_check_array=True)
+        if _is_ready(X):
+            # Nothing to convert and no names to check: scikit-learn's look takes longer than a small sketch.
+            if reset:
+                self.__dict__.pop("feature_names_in_", None)
+                self.n_features_in_ = X.shape[1]
+                return X
+            if X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_"):
+                return X
+            return validate_data(self, X, reset=False, skip_check_array=True)
         if hasattr(X, "columns") and hasattr(X, "to_numpy") and _is_ready(values := X.to_numpy()):
             validate_data(self, X, reset=reset, skip_check_array=True)  # names and number of the frame's columns
             return values
@@ -247,9 +254,15 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
                 f"larger than the original space with n_features={n_features}: "
                 "raise eps, or set n_components to a number."
             )
-        rounded = (-(-n_components // step) * step for step in self._granularities())
+        steps = self._granularities()
+        rounded = (-(-n_components // step) * step for step in steps)
         fitting = [r for r in rounded if r <= n_features]
-        return fitting[0] if fitting else n_features // self._granularities()[-1] * self._granularities()[-1]
+        if not fitting and n_features < steps[-1]:
+            raise InvalidParameterError(
+                f'n_components="auto" finds no multiple of {steps[-1]} up to n_features={n_features}: '
+                "set n_components to a number, or lower nnz_per_feature and bucket_width."
+            )
+        return fitting[0] if fitting else n_features // steps[-1] * steps[-1]
 
     def _sketch(self, X: Any) -> Any:
         if sp.issparse(X):  # few values, many results
@@ -257,11 +270,8 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             return self.projection_.apply(X)
         Z = self.projection_.apply(X)
         # Every feature takes part in the sketch, so a value that is not finite shows in it.
-        if not sklearn.get_config()["assume_finite"]:
-            with np.errstate(invalid="ignore", over="ignore"):
-                finite = np.isfinite(Z.sum(dtype=np.float64))
-            if not finite:
-                _require_finite(X, type(self).__name__)
+        if not sklearn.get_config()["assume_finite"] and not _sum_is_finite(Z):
+            _require_finite(X, type(self).__name__)
         return Z
 
     def _inverse(self) -> PseudoInverse:
@@ -282,9 +292,17 @@ def _is_ready(X: Any) -> bool:
     return sp.issparse(X) and X.format in ("csr", "csc") and X.dtype in KERNEL_TYPES and min(X.shape) > 0  # type: ignore[attr-defined]
 
 
+def _sum_is_finite(values: NDArray[Any]) -> bool:
+    """Say whether the sum is finite; if it is, so are all values."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return bool(np.isfinite(values.sum(dtype=np.float64)))
+
+
 def _require_finite(X: Any, name: str) -> None:
     """Raise scikit-learn's error for NaN and infinity."""
     values = X.data if sp.issparse(X) else X  # type: ignore[attr-defined]
+    if values.dtype.kind in "biu" or _sum_is_finite(values):
+        return
     assert_all_finite(values, estimator_name=name, input_name="X")
 
 

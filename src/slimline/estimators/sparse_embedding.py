@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
-from slimline.errors import InvalidParameterError
 from slimline.estimators.dense_output import SparseOutputProjection
 from slimline.projections import HashEmbedding, Projection
-from slimline.projections.sparse_embedding import GROUP
+from slimline.projections.sparse_embedding import GROUP, count_parts
 
 
 class SparseEmbedding(SparseOutputProjection):
@@ -91,11 +89,7 @@ class SparseEmbedding(SparseOutputProjection):
         self.dense_output = dense_output
 
     def _granularities(self) -> tuple[int, ...]:
-        for name in ("nnz_per_feature", "bucket_width"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-                raise InvalidParameterError(f"{name} must be a whole number, 1 or more; got {value!r}.")
-        parts = self.nnz_per_feature * self.bucket_width
+        parts = count_parts(self.nnz_per_feature, self.bucket_width)
         return (parts * GROUP, parts) if self.hash == "grouped" else (parts,)
 
     def _make_projection(self, n_features: int, n_components: int, seed: int) -> Projection:

@@ -76,7 +76,7 @@ class Projection(ABC):
         start, stop : int
             First feature, and the one after the last (default: all).
         dtype : data type
-            float64 or float32.
+            float64 or float32; any other is refused.
 
         Returns
         -------
@@ -240,6 +240,21 @@ class Projection(ABC):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the fields alone."""
         return type(self), tuple(getattr(self, field.name) for field in dataclasses.fields(self))
+
+    def _row_range(self, start: int, stop: int | None, dtype: Any) -> tuple[int, int, np.dtype[Any]]:
+        """Return what `rows` was asked for, the end filled in; refuse what no family writes out."""
+        stop = self.n_features if stop is None else stop
+        self._check_range(start, stop)
+        try:
+            wanted = np.dtype(dtype)
+        except TypeError:
+            wanted = None
+        if wanted not in (np.float64, np.float32):
+            raise InvalidParameterError(
+                f"dtype must be float64 or float32; got {dtype!r}. For another type convert the rows: "
+                "projection.rows().astype(dtype)."
+            )
+        return start, stop, wanted
 
     def _check_range(self, start: int, stop: int) -> None:
         if not 0 <= start <= stop <= self.n_features:

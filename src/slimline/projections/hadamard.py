@@ -78,8 +78,7 @@ class SubsampledHadamard(KernelProjection):
 
     def rows(self, start: int = 0, stop: int | None = None, dtype: Any = np.float64) -> FloatArray | sp.csr_array:
         """Return R[start:stop] as an array."""
-        stop = self.n_features if stop is None else stop
-        self._check_range(start, stop)
+        start, stop, dtype = self._row_range(start, stop, dtype)
         samples = self.samples
         first = start // 128 * 128
         words = np.empty(-(-(stop - first) // 32), dtype=np.uint32)

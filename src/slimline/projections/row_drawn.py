@@ -29,8 +29,7 @@ class RowDrawnProjection(KernelProjection):
 
     def rows(self, start: int = 0, stop: int | None = None, dtype: Any = np.float64) -> FloatArray | sp.csr_array:
         """Return R[start:stop] as an array."""
-        stop = self.n_features if stop is None else stop
-        self._check_range(start, stop)
+        start, stop, dtype = self._row_range(start, stop, dtype)
         out: FloatArray = np.empty((stop - start, self.n_components), dtype=dtype)
         self._native.rows(start, out)
         out *= out.dtype.type(self.scale)

@@ -21,18 +21,39 @@ from slimline.projections.scattered import apply_sparse, scattered_gram, scatter
 GROUP = 16
 
 
+def count_parts(nnz_per_feature: Any, bucket_width: Any) -> int:
+    """Return into how many equal parts the columns fall.
+
+    Parameters
+    ----------
+    nnz_per_feature, bucket_width : int
+        Buckets of a feature, and columns of a bucket: each from 1 to 65535, or it is refused.
+
+    Returns
+    -------
+    parts : int
+        Their product, of which the number of columns has to be a multiple.
+    """
+    for name, value in (("nnz_per_feature", nnz_per_feature), ("bucket_width", bucket_width)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= 65535:
+            raise InvalidParameterError(f"{name} must be a whole number from 1 to 65535; got {value!r}.")
+    return int(nnz_per_feature) * int(bucket_width)
+
+
 @dataclass(frozen=True)
 class HashEmbedding(KernelProjection):
     """R with `nnz_per_feature` · `bucket_width` entries ±1/√(s·v) a feature.
 
-    The columns form s · v equal parts. A feature has s independent buckets; each bucket is one column in each of
+    The columns form s · v equal parts. A feature has s buckets; each bucket is one column in each of
     v parts, with a sign of its own. s = v = 1 is the transform of Clarkson and Woodruff (CW, CountSketch), v > 1
     the generalised one of Paul et al. (2013), s > 1 OSNAP (Nelson and Nguyễn 2013).
 
     `hash="grouped"` sends 16 consecutive features to 16 distinct buckets: lanes permuted by a random key, one
     random sign a feature. Two features meet with probability 1/(number of buckets) if they are in different
     groups and never if in the same, so the second moment is at most that of the textbook hash; and a dense row is
-    taken 16 entries at a time. `hash="independent"` is the textbook hash.
+    taken 16 entries at a time. The s keys of a group have one bit in common (it moves a dense row faster): buckets
+    stay uniform and signs independent, so the second moment does not change. `hash="independent"` is the textbook
+    hash.
     """
 
     nnz_per_feature: int = 1
@@ -44,14 +65,11 @@ class HashEmbedding(KernelProjection):
     def __post_init__(self) -> None:
         """Refuse columns that cannot be shared out."""
         super().__post_init__()
+        parts = count_parts(self.nnz_per_feature, self.bucket_width)
         for name in ("nnz_per_feature", "bucket_width"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= 65535:
-                raise InvalidParameterError(f"{name} must be a whole number from 1 to 65535; got {value!r}.")
-            object.__setattr__(self, name, int(value))
+            object.__setattr__(self, name, int(getattr(self, name)))
         if self.hash not in ("grouped", "independent"):
             raise InvalidParameterError(f"hash must be 'grouped' or 'independent'; got {self.hash!r}.")
-        parts = self.nnz_per_feature * self.bucket_width
         if self.n_components % parts:
             raise InvalidParameterError(
                 f"n_components={self.n_components} must be a multiple of nnz_per_feature * bucket_width = {parts}; "
@@ -85,8 +103,7 @@ class HashEmbedding(KernelProjection):
 
     def rows(self, start: int = 0, stop: int | None = None, dtype: Any = np.float64) -> FloatArray | sp.csr_array:
         """Return R[start:stop] as a CSR array."""
-        stop = self.n_features if stop is None else stop
-        self._check_range(start, stop)
+        start, stop, dtype = self._row_range(start, stop, dtype)
         return scattered_rows(self._native, start, stop, self.n_components, self.scale, dtype)
 
     def gram(self) -> NDArray[np.float64]:

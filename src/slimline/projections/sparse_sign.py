@@ -65,8 +65,7 @@ class SparseSign(RowDrawnProjection):
 
     def rows(self, start: int = 0, stop: int | None = None, dtype: Any = np.float64) -> FloatArray | sp.csr_array:
         """Return R[start:stop] as a CSR array."""
-        stop = self.n_features if stop is None else stop
-        self._check_range(start, stop)
+        start, stop, dtype = self._row_range(start, stop, dtype)
         return scattered_rows(self._scatter, start, stop, self.n_components, self.scale, dtype)
 
     def gram(self) -> NDArray[np.float64]:

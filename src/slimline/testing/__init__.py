@@ -4,9 +4,10 @@ The invariance checks compare with proved rounding bounds or bit for bit; the st
 with which a correct projection fails them.
 """
 
+from slimline._kernels.threads import number_of_threads
 from slimline.testing.adjoint import check_adjoint
 from slimline.testing.formats import check_format_invariance
-from slimline.testing.invariance import check_block_invariance, check_thread_invariance, number_of_threads
+from slimline.testing.invariance import check_block_invariance, check_thread_invariance
 from slimline.testing.moments import check_isometry, check_second_moment, exact_variance
 from slimline.testing.projection import check_projection
 from slimline.testing.round_trip import check_round_trip

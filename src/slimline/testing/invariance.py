@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -12,36 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from slimline._kernels.threads import number_of_threads
 from slimline.projections import Projection
 from slimline.testing.rounding import accumulation_error, dense_rows, require_close, require_same_bits, rounding_bound
 
 #: Widths around the sizes in which kernels work: vectors, groups of 16 features, 128 sign bits.
 _WIDTHS = (1, 2, 3, 7, 15, 16, 17, 31, 33, 64, 127, 128, 129)
-
-
-@contextmanager
-def number_of_threads(count: int) -> Iterator[None]:
-    """Set `SLIMLINE_NUM_THREADS` for a while.
-
-    Parameters
-    ----------
-    count : int
-        Number of threads.
-
-    Yields
-    ------
-    None
-        The old value comes back afterwards.
-    """
-    before = os.environ.get("SLIMLINE_NUM_THREADS")
-    os.environ["SLIMLINE_NUM_THREADS"] = str(count)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["SLIMLINE_NUM_THREADS"]
-        else:
-            os.environ["SLIMLINE_NUM_THREADS"] = before
 
 
 def _cuts(n_features: int, rng: np.random.Generator) -> list[int]:

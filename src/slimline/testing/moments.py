@@ -65,6 +65,10 @@ def exact_variance(projection: Projection, w: NDArray[np.float64], x: NDArray[np
     return (factor * pairs + (projection.kurtosis - 1) * same) / projection.n_components
 
 
+def _exact_variances(projection: Projection, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.array([[exact_variance(projection, w, x) for x in X] for w in X])
+
+
 def _vectors(n_features: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """Return unit vectors that tell the terms of the formula apart: one feature, one block, all, decaying, random."""
     X = np.zeros((5, n_features))
@@ -93,6 +97,11 @@ def _require_mean(samples: NDArray[np.float64], expected: float, what: str) -> N
             f"{what} is {samples.mean():.6g} on average over {len(samples)} seeds and should be {expected:.6g}: "
             f"{abs(off) / max(error, 1e-300):.1f} standard errors off, where {Z_LIMIT} are allowed."
         )
+
+
+def _require_means(samples: NDArray[np.float64], expected: NDArray[np.float64], what: str) -> None:
+    for i, j in zip(*np.tril_indices(len(expected)), strict=True):
+        _require_mean(samples[:, i, j], float(expected[i, j]), f"{what}<R^T x{i}, R^T x{j}>")
 
 
 def check_isometry(
@@ -124,9 +133,7 @@ def check_isometry(
     """
     X = _vectors(n_features, np.random.default_rng(seed))
     products = _inner_products(make, (n_features, n_components), X, range(seed, seed + repeats))
-    for i in range(len(X)):
-        for j in range(i + 1):
-            _require_mean(products[:, i, j], float(X[i] @ X[j]), f"<R^T x{i}, R^T x{j}>")
+    _require_means(products, X @ X.T, "")
 
 
 def check_second_moment(
@@ -137,13 +144,9 @@ def check_second_moment(
     Parameters
     ----------
     make : callable
-        `make(n_features, n_components, seed)` returns a projection.
-    n_features, n_components : int
-        Its shape. Components must be a multiple of what the family asks for.
-    repeats : int
-        Number of seeds. Fewer than the default raise the probability that a correct projection fails.
-    seed : int
-        The first of them.
+        As in :func:`check_isometry`.
+    n_features, n_components, repeats, seed : int
+        As in :func:`check_isometry`.
 
     Raises
     ------
@@ -165,10 +168,8 @@ def check_second_moment(
     shape, seeds = (n_features, n_components), range(seed, seed + repeats)
     projection = make(*shape, seed)
     squares = (_inner_products(make, shape, X, seeds) - X @ X.T) ** 2
-    for i in range(len(X)):
-        for j in range(i + 1):
-            _require_mean(squares[:, i, j], exact_variance(projection, X[i], X[j]), f"Var<R^T x{i}, R^T x{j}>")
+    _require_means(squares, _exact_variances(projection, X), "Var")
     V = np.linalg.qr(X.T)[0].T
     squares = (_inner_products(make, shape, V, seeds) - np.eye(len(V))) ** 2
-    expected = sum(exact_variance(projection, w, x) for w in V for x in V)
+    expected = float(_exact_variances(projection, V).sum())
     _require_mean(squares.sum(axis=(1, 2)), expected, "||V^T R R^T V - I||_F^2")

@@ -41,10 +41,10 @@ static uint16_t half_of(float x) {  // small whole numbers only
 // The same whole numbers in every element type.
 struct Data {
   std::vector<float> f32; std::vector<double> f64; std::vector<uint16_t> f16; std::vector<int8_t> i8; std::vector<uint8_t> u8; std::vector<int16_t> i16;
-  explicit Data(size_t n) {
+  Data(size_t n, unsigned below) {
     std::mt19937 draw(7);
     for (size_t i = 0; i < n; i++) {
-      const int x = int(draw() % 100);
+      const int x = int(draw() % below);
       f32.push_back(float(x)); f64.push_back(x); f16.push_back(half_of(float(x)));
       i8.push_back(int8_t(x)); u8.push_back(uint8_t(x)); i16.push_back(int16_t(x));
     }
@@ -93,7 +93,7 @@ int main() {
   hash("sign_bits", signs.data(), 64 * 4);
 
   const size_t d = 1024, n = 19;
-  const Data data(n * d);
+  const Data data(n * d, 100), small(n * d, 3);  // small bytes are added in another way
   for (uint32_t width : {1u, 7u})
     for (uint32_t nonzeros : {1u, 4u}) {
       Scatter scatter{Hash::grouped, seed, size_t(32) * width * nonzeros, nonzeros, width, gaps};
@@ -108,14 +108,20 @@ int main() {
       for (size_t f = 0; f <= d; f++) pointer.push_back(uint32_t(f * scatter.entries()));
       for (int t = 0; t < type_count; t++) {
         const Type type = Type(t);
-        for (size_t rows : {size_t(3), grouped_rows}) {
-          std::vector<double> sums(grouped_rows * stride, 0.0), scratch(grouped_rows * stride, 0.0), expected(rows * stride, 0.0);
-          k.grouped_dense[t](scatter, groups.data(), d / 16, nullptr, 0, data.of(type, 0), d, rows, scratch.data(), sums.data());
+        uint32_t most = 0;
+        std::vector<uint32_t> hits(scatter.columns, 0);
+        for (GroupEntry entry : groups) most = std::max(most, ++hits[size_t(entry >> 20)]);
+        for (size_t rows : {size_t(3), grouped_rows, grouped_rows + 1}) {
+          const Data& numbers = rows > grouped_rows ? small : data;
+          rows = std::min(rows, grouped_rows);
+          std::vector<double> sums(grouped_rows * stride, 0.0), space(grouped_rows * stride + 4, 0.0), expected(rows * stride, 0.0);
+          void* scratch = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(space.data()) + 31) / 32 * 32);
+          k.grouped_dense[t](scatter, groups.data(), d / 16, &most, numbers.of(type, 0), d, rows, scratch, sums.data());
           for (size_t q = 0; q < rows; q++)
             for (size_t f = 0; f < d; f++)
               for (uint32_t e = 0; e < scatter.entries(); e++) {
                 const Entry entry = entry_of(groups[f / 16 * scatter.entries() + e], uint32_t(f % 16));
-                expected[q * stride + (entry >> 1)] += (entry & 1u ? -1 : 1) * data.f64[q * d + f];
+                expected[q * stride + (entry >> 1)] += (entry & 1u ? -1 : 1) * numbers.f64[q * d + f];
               }
           double error = 0;
           for (size_t i = 0; i < rows * stride; i++) error = std::max(error, std::fabs(value(type, sums.data(), i) - expected[i]));

@@ -59,13 +59,15 @@ struct Scatter {
 // One non-zero of R: column << 1 | negative.
 using Entry = uint32_t;
 // 16 features of the grouped hash at once: (first column << 4 | lane key) << 16 | 16 sign bits. Feature 16 g + l goes
-// to column first + (l ^ key), with the sign bit of that number.
+// to column first + (l ^ key), with sign bit l ^ (key mod 8).
 using GroupEntry = uint64_t;
 constexpr size_t group_width = 16;
+// The bit of the lane key that all parts of a group's hash share.
+constexpr uint32_t common_key = 4;
 
 inline Entry entry_of(GroupEntry group, uint32_t lane) {
-  const uint32_t place = lane ^ (uint32_t(group >> 16) & uint32_t(group_width - 1));
-  return Entry((group >> 20) + place) << 1 | (uint32_t(group >> place) & 1u);
+  const uint32_t key = uint32_t(group >> 16) & uint32_t(group_width - 1);
+  return Entry((group >> 20) + (lane ^ key)) << 1 | (uint32_t(group >> (lane ^ (key & 7))) & 1u);
 }
 
 struct Hadamard {
@@ -86,10 +88,10 @@ struct Kernels {
   void (*independent_table)(const Scatter&, uint64_t feature, size_t count, Entry* out);
   size_t (*sparse_sign_row)(const Scatter&, uint64_t feature, Entry* out);  // at most `columns`; returns how many
   // sums[row] += X[row] S for up to `grouped_rows` rows in C order and `groups` whole groups of 16 features; rows of
-  // sums are `sums_stride` apart
-  void (*grouped_dense[type_count])(const Scatter&, const GroupEntry* table, size_t groups, const size_t* cuts,
-                                    size_t cut_count, const void* x, ptrdiff_t row_stride, size_t rows, void* scratch,
-                                    void* sums);
+  // sums are `sums_stride` apart. Bytes: hits[c] is how many of the groups [c, c + 1) * byte_chunk meet in one sum at
+  // most, and scratch has room for 3 bytes a sum.
+  void (*grouped_dense[type_count])(const Scatter&, const GroupEntry* table, size_t groups, const uint32_t* hits,
+                                    const void* x, ptrdiff_t row_stride, size_t rows, void* scratch, void* sums);
   // out[:, row] += X[row] S, for up to `lane_rows` rows side by side, any strides
   void (*lanes_dense[type_count])(const Entry* entry, const uint32_t* pointer, size_t features, const void* x,
                                   ptrdiff_t row_stride, ptrdiff_t column_stride, size_t rows, void* scratch, void* out);
@@ -119,7 +121,9 @@ struct Kernels {
 // Rows that `lanes_dense` takes side by side: one cache line of float32.
 constexpr size_t lane_rows = 16;
 // Rows of X that share the work of decoding a table.
-constexpr size_t grouped_rows = 4;
+constexpr size_t grouped_rows = 8;
+// Groups of features between two looks at how large bytes are: 64 KB of eight rows, which stay in the cache.
+constexpr size_t byte_chunk = 512;
 constexpr size_t hadamard_rows = 8;
 
 // A little more than the columns: rows a power of two apart would get in each other's way in the cache.

@@ -46,24 +46,16 @@ size_t features_a_table(const Scatter& scatter) {
   return std::max<size_t>(1, table_entries / most);
 }
 
-// Group numbers before which one more addition could overflow an int16 sum of bytes.
-std::vector<size_t> overflow_cuts(const Scatter& scatter, const GroupEntry* table, size_t groups, Type type) {
-  const uint32_t limit = type == Type::u8 ? 32767 / 255 : 32767 / 128;
+// How often the most popular sum is hit in each chunk of `byte_chunk` groups.
+std::vector<uint32_t> most_hits(const Scatter& scatter, const GroupEntry* table, size_t groups) {
   const size_t entries = scatter.entries();
-  std::vector<uint32_t> hits(scatter.columns / group, 0);
-  std::vector<size_t> cuts;
-  auto count = [&](size_t b) {
-    uint32_t most = 0;
-    for (size_t t = 0; t < entries; t++) most = std::max(most, ++hits[size_t(table[b * entries + t] >> 20) / group]);
-    return most;
-  };
-  for (size_t b = 0; b < groups; b++)
-    if (count(b) > limit) {
-      cuts.push_back(b);
-      std::fill(hits.begin(), hits.end(), 0);
-      count(b);
-    }
-  return cuts;
+  std::vector<uint32_t> most((groups + byte_chunk - 1) / byte_chunk, 0), hits(scatter.columns / group);
+  for (size_t c = 0; c < most.size(); c++) {
+    std::fill(hits.begin(), hits.end(), 0);
+    for (size_t e = c * byte_chunk * entries; e < std::min(groups, (c + 1) * byte_chunk) * entries; e++)
+      most[c] = std::max(most[c], ++hits[size_t(table[e] >> 20) / group]);
+  }
+  return most;
 }
 
 template <class T>
@@ -83,26 +75,28 @@ void grouped_product(const Scatter& scatter, const Dense& x, uint64_t feature, d
     const uint64_t whole_first = std::min((begin + group - 1) / group, last);
     const uint64_t whole_last = std::max(end / group, whole_first);
     const size_t whole = size_t(whole_last - whole_first);
-    const std::vector<size_t> cuts = x.item() == 1 ? overflow_cuts(scatter, table.data() + size_t(whole_first - first) * each, whole, x.type) : std::vector<size_t>();
+    std::vector<uint32_t> hits;
+    if (x.item() == 1) hits = most_hits(scatter, table.data() + size_t(whole_first - first) * each, whole);
     const size_t width = sums_stride(scatter);
     Scratch<T> sums(team, grouped_rows * width);
-    Scratch<int16_t> small(team, x.item() == 1 ? grouped_rows * width : 1);
+    Scratch<char> small(team, x.item() == 1 ? 3 * grouped_rows * width : 0);
     const bool add = out.accumulate || begin > feature;
     const auto kernel = kernels().grouped_dense[int(x.type)];
-    auto edge = [&](uint64_t from, uint64_t to, size_t row, size_t rows, T* acc, int16_t* scratch) {  // inside one group
+    auto edge = [&](uint64_t from, uint64_t to, size_t row, size_t rows, T* acc, char* scratch) {  // inside one group
       alignas(64) char padded[grouped_rows * group * sizeof(double)] = {};
+      const uint32_t once = 1;
       for (size_t q = 0; q < rows; q++)
         std::copy_n(x.at(row + q, size_t(from - feature)), size_t(to - from) * x.item(), padded + (q * group + from % group) * x.item());
-      kernel(scatter, table.data() + size_t(from / group - first) * each, 1, nullptr, 0, padded, group, rows, scratch, acc);
+      kernel(scatter, table.data() + size_t(from / group - first) * each, 1, &once, padded, group, rows, scratch, acc);
     };
     parallel_for(x.rows, grouped_rows, team, [&](size_t row, size_t row_end, int worker) {
       T* acc = sums.of(worker);
-      int16_t* scratch = small.of(worker);
+      char* scratch = small.of(worker);
       const size_t rows = row_end - row;
       std::fill_n(acc, rows * width, T(0));
       if (begin % group) edge(begin, std::min<uint64_t>(end, whole_first * group), row, rows, acc, scratch);
       if (whole)
-        kernel(scatter, table.data() + size_t(whole_first - first) * each, whole, cuts.data(), cuts.size(),
+        kernel(scatter, table.data() + size_t(whole_first - first) * each, whole, hits.data(),
                x.at(row, size_t(whole_first * group - feature)), x.row_stride, rows, scratch, acc);
       const uint64_t tail = std::max(begin, whole_last * group);
       if (tail < end && !(begin % group && begin / group == tail / group)) edge(tail, end, row, rows, acc, scratch);

@@ -10,8 +10,8 @@ constexpr size_t table_bytes = size_t(8) << 20;
 // row(offset, visit) calls visit(column, negative) for each non-zero of R in the row of X's column `offset`.
 
 // A group of 16 features in 4 bytes: group of columns << 20 | lane key << 16 | 16 sign bits. A million features fit the
-// second-level cache.
-class GroupTable {
+// second-level cache. `fixed` is the number of non-zeros a feature where it is small, else 0: the loop over them disappears.
+template <size_t fixed> class GroupTable {
  public:
   static bool pays(const Scatter& s, size_t features, size_t stored) {
     const size_t groups = features / group_width + 2;
@@ -30,14 +30,15 @@ class GroupTable {
   }
   size_t room() const { return 0; }
   template <class Visit> void row(size_t offset, Entry*, Visit visit) const {
-    const uint32_t* entry = table_.data() + (lane_ + offset) / group_width * each_;
+    const size_t each = fixed ? fixed : each_;
+    const uint32_t* entry = table_.data() + (lane_ + offset) / group_width * each;
     const uint32_t lane = uint32_t((lane_ + offset) % group_width);
-    for (size_t t = 0; t < each_; t++) {
-      const uint32_t e = entry[t], place = lane ^ (e >> 16 & uint32_t(group_width - 1));
-      visit(size_t(e >> 20) * group_width + place, e >> place & 1u);
+    for (size_t t = 0; t < each; t++) {
+      const uint32_t e = entry[t], key = e >> 16 & uint32_t(group_width - 1);
+      visit(size_t(e >> 20) * group_width + (lane ^ key), e >> (lane ^ (key & 7)) & 1u);
     }
   }
-  void prefetch(size_t offset) const { __builtin_prefetch(table_.data() + (lane_ + offset) / group_width * each_); }
+  void prefetch(size_t offset) const { __builtin_prefetch(table_.data() + (lane_ + offset) / group_width * (fixed ? fixed : each_)); }
 
  private:
   size_t each_, lane_;
@@ -96,28 +97,39 @@ class OnTheFly {
   uint64_t feature_;
 };
 
+// Write or add a row of sums, and leave zeros in its place.
+template <class T> void take_row(T* sums, bool add, T* out, size_t count) {
+  for (size_t k = 0; k < count; k++) {
+    out[k] = add ? out[k] + sums[k] : sums[k];
+    sums[k] = 0;
+  }
+}
+
 template <class Places, class Index, class T>
 void add_rows(const Places& places, const Compressed<Index, T>& x, double scale, Out<T> out, double nanoseconds, int threads) {
   constexpr size_t ahead = 16;
   const int team = worthwhile_threads(double(x.stored) * nanoseconds + double(x.rows) * double(out.columns) * 0.15, threads);
   Scratch<Entry> space(team, places.room());
+  Scratch<T> sums(team, out.columns);  // a row stays in the nearest cache while it is added to
   const size_t grain = std::max<size_t>(1, x.rows / (size_t(team) * 8));
-  parallel_for(x.rows, grain, team, [&](size_t begin, size_t end, int worker) {
-    Entry* local = space.of(worker);
+  parallel_for(x.rows, grain, team, [&, places = &places](size_t begin, size_t end, int worker) {
+    Entry* const local = space.of(worker);
+    T* const sum = sums.of(worker);
+    const T factor = T(scale);
+    const Index* const index = x.index;
     for (size_t i = begin; i < end; i++) {
       check_row(x, i);
-      T* to = out.data + i * out.stride;
-      if (!out.accumulate) std::fill_n(to, out.columns, T(0));
       const size_t first = size_t(x.pointer[i]), last = size_t(x.pointer[i + 1]);
       for (size_t e = first; e < last; e++) {  // checked before any of them is used to find a place
-        const Index column = x.index[e];
+        const Index column = index[e];
         if (column < 0 || size_t(column) >= x.columns) bad_index();
       }
       for (size_t e = first; e < last; e++) {
-        if (e + ahead < last) places.prefetch(size_t(x.index[e + ahead]));
-        const T value = x.value[e] * T(scale);
-        places.row(size_t(x.index[e]), local, [&](size_t column, uint32_t negative) { to[column] += with_sign(value, negative); });
+        if (e + ahead < last) places->prefetch(size_t(index[e + ahead]));
+        const T value = x.value[e] * factor;
+        places->row(size_t(index[e]), local, [&](size_t column, uint32_t negative) { sum[column] += with_sign(value, negative); });
       }
+      take_row(sum, out.accumulate, out.data + i * out.stride, out.columns);
     }
   });
 }
@@ -127,8 +139,14 @@ void add_rows(const Places& places, const Compressed<Index, T>& x, double scale,
 template <class Index, class T>
 void scatter_compressed(const Scatter& scatter, const Compressed<Index, T>& x, uint64_t feature, double scale, Out<T> out, int threads) {
   const double each = 2.0 * scatter.entries();
-  if (scatter.hash == Hash::grouped && GroupTable::pays(scatter, x.columns, x.stored))
-    return add_rows(GroupTable(scatter, feature, x.columns, threads), x, scale, out, each, threads);
+  auto with_groups = [&](auto fixed) {
+    add_rows(GroupTable<fixed>(scatter, feature, x.columns, threads), x, scale, out, each, threads);
+  };
+  if (scatter.hash == Hash::grouped && GroupTable<0>::pays(scatter, x.columns, x.stored)) {
+    if (scatter.entries() == 1) return with_groups(std::integral_constant<size_t, 1>());
+    if (scatter.entries() == 4) return with_groups(std::integral_constant<size_t, 4>());
+    return with_groups(std::integral_constant<size_t, 0>());
+  }
   if (scatter.hash == Hash::independent && FeatureTable::pays(scatter, x.columns, x.stored))
     return add_rows(FeatureTable(scatter, feature, x.columns, threads), x, scale, out, each, threads);
   add_rows(OnTheFly(scatter, feature), x, scale, out, scatter.hash == Hash::sparse_sign ? 60.0 : 15.0 * scatter.entries(), threads);

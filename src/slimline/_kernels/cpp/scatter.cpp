@@ -10,27 +10,29 @@ namespace {
 constexpr size_t batch = 256;  // counters whose words are made together
 
 // Group B of 16 features, hash i: counter (B, i). Word 0 chooses the group of 16 buckets, word 1 the key that
-// permutes the lanes, words 2 and 3 hold the signs of the first four parts; further ones follow in chunks of eight.
+// permutes the lanes (its `common_key` is that of hash 0), words 2 and 3 hold the signs of the first four parts; further ones follow in chunks of eight.
 void grouped_table(const Scatter& scatter, uint64_t first_group, size_t groups, GroupEntry* out) {
-  const Key key = key_of(scatter.seed);
+  const Key seed = key_of(scatter.seed);
   const uint32_t buckets = scatter.buckets(), width = scatter.width, entries = scatter.entries();
   uint32_t words[4 * batch];
   for (size_t b0 = 0; b0 < groups; b0 += batch) {
     const size_t here = groups - b0 < batch ? groups - b0 : batch;
     for (uint32_t i = 0; i < scatter.nonzeros; i++) {
       GroupEntry* first = out + b0 * entries + i * width;
-      fill_words(first_group + b0, here, i, stream_grouped, key, words);
+      fill_words(first_group + b0, here, i, stream_grouped, seed, words);
       for (size_t b = 0; b < here; b++) {
         const uint32_t* w = words + 4 * b;
         const uint64_t group = ((uint64_t(w[0]) * (buckets / group_width)) >> 32) * group_width;
+        uint64_t key = w[1] & (group_width - 1);
+        if (i > 0) key ^= (key ^ out[(b0 + b) * entries] >> 16) & common_key;
         for (uint32_t u = 0; u < width; u++) {
           const uint64_t column = uint64_t(i * width + u) * buckets + group;
           const uint64_t signs = u < 4 ? (w[2 + u / 2] >> (16 * (u & 1))) & 0xFFFFu : 0;
-          first[b * entries + u] = (column << 4 | (w[1] & (group_width - 1))) << 16 | signs;
+          first[b * entries + u] = (column << 4 | key) << 16 | signs;
         }
       }
       for (uint32_t u0 = 4; u0 < width; u0 += 8) {
-        fill_words(first_group + b0, here, i | (1 + (u0 - 4) / 8) << 16, stream_grouped, key, words);
+        fill_words(first_group + b0, here, i | (1 + (u0 - 4) / 8) << 16, stream_grouped, seed, words);
         for (size_t b = 0; b < here; b++)
           for (uint32_t u = u0; u < width && u < u0 + 8; u++)
             first[b * entries + u] |= (words[4 * b + (u - u0) / 2] >> (16 * (u & 1))) & 0xFFFFu;

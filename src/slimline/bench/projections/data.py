@@ -24,7 +24,9 @@ class Shape:
     dtype : str
         Type of the entries: "f4", "f8" or "i1".
     per_row : int, optional
-        Non-zeros a row of a CSR matrix; None is dense.
+        Non-zeros a row of a sparse matrix; None is dense.
+    by_column : bool
+        Stored column by column: CSC instead of CSR, F order instead of C.
     """
 
     n: int
@@ -32,6 +34,7 @@ class Shape:
     r: int
     dtype: str
     per_row: int | None = None
+    by_column: bool = False
 
     @property
     def itemsize(self) -> int:
@@ -40,10 +43,18 @@ class Shape:
 
     @property
     def input_bytes(self) -> int:
-        """Size of X: entries, and for CSR the 32-bit column numbers."""
+        """Size of X: entries, and for sparse data the 32-bit indices and pointers."""
         if self.per_row is None:
             return self.n * self.d * self.itemsize
-        return self.n * self.per_row * (self.itemsize + 4) + 4 * (self.n + 1)
+        lines = self.d if self.by_column else self.n
+        return self.n * self.per_row * (self.itemsize + 4) + 4 * (lines + 1)
+
+    @property
+    def storage(self) -> str:
+        """How X is stored, in words."""
+        if self.per_row is None:
+            return "dense, F order" if self.by_column else "dense"
+        return f"{'CSC' if self.by_column else 'CSR'}, {self.per_row} a row"
 
     @property
     def output_dtype(self) -> str:
@@ -62,12 +73,14 @@ class Shape:
 
     def make(self) -> Any:
         """Return X."""
-        return self._dense() if self.per_row is None else self._csr(self.per_row)
+        if self.per_row is None:
+            return self._dense()
+        return self._csr(self.per_row).tocsc() if self.by_column else self._csr(self.per_row)
 
     def _dense(self) -> NDArray[Any]:
         rng = np.random.default_rng(_SEED)
-        X = np.empty((self.n, self.d), dtype=self.dtype)
-        flat = X.reshape(-1)
+        X = np.empty((self.n, self.d), dtype=self.dtype, order="F" if self.by_column else "C")
+        flat = X.reshape(-1, order="A")  # as it lies in memory
         for start in range(0, flat.size, _BLOCK):
             part = flat[start : start + _BLOCK]
             if self.dtype == "i1":

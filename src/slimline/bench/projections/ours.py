@@ -28,27 +28,50 @@ _FAMILIES: dict[str, Callable[[int], Any]] = {
     names.SIGN: lambda r: SignProjection(r, random_state=0),
     names.GAUSSIAN: lambda r: GaussianProjection(r, random_state=0),
 }
+#: Relatives of these, which behave alike on all data of a kind.
+_VARIANTS: dict[str, Callable[[int], Any]] = {
+    names.EMBEDDING_WIDE: lambda r: SparseEmbedding(r, bucket_width=4, random_state=0),
+    names.EMBEDDING_INDEPENDENT: lambda r: SparseEmbedding(r, hash="independent", random_state=0),
+    names.HADAMARD_REPLACED: lambda r: HadamardProjection(r, replace=True, random_state=0),
+    names.ACHLIOPTAS: lambda r: SparseSignProjection(r, density=1 / 3, random_state=0),
+}
+#: On dense data these are products with an R that is written out, tile by tile.
+_MULTIPLIED = (names.SIGN, names.GAUSSIAN, names.ACHLIOPTAS)
 
 
-def our_contenders(shape: Shape) -> tuple[Contender, ...]:
-    """Return every family, each beside the limit that it could reach: reading X, the product, writing the result."""
+def our_contenders(shape: Shape, variants: bool) -> tuple[Contender, ...]:
+    """Return every family, each beside the limit that it could reach: reading X, the product, writing the result.
+
+    Parameters
+    ----------
+    shape : Shape
+        Size, type and storage of the data.
+    variants : bool
+        Whether the relatives of the families take part, too.
+
+    Returns
+    -------
+    contenders : tuple of Contender
+        The families, and behind them their relatives.
+    """
     reading = Work(shape.input_bytes / 1e9, "GB/s"), names.READING
     product = Work(shape.gigaflop, "GFLOP/s"), names.STORED_GEMM
     writing = Work(shape.output_bytes / 1e9, "GB/s"), names.WRITING
 
     def contender(name: str, make: Callable[[int], Any]) -> Contender:
-        everywhere = name in (names.SIGN, names.GAUSSIAN)
-        work, limit = writing if shape.per_row is not None else product if everywhere else reading
+        multiplied = name in _MULTIPLIED and shape.per_row is None
+        work, limit = writing if shape.per_row is not None else product if multiplied else reading
         return Contender(
             name,
             "ours",
             lambda X: make(shape.r).fit_transform(X),
-            estimated_seconds=shape.gigaflop / _GIGAFLOPS if everywhere and shape.per_row is None else 0.0,
+            estimated_seconds=shape.gigaflop / _GIGAFLOPS if multiplied else 0.0,
             work=work,
             limit=limit,
         )
 
-    return tuple(contender(name, make) for name, make in _FAMILIES.items())
+    families = _FAMILIES | _VARIANTS if variants else _FAMILIES
+    return tuple(contender(name, make) for name, make in families.items())
 
 
 def one_row(shape: Shape) -> Contender:

@@ -21,8 +21,11 @@ _NORMALS, _PRODUCTS, _SCATTERS, _HASHES = 40e6, 30e9, 60e6, 1.5e6
 
 
 def peer_contenders(shape: Shape) -> tuple[Contender, ...]:
-    """Return the peers for dense or for CSR data."""
-    common = (_sklearn_gaussian, _sklearn_sparse, _scipy_cw, _scipy_count_sketch, _numpy_naive)
+    """Return the peers for such data."""
+    passing = (_sklearn_sparse, _scipy_cw, _scipy_count_sketch)
+    if shape.by_column:  # the others draw a whole R or want rows: how X is stored is nothing to them
+        return tuple(make(shape) for make in passing)
+    common = (_sklearn_gaussian, *passing, _numpy_naive)
     peers = common if shape.per_row is None else (*common, _sklearn_hasher)
     return tuple(make(shape) for make in peers)
 

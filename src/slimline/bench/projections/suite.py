@@ -25,19 +25,42 @@ class _Entry:
     full: Shape
     quick: Shape
     targets: Callable[[Shape, int], tuple[Target, ...]]
+    variants: bool = False  # in one case of a kind: in the others they would only take time
     extra: Callable[[Shape], Contender] | None = None
 
 
 _PROJECTIONS = (
-    _Entry("dense-f4", Shape(2000, 131072, 1024, "f4"), Shape(100, 4096, 128, "f4"), targets.wide_dense),
+    _Entry("dense-f4", Shape(2000, 131072, 1024, "f4"), Shape(100, 4096, 128, "f4"), targets.wide_dense, variants=True),
     _Entry("dense-f8", Shape(2000, 131072, 1024, "f8"), Shape(100, 4096, 128, "f8"), targets.wide_dense),
+    _Entry(
+        "dense-columns",
+        Shape(2000, 32768, 1024, "f4", by_column=True),
+        Shape(100, 4096, 128, "f4", by_column=True),
+        targets.dense_columns,
+    ),
     _Entry("dense-small-f4", Shape(300, 20000, 1024, "f4"), Shape(30, 1000, 64, "f4"), targets.small_dense),
     _Entry("dense-small-f8", Shape(300, 20000, 1024, "f8"), Shape(30, 1000, 64, "f8"), targets.small_dense),
     _Entry("int8", Shape(2250, 492516, 2048, "i1"), Shape(100, 5000, 128, "i1"), targets.genotypes),
-    _Entry("csr-f4", Shape(20000, 1_000_000, 1024, "f4", 100), Shape(200, 10000, 128, "f4", 20), targets.wide_sparse),
+    _Entry(
+        "csr-f4",
+        Shape(20000, 1_000_000, 1024, "f4", 100),
+        Shape(200, 10000, 128, "f4", 20),
+        targets.wide_sparse,
+        variants=True,
+    ),
     _Entry("csr-f8", Shape(20000, 1_000_000, 1024, "f8", 100), Shape(200, 10000, 128, "f8", 20), targets.wide_sparse),
     _Entry(
-        "csr-small", Shape(200, 30000, 512, "f4", 150), Shape(50, 2000, 64, "f4", 20), targets.small_sparse, one_row
+        "csc-f4",
+        Shape(20000, 1_000_000, 1024, "f4", 100, by_column=True),
+        Shape(200, 10000, 128, "f4", 20, by_column=True),
+        targets.sparse_columns,
+    ),
+    _Entry(
+        "csr-small",
+        Shape(200, 30000, 512, "f4", 150),
+        Shape(50, 2000, 64, "f4", 20),
+        targets.small_sparse,
+        extra=one_row,
     ),
 )
 
@@ -57,25 +80,25 @@ def projection_cases(threads: int, instruction_set: str, quick: bool = False) ->
     Returns
     -------
     cases : tuple of Case
-        Dense float, int8, CSR, Walsh-Hadamard and random numbers.
+        Dense float, int8, CSR, CSC, Walsh-Hadamard and random numbers.
     """
     cases = [_projection_case(entry, threads, quick) for entry in _PROJECTIONS]
     floats = _MEMORY_FLOATS >> 10 if quick else _MEMORY_FLOATS
     for bits in (10, 12) if quick else (14, 17, 19):
         for in_cache in (True, False):
-            cases.append(transform_case(bits, floats >> bits, in_cache, instruction_set, not quick))
-    cases.append(normals_case(64 if quick else 1024, 1024, instruction_set, not quick))
+            reach = () if quick else targets.transforms(bits, in_cache, instruction_set)
+            cases.append(transform_case(bits, floats >> bits, in_cache, reach))
+    cases.append(normals_case(64 if quick else 1024, 1024, () if quick else targets.normals(instruction_set)))
     return tuple(cases)
 
 
 def _projection_case(entry: _Entry, threads: int, quick: bool) -> Case:
     shape = entry.quick if quick else entry.full
-    ours = our_contenders(shape)
+    ours = our_contenders(shape, entry.variants)
     extra = (entry.extra(shape),) if entry.extra else ()
-    storage = "dense" if shape.per_row is None else f"CSR, {shape.per_row} a row"
     return Case(
         name=entry.name,
-        title=f"{shape.n:,} × {shape.d:,} {_TYPES[shape.dtype]} ({storage}) → {shape.r:,} components",
+        title=f"{shape.n:,} × {shape.d:,} {_TYPES[shape.dtype]} ({shape.storage}) → {shape.r:,} components",
         make=shape.make,
         contenders=(*limit_contenders(shape), *ours, *extra, *peer_contenders(shape)),
         input_bytes=shape.input_bytes,

@@ -12,6 +12,10 @@ from slimline.bench.record import Target
 #: Memory comes in huge pages of 2 MB, so what should need none may show as one or two of them.
 _RESOLUTION = 4 << 20
 _MEGABYTE = 1_000_000
+#: Tiles of R, where they are written out.
+_TILES = 20 * _MEGABYTE
+#: A panel of columns that is turned into rows: it does not grow with X.
+_TURNED_PANEL = 40 * _MEGABYTE
 
 
 def _against(contender: str, **bounds: float) -> tuple[Target, ...]:
@@ -34,7 +38,7 @@ def _dense_families(gaussian: float, threads: int) -> tuple[Target, ...]:
         for target in (
             *_against(name, gaussian=gaussian),
             Target(name, "share", share),
-            Target(name, "memory", 20 * _MEGABYTE),
+            Target(name, "memory", _TILES),
         )
     )
 
@@ -66,6 +70,11 @@ def small_dense(shape: Shape, threads: int) -> tuple[Target, ...]:
     )
 
 
+def dense_columns(shape: Shape, threads: int) -> tuple[Target, ...]:
+    """Return the targets for dense float data in F order: no copy of them."""
+    return _by_column(_RESOLUTION)
+
+
 def genotypes(shape: Shape, threads: int) -> tuple[Target, ...]:
     """Return the targets for int8 data."""
     return (
@@ -89,9 +98,38 @@ def wide_sparse(shape: Shape, threads: int) -> tuple[Target, ...]:
     )
 
 
+def sparse_columns(shape: Shape, threads: int) -> tuple[Target, ...]:
+    """Return the targets for CSC data: at most a panel of them is turned into rows."""
+    return _by_column(_TURNED_PANEL)
+
+
+def _by_column(embedding: float) -> tuple[Target, ...]:
+    """Return bounds on the memory of the embeddings and of the families with an entry everywhere."""
+    return (
+        Target(names.EMBEDDING_1, "memory", embedding),
+        Target(names.EMBEDDING_4, "memory", embedding),
+        Target(names.SIGN, "memory", _TILES),
+        Target(names.GAUSSIAN, "memory", _TILES),
+    )
+
+
 def small_sparse(shape: Shape, threads: int) -> tuple[Target, ...]:
     """Return the targets for small CSR data, where the call itself counts."""
     return (
         *_against(names.EMBEDDING_1, count_sketch=0.25, sparse=0.001, hasher=0.02),
         Target(names.ONE_ROW, "seconds", 30e-6),
     )
+
+
+def transforms(bits: int, in_cache: bool, instruction_set: str) -> tuple[Target, ...]:
+    """Return the targets for Walsh-Hadamard transforms of rows with 2^bits entries."""
+    if in_cache:
+        return (Target(names.WALSH, "ratio", 0.70 if instruction_set == "avx512" else 0.85, names.FFHT),)
+    against = Target(names.WALSH, "ratio", 0.90, names.FFHT)
+    return (against, Target(names.WALSH, "share", 0.40)) if bits <= 17 else (against,)
+
+
+def normals(instruction_set: str) -> tuple[Target, ...]:
+    """Return the target for normal random numbers."""
+    bound = 0.10 if instruction_set == "avx512" else 0.25
+    return (Target(names.NORMALS, "ratio", bound, names.NUMPY_PCG64),)

@@ -32,7 +32,7 @@ class _Rows:
         self.work[...] = self.original
 
 
-def transform_case(bits: int, n_rows: int, in_cache: bool, instruction_set: str, targets: bool) -> Case:
+def transform_case(bits: int, n_rows: int, in_cache: bool, targets: tuple[Target, ...]) -> Case:
     """Return Walsh-Hadamard transforms of float32 rows with 2^bits entries, in place.
 
     Parameters
@@ -43,15 +43,13 @@ def transform_case(bits: int, n_rows: int, in_cache: bool, instruction_set: str,
         Rows from memory.
     in_cache : bool
         One row again and again, instead of many.
-    instruction_set : str
-        In force, for the targets.
-    targets : bool
-        Whether the size is the one that the targets mean.
+    targets : tuple of Target
+        What should be reached at this size.
 
     Returns
     -------
     case : Case
-        The case.
+        Ours, FFHT and NumPy; from memory, copying as well.
     """
     size, rows, runs = 1 << bits, (1 if in_cache else n_rows), (_RUNS_IN_CACHE if in_cache else 1)
     passed = Work(2e-9 * 4 * size * rows * runs, "GB/s")  # read and written
@@ -78,11 +76,6 @@ def transform_case(bits: int, n_rows: int, in_cache: bool, instruction_set: str,
     ]
     if not in_cache:
         contenders.append(contender(names.COPYING, "limit", _copy, limit=""))
-    wide = instruction_set == "avx512"
-    bound = (0.70 if wide else 0.85) if in_cache else 0.90
-    reach = [Target(names.WALSH, "ratio", bound, names.FFHT)]
-    if not in_cache and bits <= 17:
-        reach.append(Target(names.WALSH, "share", 0.40))
     where = "in cache" if in_cache else f"{rows:,} rows from memory"
     return Case(
         name=f"hadamard-{bits}-{'cache' if in_cache else 'memory'}",
@@ -90,7 +83,7 @@ def transform_case(bits: int, n_rows: int, in_cache: bool, instruction_set: str,
         make=make,
         contenders=tuple(contenders),
         input_bytes=8 * size * rows,
-        targets=tuple(reach) if targets else (),
+        targets=targets,
         threads=1 if in_cache else None,
     )
 
@@ -117,22 +110,20 @@ def _butterflies(work: NDArray[np.float32]) -> None:
         half *= 2
 
 
-def normals_case(n_rows: int, r: int, instruction_set: str, targets: bool) -> Case:
+def normals_case(n_rows: int, r: int, targets: tuple[Target, ...]) -> Case:
     """Return float32 normals, n_rows × r of them, written into memory that is there already; one thread.
 
     Parameters
     ----------
     n_rows, r : int
         How many.
-    instruction_set : str
-        In force, for the targets.
-    targets : bool
-        Whether the size is the one that the targets mean.
+    targets : tuple of Target
+        What should be reached.
 
     Returns
     -------
     case : Case
-        The case.
+        Ours, and NumPy's two generators.
     """
     work = Work(1e-6 * n_rows * r, "M/s")
     generator = np.random.Generator(np.random.PCG64(0))
@@ -147,14 +138,13 @@ def normals_case(n_rows: int, r: int, instruction_set: str, targets: bool) -> Ca
         ),
         Contender(names.NUMPY_RANDOM_STATE, "peer", lambda out: old.normal(size=out.shape), work=work),
     )
-    bound = 0.10 if instruction_set == "avx512" else 0.25
     return Case(
         name="normals",
         title=f"{n_rows * r / 1e6:.3g} million normal numbers, float32 (RandomState: float64)",
         make=lambda: np.zeros((n_rows, r), dtype=np.float32),
         contenders=contenders,
         input_bytes=4 * n_rows * r,
-        targets=(Target(names.NORMALS, "ratio", bound, names.NUMPY_PCG64),) if targets else (),
+        targets=targets,
         threads=1,
     )
 
