@@ -62,7 +62,7 @@ class SubsampledHadamard(KernelProjection):
 
     @cached_property
     def _native(self) -> Hadamard:
-        block = min(self.size, max(_SMALLEST_BLOCK, min(_LARGEST_BLOCK, 4 << (self.n_components - 1).bit_length())))
+        block = min(self.size, max(_SMALLEST_BLOCK, min(_LARGEST_BLOCK, 16 << (self.n_components - 1).bit_length())))
         return Hadamard(self.seed, self.size, self.n_components, self.replace, block)
 
     def collision(self) -> tuple[int, float]:

@@ -141,7 +141,11 @@ __attribute__((noinline)) void add_pairs(uint32_t entries, const GroupEntry* tab
   const __m256i sign_bytes = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1));
   const ptrdiff_t three = 3 * row_stride, pair_stride = 2 * ptrdiff_t(stride);
   const GroupEntry* const last = table + groups * entries;
-  for (; table < last; x += group_width) {
+  for (size_t b = 0; table < last; b++, x += group_width) {
+    // While this chunk is added up the next one is fetched: every fourth time, the next line of each row.
+    const int8_t* next = x + byte_chunk * group_width + ptrdiff_t(b % 4 * (pairs / 2)) * row_stride;
+    SLIMLINE_UNROLL
+    for (int p = 0; p < (pairs + 1) / 2; p++, next += row_stride) __builtin_prefetch(next, 0, 2);
     __m256i v[pairs];
     v[0] = two_rows(x, x + row_stride);
     if constexpr (pairs == 4) {
