@@ -293,7 +293,7 @@ def _is_ready(X: Any) -> bool:
 
 
 def _sum_is_finite(values: NDArray[Any]) -> bool:
-    """Say whether the sum is finite; if it is, so are all values. (If not, it may have overflowed.)"""
+    """Say whether the sum is finite: if it is, so are all values; if not, it may have overflowed."""
     with np.errstate(invalid="ignore", over="ignore"):
         return bool(np.isfinite(values.sum()))
 

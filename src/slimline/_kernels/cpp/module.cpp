@@ -291,6 +291,7 @@ std::vector<std::string> supported_names() {
 NB_MODULE(_native, m) {
   using namespace slimline;
   using namespace nb::literals;
+  nb::set_leak_warnings(false);  // a projection that is alive when the interpreter ends (a global, a cache) is no leak
   // noconvert: an array of another type is refused, never copied; what a kernel writes must reach the caller.
   set_interrupt_check(interrupted);
   m.doc() = "The kernels of slimline.";
