@@ -20,3 +20,13 @@ FAMILIES: dict[str, Callable[[int, int, int], Projection]] = {
     "osnap_independent": lambda d, r, seed: HashEmbedding(d, r, seed, nnz_per_feature=4, hash="independent"),
     "osnap_wide": lambda d, r, seed: HashEmbedding(d, r, seed, 2, 2, hash="independent"),
 }
+
+
+def far_place(projection: Projection) -> int:
+    """Return the feature at which the family's counter carries into its second word of 32 bits.
+
+    The counter is the feature itself; in a sparse embedding it is shared by 16 features, or 4 with independent hashes.
+    """
+    if isinstance(projection, HashEmbedding):
+        return 2**36 if projection.effective_hash == "grouped" else 2**34
+    return 2**32

@@ -251,19 +251,83 @@ def test_every_instruction_set_gives_the_same_sketch(family):
         assert np.all(np.abs(lifted - results[0][1]) <= 2 * bound)
 
 
+# Byte sums: the features of a chunk share one bound on how far a sum can grow, which decides whether they are added
+# as bytes, as int16 or as floats. Sizes of the entries, chunk by chunk (256 stands for the largest there is):
+CHUNK, BYTES = 8192, 100_000
+CHUNK_OF = np.arange(BYTES) // CHUNK
+BYTE_SIZES = [[1], [2, 0, 2], [1, 2, 100, 1, 127], [1, 60, 256], [256], [0, 3, 256, 1]]
+BYTE_PARTS = [(16, 1), (64, 1), (64, 4), (256, 1), (2048, 4)]
+
+
+@cache
+def _many_rows(n_components, nonzeros):
+    """Unscaled rows of many features, compressed, and how often each chunk hits each column."""
+    blocks = []
+    for start in range(0, BYTES, CHUNK):
+        rows = reference.grouped_rows(SEED, start, min(start + CHUNK, BYTES), n_components, nonzeros, 1)
+        blocks.append(sp.csc_array(rows))
+    return sp.vstack(blocks, format="csc").astype(np.float64), np.array([np.diff(block.indptr) for block in blocks])
+
+
+def _driven(signs, sizes, dtype):
+    """Two rows of entries no larger than their chunk's size that drive a sum up, and down, as far as they can."""
+    high = np.minimum(sizes, np.iinfo(dtype).max)[CHUNK_OF]
+    low = np.maximum(-sizes, np.iinfo(dtype).min)[CHUNK_OF]
+    return np.stack([high * (signs > 0) + low * (signs < 0), high * (signs < 0) + low * (signs > 0)]).astype(dtype)
+
+
+def _byte_cases(n_components, nonzeros, dtype, column=5):
+    R, _ = _many_rows(n_components, nonzeros)
+    signs = R[:, [column]].toarray()[:, 0]
+    for sizes in BYTE_SIZES:
+        yield _driven(signs, np.resize(sizes, CHUNK_OF[-1] + 1), dtype), signs
+
+
+def _require_bytes(X, n_components, nonzeros):
+    native, (R, _) = native_scatter("grouped", SEED, n_components, nonzeros), _many_rows(n_components, nonzeros)
+    expected = X.astype(np.float64) @ R
+    for n in (1, 2, 7, 8, 9):
+        out = np.full((n, n_components), np.nan, dtype=np.float32)
+        native.apply(np.resize(X, (n, BYTES)), 0, 1.0, out, False, 1)
+        np.testing.assert_array_equal(out, np.resize(expected, out.shape))
+
+
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8])
-@pytest.mark.parametrize("n_components, nonzeros", [(16, 1), (64, 4), (2048, 4), (256, 1)])
+@pytest.mark.parametrize("n_components, nonzeros", BYTE_PARTS)
 def test_byte_sums_do_not_overflow(n_components, nonzeros, dtype, each_instruction_set):
-    # Every value has the sign that drives one sum upwards; its size changes within the stretches that share a bound.
-    d, column = 40_000, 5
-    native = native_scatter("grouped", SEED, n_components, nonzeros)
-    R = reference.grouped_rows(SEED, 0, d, n_components, nonzeros, 1).astype(np.float64)
-    limits = np.iinfo(dtype)
-    for steps in ([1], [2, 0, 2], [7, 1, 90], [limits.max], [0, 3, limits.max, 1]):
-        size = np.repeat(np.resize(steps, d // 1000), 1000)
-        upwards = np.where(R[:, column] < 0, limits.min if limits.min < 0 and size.max() > 100 else 0, 1)
-        X = np.where(upwards < 0, upwards, upwards * size).astype(dtype)
-        for n in (1, 2, 7, 8, 9):
-            out = np.full((n, n_components), np.nan, dtype=np.float32)
-            native.apply(np.tile(X, (n, 1)), 0, 1.0, out, False, 1)
-            np.testing.assert_array_equal(out, np.tile(X.astype(np.float64) @ R, (n, 1)))
+    for X, _ in _byte_cases(n_components, nonzeros, dtype):
+        _require_bytes(X, n_components, nonzeros)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_byte_sums_would_overflow(dtype):
+    # else the test above could not fail: sums that are never widened leave their type, and rows mix the three ways
+    bytes_overflow, shorts_overflow, mixtures = set(), set(), set()
+    for parts in BYTE_PARTS:
+        hits = _many_rows(*parts)[1].max(axis=1)
+        for X, signs in _byte_cases(*parts, dtype):
+            growth = hits * [np.abs(X[:, c == CHUNK_OF].astype(int)).max() for c in range(len(hits))]
+            way = np.digitize(growth, [127.5, 32767.5])
+            sums = [np.cumsum(X[0] * signs * (way == k)[CHUNK_OF]).max() for k in (0, 1)]
+            bytes_overflow |= {parts} if sums[0] > 127 else set()
+            shorts_overflow |= {parts} if sums[1] > 32767 else set()
+            mixtures.add(frozenset(way[growth > 0].tolist()))
+    assert bytes_overflow == {(256, 1), (2048, 4)}
+    assert shorts_overflow >= {(16, 1), (64, 4), (256, 1)}
+    assert {frozenset({0, 1}), frozenset({1, 2}), frozenset({0, 1, 2})} <= mixtures
+
+
+def test_bytes_are_widened_into_nearly_full_sums(each_instruction_set):
+    # The sums in int16 are all but full when the last chunk's bytes come on top. Only chunks where no sum is hit more
+    # often than this one have entries, so that the sum is as large as its bound.
+    R, hits = _many_rows(32, 1)
+    column = int(hits[-1].argmax())
+    last = hits[-1, column]
+    full = np.where(hits[:-1, column] == hits[:-1].max(axis=1), hits[:-1, column], 0)
+    tried = np.random.default_rng(0).integers(1, 60, size=(100_000, len(full)))
+    reached = tried @ full
+    sizes = tried[np.flatnonzero((reached <= 32767) & (reached + last > 32767))[0]]
+    signs = R[:, [column]].toarray()[:, 0]
+    X = _driven(signs, np.append(np.where(full > 0, sizes, 0), 1), np.int8)
+    assert last <= 127 and X[0] @ signs > 32767
+    _require_bytes(X, 32, 1)

@@ -7,7 +7,8 @@ from slimline._kernels import Hadamard, native_rows, native_scatter, reference
 from tests._kernels.native import scattered_rows, written_rows
 
 COMPONENTS = [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 257, 1000]
-STARTS = [0, 1, 13, 2**32 - 9, 2**32 + 5, 2**45 + 3]
+# Counters are features, fours or sixteens of them: they carry into their second word at 2^32, 2^34 or 2^36.
+STARTS = [0, 1, 13, 2**32 - 9, 2**32 + 5, 2**34 - 8, 2**36 - 8, 2**45 + 3]
 SEED = 0x9E3779B97F4A7C15
 
 

@@ -45,7 +45,7 @@ def test_contenders_return_sketches_of_the_right_size(case):
         Z = contender.run(contender.setup(X))
         found.add(contender.name)
         assert isinstance(Z, np.ndarray) and Z.shape == (X.shape[0], 64 if "small" in case.name else 128)
-        # a sketch keeps the size of the data: the sum over all rows is within a fifth, whatever the family
+        # a sketch keeps the size of the data: the sum over all rows is within three tenths, whatever the family
         assert np.sum(Z.astype(float) ** 2) == pytest.approx(norm, rel=0.3), contender.name
     assert found >= OURS | {names.SKLEARN_SPARSE, names.SCIPY_CW, names.SCIPY_COUNT_SKETCH}
     assert found & VARIANTS == (VARIANTS if case.name in ("dense-f4", "csr-f4") else set())
@@ -87,7 +87,7 @@ def test_names_are_unique_and_targets_refer_to_them():
                 if target.quantity == "share":
                     assert contenders[target.contender].limit in contenders
     assert all(case.targets == () for case in QUICK)
-    assert all(case.targets for case in FULL if case.name != "hadamard-none")
+    assert all(case.targets for case in FULL)
 
 
 def test_full_sizes():

@@ -67,6 +67,7 @@ def test_large_finite_values_are_no_error(make):
         (np.array([["a"] * 40] * 6), "could not convert|numeric|dtype"),
         (np.array([["a"] * 40] * 6, dtype=object), "could not convert|numeric|dtype"),
         (sp.csr_array(np.ones((6, 40)) * 1j), "[Cc]omplex"),
+        (sp.csr_array(np.ones(40)), "2D"),
     ],
 )
 def test_data_that_is_none(make, bad, message):

@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 
 from slimline import GaussianProjection, SparseEmbedding, SparseSignProjection
 
@@ -36,10 +37,12 @@ def test_automatic_dimension_never_exceeds_the_features():
 def test_failed_fit_leaves_nothing_fitted():
     bad = np.full((3, 20), np.nan)
     for method in ("fit", "fit_transform"):
-        transformer = GaussianProjection(2)
-        with pytest.raises(ValueError, match="NaN"):
-            getattr(transformer, method)(bad)
-        assert not hasattr(transformer, "projection_")
+        for transformer in (GaussianProjection(2), GaussianProjection(2).fit(np.ones((3, 30)))):
+            with pytest.raises(ValueError, match="NaN"):
+                getattr(transformer, method)(bad)
+            for call in (transformer.transform, transformer.lift, transformer.inverse_transform):
+                with pytest.raises(NotFittedError):
+                    call(np.ones((3, 20)))
 
 
 @pytest.mark.parametrize("V", [np.ones(2, dtype=complex), np.array([1.0, np.nan]), sp.csr_array(np.ones((1, 2)))])

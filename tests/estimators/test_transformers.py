@@ -141,6 +141,22 @@ def test_sparse_output(container):
         assert isinstance(cls(n_components=32, dense_output=False).fit_transform(X), np.ndarray)
 
 
+def test_sparse_output_in_several_blocks(monkeypatch):
+    monkeypatch.setattr("slimline.estimators.dense_output._BLOCK_BYTES", 32 * 8 * 3)  # three rows
+    data = sp.csr_array((X * (X > 1.5)).astype(np.int8))
+    for cls in (SparseSignProjection, SparseEmbedding):
+        sparse = cls(n_components=32, random_state=3, dense_output=False).fit_transform(data)
+        np.testing.assert_array_equal(sparse.toarray(), cls(n_components=32, random_state=3).fit_transform(data))
+
+
+def test_frames_of_sparse_columns_stay_sparse():
+    frame = pd.DataFrame.sparse.from_spmatrix(sp.csr_array(X * (X > 1.5)))
+    projection = SparseEmbedding(n_components=32, random_state=3, dense_output=False)
+    sparse = projection.fit_transform(frame)
+    assert sp.issparse(sparse)
+    np.testing.assert_allclose(sparse.toarray(), projection.transform(frame.to_numpy()), rtol=1e-12, atol=1e-12)
+
+
 def test_components_are_sparse_for_sparse_families(make):
     transformer = make(n_components=32, random_state=0).fit(X)
     assert sp.issparse(transformer.components_) == isinstance(transformer, (SparseSignProjection, SparseEmbedding))

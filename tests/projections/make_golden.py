@@ -12,13 +12,13 @@ import numpy as np
 
 from slimline.projections import Projection
 from slimline.testing.rounding import as_dense
-from tests.families import FAMILIES
+from tests.families import FAMILIES, far_place
 
 PATH = Path(__file__).with_name("golden.json")
 SEED = 0x0123456789ABCDEF
 FEATURES, COMPONENTS = 3000, 64
-#: Features around 2^32, where a counter of 32 bits would begin again. A Hadamard projection ends there.
-FAR = 2**32
+#: Where a Hadamard projection ends.
+HADAMARD_END = 2**32
 
 
 def projections() -> dict[str, tuple[Projection, list[tuple[int, int]]]]:
@@ -27,9 +27,11 @@ def projections() -> dict[str, tuple[Projection, list[tuple[int, int]]]]:
     for name, make in FAMILIES.items():
         out[name] = (make(FEATURES, COMPONENTS, SEED), [(0, FEATURES)])
         if name.startswith("srht"):
-            out[f"{name}_far"] = (make(FAR, COMPONENTS, SEED), [(FAR - 500, FAR - 1)])
+            out[f"{name}_far"] = (make(HADAMARD_END, COMPONENTS, SEED), [(HADAMARD_END - 500, HADAMARD_END - 1)])
         elif name != "very_sparse":  # its density depends on the number of features
-            out[f"{name}_far"] = (make(2**40, COMPONENTS, SEED), [(FAR - 250, FAR + 250)])
+            projection = make(2**40, COMPONENTS, SEED)
+            far = far_place(projection)
+            out[f"{name}_far"] = (projection, [(far - 250, far + 250)])
     return out
 
 

@@ -7,12 +7,53 @@ import scipy.sparse as sp
 from tests.families import FAMILIES
 
 
-@pytest.mark.parametrize("part", ["indices", "indptr"])
+def _far_index(X):
+    X.indices[3] = 500_000_000
+
+
+def _negative_index(X):
+    X.indices[3] = -1
+
+
+def _pointer_jumps(X):
+    X.indptr[3] = 500_000_000
+
+
+def _pointer_ends_far_away(X):
+    X.indptr = X.indptr.astype(np.int64)
+    X.indptr[-1] = 2**55
+
+
+def _pointer_begins_late(X):
+    X.indptr[0] = 7
+
+
+def _pointer_is_short(X):
+    X.indptr = X.indptr[:-2]
+
+
+def _values_are_short(X):
+    X.data = X.data[:-5]
+
+
+DAMAGES = [
+    _far_index,
+    _negative_index,
+    _pointer_jumps,
+    _pointer_ends_far_away,
+    _pointer_begins_late,
+    _pointer_is_short,
+    _values_are_short,
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8])
 @pytest.mark.parametrize("make", [sp.csr_array, sp.csc_array])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_damaged(family, make, part):
-    X = make(np.ones((20, 50)))
-    getattr(X, part)[3] = 500_000_000
+def test_damaged(family, make, dtype, damage):
+    X = make(np.ones((20, 50), dtype=dtype))
+    damage(X)
     with pytest.raises(ValueError, match="damaged"):
         FAMILIES[family](50, 64, 0).apply(X)
 

@@ -9,10 +9,10 @@ import scipy.sparse as sp
 
 from slimline.errors import InvalidParameterError
 from slimline.estimators.random_projection import RandomProjection, _require_finite
-from slimline.projections.blocks import require_sound, result_dtype
+from slimline.projections.blocks import require_sound
 
-#: Features whose rows of R are multiplied at a time.
-_PANEL = 1 << 16
+#: Of rows of the result that are made dense at a time.
+_BLOCK_BYTES = 8 << 20
 
 
 class SparseOutputProjection(RandomProjection):
@@ -26,14 +26,12 @@ class SparseOutputProjection(RandomProjection):
         _require_finite(X, type(self).__name__)
         require_sound(X)
         matrix: Any = X
-        dtype = result_dtype(matrix.dtype)
-        columns = sp.csc_array(matrix, dtype=dtype)
-        n_samples, n_features = columns.shape
-        Z: Any = sp.csr_array((n_samples, self.n_components_), dtype=dtype)
-        for start in range(0, n_features, _PANEL):
-            stop = min(start + _PANEL, n_features)
-            Z = Z + columns[:, start:stop] @ self.projection_.rows(start, stop, dtype)
-        Z = Z.tocsr()
+        rows = matrix.tocsr()  # CSR as it is; CSC is turned
+        step = max(1, _BLOCK_BYTES // (self.n_components_ * 8))
+        parts = [
+            sp.csr_array(self.projection_.apply(rows[start : start + step])) for start in range(0, rows.shape[0], step)
+        ]
+        Z: Any = sp.vstack(parts, format="csr")
         return Z if isinstance(matrix, sp.sparray) else sp.csr_matrix(Z)
 
     def _check_dense_output(self) -> None:

@@ -65,6 +65,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self : object
             The fitted transformer.
         """
+        self._forget()
         X = self._validate(X, reset=True)
         _require_finite(X, type(self).__name__)
         self._choose(X)
@@ -87,12 +88,13 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Z : array of shape (n_samples, n_components)
             X R.
         """
+        self._forget()
         X = self._validate(X, reset=True)
         self._choose(X)
         try:
             return self._sketch(X)
         except ValueError:  # values that are not finite: nothing was fitted
-            del self.projection_
+            self._forget()
             raise
 
     def transform(self, X: Any) -> Any:
@@ -109,7 +111,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Z : array of shape (n_samples, n_components)
             X R.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "projection_")
         return self._sketch(self._validate(X, reset=False))
 
     def lift(self, V: Any) -> FloatArray:
@@ -125,7 +127,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         W : array of shape (n_features,) or (k, n_features)
             X @ W.T equals Z @ V.T: the lifted weights predict on X what V predicts on the sketch Z.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "projection_")
         V = check_array(V, dtype=[np.float64, np.float32], ensure_2d=False, input_name="V", estimator=self)
         return self.projection_.lift(V)
 
@@ -142,7 +144,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         X : array of shape (n_samples, n_features)
             Z times the pseudo-inverse of R, through the r × r matrix RᵀR.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "projection_")
         Z = check_array(Z, dtype=[np.float64, np.float32], accept_sparse=("csr", "csc", "coo"))
         Z = Z.toarray() if sp.issparse(Z) else Z  # type: ignore[attr-defined]
         if Z.shape[1] != self.n_components_:
@@ -185,6 +187,11 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             raise AttributeError(f"This {type(self).__name__} is not fitted yet: call fit first.")
         return projection
 
+    def _forget(self) -> None:
+        """Drop what an earlier fit left, so that a fit that fails leaves nothing half fitted."""
+        for name in ("projection_", "_pseudo_inverse"):
+            self.__dict__.pop(name, None)
+
     def _validate(self, X: Any, *, reset: bool) -> Any:
         if _is_ready(X):
             # Nothing to convert and no names to check: scikit-learn's look takes longer than a small sketch.
@@ -195,7 +202,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             if X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_"):
                 return X
             return validate_data(self, X, reset=False, skip_check_array=True)
-        if hasattr(X, "columns") and hasattr(X, "to_numpy") and _is_ready(values := X.to_numpy()):
+        if _is_dense_frame(X) and _is_ready(values := X.to_numpy()):
             validate_data(self, X, reset=reset, skip_check_array=True)  # names and number of the frame's columns
             return values
         # Finiteness is looked at later: reading X once more would double the time of a transform.
@@ -289,13 +296,22 @@ def _is_ready(X: Any) -> bool:
     """Say whether X is a matrix that the kernels take as it is, with at least one row and column."""
     if type(X) in (np.ndarray, np.memmap):
         return X.ndim == 2 and X.dtype in KERNEL_TYPES and X.size > 0
-    return sp.issparse(X) and X.format in ("csr", "csc") and X.dtype in KERNEL_TYPES and min(X.shape) > 0  # type: ignore[attr-defined]
+    if not sp.issparse(X) or X.ndim != 2:  # type: ignore[attr-defined]
+        return False
+    return X.format in ("csr", "csc") and X.dtype in KERNEL_TYPES and min(X.shape) > 0  # type: ignore[attr-defined]
+
+
+def _is_dense_frame(X: Any) -> bool:
+    """Say whether X is a data frame none of whose columns is of pandas' sparse type."""
+    if not (hasattr(X, "columns") and hasattr(X, "to_numpy")):
+        return False
+    return not any(hasattr(dtype, "subtype") and hasattr(dtype, "fill_value") for dtype in getattr(X, "dtypes", ()))
 
 
 def _sum_is_finite(values: NDArray[Any]) -> bool:
     """Say whether the sum is finite: if it is, so are all values; if not, it may have overflowed."""
     with np.errstate(invalid="ignore", over="ignore"):
-        return bool(np.isfinite(values.sum()))
+        return bool(np.isfinite(values.sum(dtype=np.float32 if values.itemsize == 2 else None)))
 
 
 def _require_finite(X: Any, name: str) -> None:

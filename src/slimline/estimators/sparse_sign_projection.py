@@ -6,6 +6,8 @@ import math
 from numbers import Real
 from typing import Any
 
+import scipy.sparse as sp
+
 from slimline.errors import InvalidParameterError
 from slimline.estimators.dense_output import SparseOutputProjection
 from slimline.estimators.random_projection import _require_finite
@@ -105,5 +107,6 @@ class SparseSignProjection(SparseOutputProjection):
 
     def _sketch(self, X: Any) -> Any:
         # Here a feature may have no entry at all, so the sketch alone does not show that a value is not finite.
-        _require_finite(X, type(self).__name__)
+        if not sp.issparse(X):
+            _require_finite(X, type(self).__name__)
         return super()._sketch(X)

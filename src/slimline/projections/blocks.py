@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
@@ -65,8 +65,11 @@ def _sparse_blocks(X: Any) -> Iterator[tuple[Any, slice, int]]:
         X = X.tocsr()
     dtype = result_dtype(X.dtype)
     if _is_plain(X, dtype):
-        yield X, slice(None), 0
+        if not _parts_fit(X):
+            _refuse_damaged()
+        yield X, slice(None), 0  # what is in its parts the kernels look at themselves
         return
+    require_sound(X)
     # values that are not floats are converted piece by piece
     by_row = X.format == "csr"
     lines = X.shape[0] if by_row else X.shape[1]
@@ -100,14 +103,22 @@ def require_sound(X: Any) -> None:
     """Raise if the parts of a sparse matrix do not fit together: SciPy would read outside of them, and not say so."""
     damaged = False
     if X.format in ("csr", "csc"):
-        lines, width = X.shape if X.format == "csr" else X.shape[::-1]
+        width = X.shape[1] if X.format == "csr" else X.shape[0]
         indptr, indices = X.indptr, X.indices
-        damaged = len(indptr) != lines + 1 or len(indices) != len(X.data) or indptr[0] != 0 or indptr[-1] > len(indices)
-        damaged = damaged or bool(np.any(indptr[1:] < indptr[:-1]))
+        damaged = not _parts_fit(X) or indptr[-1] > len(indices) or bool(np.any(indptr[1:] < indptr[:-1]))
         damaged = damaged or (len(indices) > 0 and (indices.min() < 0 or indices.max() >= width))
     elif X.format == "coo":
         damaged = any(
             len(c) > 0 and (c.min() < 0 or c.max() >= size) for c, size in zip(X.coords, X.shape, strict=True)
         )
     if damaged:
-        raise InvalidParameterError("the sparse matrix is damaged: its indptr or indices do not fit its shape.")
+        _refuse_damaged()
+
+
+def _parts_fit(X: Any) -> bool:
+    lines = X.shape[0] if X.format == "csr" else X.shape[1]
+    return len(X.indptr) == lines + 1 and len(X.indices) == len(X.data) and X.indptr[0] == 0
+
+
+def _refuse_damaged() -> NoReturn:
+    raise InvalidParameterError("the sparse matrix is damaged: its indptr or indices do not fit its shape.")

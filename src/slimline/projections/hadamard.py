@@ -17,9 +17,10 @@ from slimline.projections.base import FloatArray
 from slimline.projections.kernel import KernelProjection
 from slimline.projections.scattered import apply_sparse
 
-#: Blocks of features that are transformed at a time: about four times r, but at least what fills the time of a
-#: call and at most what the second-level cache holds.
-_SMALLEST_BLOCK, _LARGEST_BLOCK = 1024, 32768
+#: Blocks of features that may be transformed at a time: at most what the second-level cache holds.
+_BLOCKS = tuple(1 << k for k in range(10, 16))
+#: A sampled column of a block costs about as much as so many additions of its transform (measured).
+_SAMPLE_COST = 15
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,16 @@ class SubsampledHadamard(KernelProjection):
 
     @cached_property
     def _native(self) -> Hadamard:
-        block = min(self.size, max(_SMALLEST_BLOCK, min(_LARGEST_BLOCK, 16 << (self.n_components - 1).bit_length())))
-        return Hadamard(self.seed, self.size, self.n_components, self.replace, block)
+        return Hadamard(self.seed, self.size, self.n_components, self.replace, self._block())
+
+    def _block(self) -> int:
+        """Return the block that makes the least work; R does not depend on it."""
+
+        def work(block: int) -> int:  # a block that the features fill in part is transformed whole
+            each = block * block.bit_length() + _SAMPLE_COST * self.n_components
+            return -(-self.n_features // block) * each
+
+        return min((min(block, self.size) for block in _BLOCKS), key=work)
 
     def collision(self) -> tuple[int, float]:
         """Return the factor (d' - r) / (d' - 1) that sampling without replacement brings."""

@@ -22,7 +22,7 @@ static int failures = 0;
 static void hash(const char* what, const void* data, size_t bytes) {
   uint64_t h = 1469598103934665603ull;
   for (size_t i = 0; i < bytes; i++) h = (h ^ static_cast<const unsigned char*>(data)[i]) * 1099511628211ull;
-  std::printf("%-22s %016llx\n", what, static_cast<unsigned long long>(h));
+  std::printf("%-28s %016llx\n", what, static_cast<unsigned long long>(h));
 }
 
 static void within(const char* what, double error, double limit) {
@@ -68,7 +68,10 @@ static double value(Type t, const void* sums, size_t i) {
 int main() {
   const Kernels& k = CHECKED::table();
   std::printf("# %s\n", k.name);
-  const uint64_t seed = 0x0123456789ABCDEFull, far = (1ull << 32) - 5;  // features on both sides of 2^32
+  const uint64_t seed = 0x0123456789ABCDEFull;
+  // Features on both sides of where a counter carries into its second word: the counter is the feature, the group of
+  // sixteen features, or the four features that share a draw.
+  const uint64_t far = (1ull << 32) - 5, far_group = (1ull << 32) - 5, far_four = (1ull << 34) - 5;
   const char* types[] = {"f32", "f64", "f16", "i8", "u8", "i16"};
   char name[64];
 
@@ -98,11 +101,17 @@ int main() {
     for (uint32_t nonzeros : {1u, 4u}) {
       Scatter scatter{Hash::grouped, seed, size_t(32) * width * nonzeros, nonzeros, width, gaps};
       std::vector<GroupEntry> groups(d / 16 * scatter.entries());
-      k.grouped_table(scatter, far / 16, d / 16, groups.data());
-      hash("grouped_table", groups.data(), groups.size() * sizeof(GroupEntry));
+      for (uint64_t first : {far / 16, far_group}) {
+        k.grouped_table(scatter, first, d / 16, groups.data());
+        std::snprintf(name, sizeof name, "grouped_table_s%u_v%u%s", nonzeros, width, first == far_group ? "_far" : "");
+        hash(name, groups.data(), groups.size() * sizeof(GroupEntry));
+      }
       std::vector<Entry> independent(d * scatter.entries());
-      k.independent_table(scatter, far, d, independent.data());
-      hash("independent_table", independent.data(), independent.size() * 4);
+      for (uint64_t first : {far, far_four}) {
+        k.independent_table(scatter, first, d, independent.data());
+        std::snprintf(name, sizeof name, "independent_table_s%u_v%u%s", nonzeros, width, first == far_four ? "_far" : "");
+        hash(name, independent.data(), independent.size() * 4);
+      }
       const size_t stride = sums_stride(scatter);
       std::vector<uint32_t> pointer;
       for (size_t f = 0; f <= d; f++) pointer.push_back(uint32_t(f * scatter.entries()));

@@ -6,8 +6,7 @@
 namespace slimline::SLIMLINE_ISA {
 namespace {
 
-// What an entry of the table does to the vectors of a group: vector p of the features loaded goes to the sums from
-// place(p) on, its lanes moved by the key, its signs flipped.
+// What an entry of the table does to the vectors of a group: lanes moved by the key, signs flipped.
 template <class S> struct Move {
   using A = sum_of<S>;
   using V = vector_of<A>;
@@ -142,7 +141,7 @@ __attribute__((noinline)) void add_pairs(uint32_t entries, const GroupEntry* tab
   const ptrdiff_t three = 3 * row_stride, pair_stride = 2 * ptrdiff_t(stride);
   const GroupEntry* const last = table + groups * entries;
   for (size_t b = 0; table < last; b++, x += group_width) {
-    // While this chunk is added up the next one is fetched: every fourth time, the next line of each row.
+    // While this chunk is added up the next one is fetched: each line of eight rows once (a single pair: of its first).
     const int8_t* next = x + byte_chunk * group_width + ptrdiff_t(b % 4 * (pairs / 2)) * row_stride;
     SLIMLINE_UNROLL
     for (int p = 0; p < (pairs + 1) / 2; p++, next += row_stride) __builtin_prefetch(next, 0, 2);
@@ -200,26 +199,29 @@ SLIMLINE_INLINE void add_wide(uint32_t entries, const GroupEntry* table, size_t 
   }
 }
 
-// The sums of up to `grouped_rows` rows in three sizes. `bound` is what no sum of that size can exceed.
+// The sums of up to `grouped_rows` rows in three sizes. `bound` is what no sum of that size can exceed; 0: none is in use.
 template <class S> class ByteSums {
  public:
   ByteSums(const Scatter& scatter, const S* x, ptrdiff_t row_stride, size_t rows, void* scratch, float* sums)
       : entries_(scatter.entries()), x_(x), row_stride_(row_stride), rows_(rows), stride_(sums_stride(scatter)),
-        wide_((int16_t*)scratch), small_((int8_t*)(wide_ + grouped_rows * stride_)), sums_(sums) {
-    std::memset(scratch, 0, grouped_rows * stride_ * (sizeof(int16_t) + sizeof(int8_t)));
-  }
+        wide_((int16_t*)scratch), small_((int8_t*)(wide_ + grouped_rows * stride_)), sums_(sums) {}
 
   // Groups [begin, begin + count), no more than `hits` of which meet in one sum.
   void add(const GroupEntry* table, size_t begin, size_t count, uint32_t hits) {
     const S* x = x_ + begin * group_width;
     table += begin * entries_;
+    if (count * entries_ < 2 * stride_ / group_width)  // too few to repay clearing and emptying the small sums
+      return add_rows(entries_, table, count, x, row_stride_, rows_, sums_, stride_);
     const uint32_t growth = hits * largest(x, row_stride_, rows_, count * group_width);
+    if (growth == 0) return;
     if (growth <= 127) {
       if (small_bound_ + growth > 127) widen_small();
+      if (small_bound_ == 0) std::memset(small_, 0, grouped_rows * stride_);
       small_bound_ += growth;
       add_small(table, count, x);
     } else if (growth <= 32767) {
       if (wide_bound_ + growth > 32767) spill_wide();
+      clear_wide();
       wide_bound_ += growth;
       size_t q = 0;
       for (; q + 4 <= rows_; q += 4) add_wide<S, 4>(entries_, table, count, row(x, q), row_stride_, wide_ + q * stride_, stride_);
@@ -245,19 +247,21 @@ template <class S> class ByteSums {
   void widen_small() {
     if (small_bound_ == 0) return;
     if (wide_bound_ + small_bound_ > 32767) spill_wide();
+    clear_wide();
     for (size_t q = 0; q < rows_; q++) {
       const int8_t* from = small_ + (q & ~size_t(1)) * stride_ + (q & 1) * group_width;
       for (size_t k = 0; k < stride_; k += group_width)
         for (size_t l = 0; l < group_width; l++) wide_[q * stride_ + k + l] = int16_t(wide_[q * stride_ + k + l] + from[2 * k + l]);
     }
-    std::memset(small_, 0, grouped_rows * stride_);
     wide_bound_ += small_bound_;
     small_bound_ = 0;
+  }
+  void clear_wide() {
+    if (wide_bound_ == 0) std::memset(wide_, 0, rows_ * stride_ * sizeof(int16_t));
   }
   void spill_wide() {
     if (wide_bound_ == 0) return;
     for (size_t k = 0; k < rows_ * stride_; k++) sums_[k] += float(wide_[k]);
-    std::memset(wide_, 0, rows_ * stride_ * sizeof(int16_t));
     wide_bound_ = 0;
   }
 

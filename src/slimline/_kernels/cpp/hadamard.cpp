@@ -1,6 +1,6 @@
 // The subsampled randomised Hadamard transform, trimmed: H of size d' is H_{d'/b} (x) H_b, so each block of b
 // features is transformed where it lies in cache, and only the r sampled columns are added up, each with the
-// sign (-1)^popcount(block number & high bits of the sample). Work n d' log b with b about 16 r, no padded copy
+// sign (-1)^popcount(block number & high bits of the sample). Work n d' log b with b a few times r, no padded copy
 // of X, and the blocks of zeros between d and d' are never touched.
 #include "elements.hpp"
 #include "philox.hpp"

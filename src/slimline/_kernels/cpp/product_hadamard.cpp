@@ -47,7 +47,7 @@ void turn(const Dense& x, size_t row, size_t rows, size_t column, size_t columns
 
 template <class T>
 void hadamard_product(const Hadamard& h, uint64_t seed, const Dense& x, uint64_t feature, double scale, Out<T> out, int threads) {
-  const size_t stretch = std::max<size_t>(h.block, size_t(1) << 20) ;  // signs in memory: 128 KB
+  const size_t stretch = std::max<size_t>(h.block, size_t(1) << 20);  // signs in memory: 128 KB
   const bool by_row = x.column_stride == 1;
   const auto kernel = kernels().hadamard_dense[int(x.type)];
   const int team = worthwhile_threads(double(x.rows) * double(x.columns) * 0.6, threads);

@@ -15,10 +15,10 @@ struct Table {
   void append(const Scatter& scatter, uint64_t feature, size_t count) {
     const size_t before = entry.size();
     if (scatter.hash == Hash::sparse_sign) {
+      std::vector<Entry> row(scatter.columns);
       for (size_t f = 0; f < count; f++) {
-        const size_t used = entry.size();
-        entry.resize(used + scatter.columns);
-        entry.resize(used + kernels().sparse_sign_row(scatter, feature + f, entry.data() + used));
+        const size_t found = kernels().sparse_sign_row(scatter, feature + f, row.data());
+        entry.insert(entry.end(), row.data(), row.data() + found);
         pointer.push_back(uint32_t(entry.size()));
       }
       return;
@@ -72,7 +72,7 @@ void grouped_product(const Scatter& scatter, const Dense& x, uint64_t feature, d
       kernels().grouped_table(scatter, first + from, to - from, table.data() + from * each);
     });
     // whole groups, with a part of one before and after where the panel does not begin and end on a group
-    const uint64_t whole_first = std::min((begin + group - 1) / group, last);
+    const uint64_t whole_first = (begin + group - 1) / group;
     const uint64_t whole_last = std::max(end / group, whole_first);
     const size_t whole = size_t(whole_last - whole_first);
     std::vector<uint32_t> hits;
@@ -99,7 +99,7 @@ void grouped_product(const Scatter& scatter, const Dense& x, uint64_t feature, d
         kernel(scatter, table.data() + size_t(whole_first - first) * each, whole, hits.data(),
                x.at(row, size_t(whole_first * group - feature)), x.row_stride, rows, scratch, acc);
       const uint64_t tail = std::max(begin, whole_last * group);
-      if (tail < end && !(begin % group && begin / group == tail / group)) edge(tail, end, row, rows, acc, scratch);
+      if (tail < end) edge(tail, end, row, rows, acc, scratch);
       for (size_t q = 0; q < rows; q++)
         write_row(acc + q * width, T(scale), add, out.data + (row + q) * out.stride, scatter.columns);
     });
@@ -122,8 +122,10 @@ void lanes_product(const Scatter& scatter, const Dense& x, uint64_t feature, dou
     const double nanoseconds = double(x.rows) * (double(table.entry.size()) * 0.15 + double(width) * 0.3);
     const int team = worthwhile_threads(nanoseconds, threads);
     // Columns that lie apart are read four cache lines at a time: a single line of each would waste most of the way.
-    const size_t chunks = x.column_stride == 1 ? 1 : 4, segment = x.column_stride == 1 ? width : 512;
+    // (Not where the sums alone would fill the memory that this saves.)
     const size_t sums_size = lane_rows * scatter.columns;
+    const size_t chunks = x.column_stride == 1 || sums_size * sizeof(T) > (size_t(4) << 20) ? 1 : 4;
+    const size_t segment = x.column_stride == 1 ? width : 512;
     Scratch<T> sums(team, chunks * sums_size), side(team, 64 * lane_rows);
     const bool add = out.accumulate || column > 0;
     parallel_for(x.rows, chunks * lane_rows, team, [&](size_t row, size_t end, int worker) {

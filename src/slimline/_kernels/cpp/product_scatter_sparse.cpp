@@ -114,12 +114,16 @@ void add_rows(const Places& places, const Compressed<Index, T>& x, double scale,
   const size_t grain = std::max<size_t>(1, x.rows / (size_t(team) * 8));
   parallel_for(x.rows, grain, team, [&, places = &places](size_t begin, size_t end, int worker) {
     Entry* const local = space.of(worker);
-    T* const sum = sums.of(worker);
+    T* const own = sums.of(worker);
     const T factor = T(scale);
     const Index* const index = x.index;
     for (size_t i = begin; i < end; i++) {
       check_row(x, i);
       const size_t first = size_t(x.pointer[i]), last = size_t(x.pointer[i + 1]);
+      T* const to = out.data + i * out.stride;
+      // Few values that are added to a result are added in place: the row would be read and written for nothing.
+      const bool in_place = out.accumulate && last - first < out.columns / 16;
+      T* const sum = in_place ? to : own;
       for (size_t e = first; e < last; e++) {  // checked before any of them is used to find a place
         const Index column = index[e];
         if (column < 0 || size_t(column) >= x.columns) bad_index();
@@ -129,7 +133,7 @@ void add_rows(const Places& places, const Compressed<Index, T>& x, double scale,
         const T value = x.value[e] * factor;
         places->row(size_t(index[e]), local, [&](size_t column, uint32_t negative) { sum[column] += with_sign(value, negative); });
       }
-      take_row(sum, out.accumulate, out.data + i * out.stride, out.columns);
+      if (!in_place) take_row(own, out.accumulate, to, out.columns);
     }
   });
 }

@@ -88,7 +88,10 @@ def genotypes(shape: Shape, threads: int) -> tuple[Target, ...]:
 
 
 def wide_sparse(shape: Shape, threads: int) -> tuple[Target, ...]:
-    """Return the targets for CSR data with many rows and features: no table of the features."""
+    """Return the targets for CSR data with many rows and features: any table of the features is small.
+
+    Kernels make one where it takes at most 8 MB; a million features in groups take 1 MB with four entries each.
+    """
     return (
         *_against(names.EMBEDDING_1, count_sketch=0.16, sparse=0.01, gaussian=0.0005),
         Target(names.EMBEDDING_1, "share", 0.65),
