@@ -139,7 +139,7 @@ int main() {
         }
         for (size_t rows : {size_t(5), lane_rows}) {
           std::vector<double> sums(scatter.columns * lane_rows, 0.0), side(64 * lane_rows, 0.0), expected(scatter.columns * lane_rows, 0.0);
-          k.lanes_dense[t](independent.data(), pointer.data(), d, data.of(type, 0), d, 1, rows, side.data(), sums.data());
+          k.lanes_dense[t](independent.data(), pointer.data(), d, data.of(type, 0), d, rows, side.data(), sums.data());
           for (size_t q = 0; q < rows; q++)
             for (size_t f = 0; f < d; f++)
               for (uint32_t e = pointer[f]; e < pointer[f + 1]; e++)
@@ -147,6 +147,19 @@ int main() {
           double error = 0;
           for (size_t i = 0; i < expected.size(); i++) error = std::max(error, std::fabs(value(type, sums.data(), i) - expected[i]));
           std::snprintf(name, sizeof name, "lanes %s", types[t]);
+          within(name, error, 0);
+        }
+        {  // the same numbers read as columns: d features of n rows
+          const size_t apart = n + 3;
+          std::vector<double> sums(scatter.columns * apart, 0.0), expected(scatter.columns * apart, 0.0);
+          k.columns_dense[t](independent.data(), pointer.data(), d, data.of(type, 0), ptrdiff_t(n), n, sums.data(), apart);
+          for (size_t q = 0; q < n; q++)
+            for (size_t f = 0; f < d; f++)
+              for (uint32_t e = pointer[f]; e < pointer[f + 1]; e++)
+                expected[(independent[e] >> 1) * apart + q] += (independent[e] & 1u ? -1 : 1) * data.f64[f * n + q];
+          double error = 0;
+          for (size_t i = 0; i < expected.size(); i++) error = std::max(error, std::fabs(value(type, sums.data(), i) - expected[i]));
+          std::snprintf(name, sizeof name, "columns %s", types[t]);
           within(name, error, 0);
         }
       }

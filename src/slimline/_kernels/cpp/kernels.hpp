@@ -92,9 +92,13 @@ struct Kernels {
   // most, and scratch has room for 3 bytes a sum.
   void (*grouped_dense[type_count])(const Scatter&, const GroupEntry* table, size_t groups, const uint32_t* hits,
                                     const void* x, ptrdiff_t row_stride, size_t rows, void* scratch, void* sums);
-  // out[:, row] += X[row] S, for up to `lane_rows` rows side by side, any strides
+  // out[:, row] += X[row] S, for up to `lane_rows` rows in C order, side by side
   void (*lanes_dense[type_count])(const Entry* entry, const uint32_t* pointer, size_t features, const void* x,
-                                  ptrdiff_t row_stride, ptrdiff_t column_stride, size_t rows, void* scratch, void* out);
+                                  ptrdiff_t row_stride, size_t rows, void* scratch, void* out);
+  // out[:, row] += X[row] S for `rows` rows whose features lie apart: a column of X is added to a few rows of `out`,
+  // which are `stride` apart
+  void (*columns_dense[type_count])(const Entry* entry, const uint32_t* pointer, size_t features, const void* x,
+                                    ptrdiff_t column_stride, size_t rows, void* out, size_t stride);
   // Walsh-Hadamard
   void (*transform_f32)(float* x, size_t n);
   void (*transform_f64)(double* x, size_t n);

@@ -6,6 +6,7 @@ namespace {
 
 constexpr size_t group = group_width;
 constexpr size_t table_entries = size_t(1) << 19;  // 2 to 4 MB
+constexpr size_t column_sums_bytes = size_t(1) << 20;
 
 // Entries of R's rows for a stretch of features: those of feature f are entry[pointer[f]] to entry[pointer[f + 1]].
 struct Table {
@@ -107,6 +108,46 @@ void grouped_product(const Scatter& scatter, const Dense& x, uint64_t feature, d
   }
 }
 
+// Row `row + l` of the result from sums[column * stride + l], in squares that stay in the nearest cache.
+template <class T> void write_turned(const T* sums, size_t stride, double scale, bool add, Out<T> out, size_t row, size_t end) {
+  constexpr size_t side = 16;
+  for (size_t i0 = row; i0 < end; i0 += side)
+    for (size_t k0 = 0; k0 < out.columns; k0 += side)
+      for (size_t i = i0; i < std::min(end, i0 + side); i++)
+        for (size_t k = k0; k < std::min(out.columns, k0 + side); k++) {
+          T* to = out.data + i * out.stride + k;
+          *to = (add ? *to : T(0)) + sums[k * stride + (i - row)] * T(scale);
+        }
+}
+
+// Sixteen rows at a time, turned so that a feature of all of them is one vector.
+template <class T>
+void side_by_side(const Table& table, const Dense& x, size_t column, size_t width, double scale, bool add, Out<T> out, int team) {
+  Scratch<T> sums(team, lane_rows * out.columns), side(team, 64 * lane_rows);
+  parallel_for(x.rows, lane_rows, team, [&](size_t row, size_t end, int worker) {
+    T* acc = sums.of(worker);
+    std::fill_n(acc, lane_rows * out.columns, T(0));
+    kernels().lanes_dense[int(x.type)](table.entry.data(), table.pointer.data(), width, x.at(row, column), x.row_stride,
+                                       end - row, side.of(worker), acc);
+    write_turned(acc, lane_rows, scale, add, out, row, end);
+  });
+}
+
+// Columns that lie apart are read in stretches, as long as their sums stay near.
+template <class T>
+void column_by_column(const Table& table, const Dense& x, size_t column, size_t width, double scale, bool add, Out<T> out, int team) {
+  const size_t tile = std::clamp<size_t>(column_sums_bytes / sizeof(T) / out.columns / lane_rows, 1, 64) * lane_rows;
+  const size_t stride = tile + lane_rows;  // a power of two would put all into one cache set
+  Scratch<T> sums(team, stride * out.columns);
+  parallel_for(x.rows, tile, team, [&](size_t row, size_t end, int worker) {
+    T* acc = sums.of(worker);
+    std::fill_n(acc, stride * out.columns, T(0));
+    kernels().columns_dense[int(x.type)](table.entry.data(), table.pointer.data(), width, x.at(row, column), x.column_stride,
+                                         end - row, acc, stride);
+    write_turned(acc, stride, scale, add, out, row, end);
+  });
+}
+
 template <class T>
 void lanes_product(const Scatter& scatter, const Dense& x, uint64_t feature, double scale, Out<T> out, int threads) {
   Table table;
@@ -121,27 +162,9 @@ void lanes_product(const Scatter& scatter, const Dense& x, uint64_t feature, dou
     }
     const double nanoseconds = double(x.rows) * (double(table.entry.size()) * 0.15 + double(width) * 0.3);
     const int team = worthwhile_threads(nanoseconds, threads);
-    // Columns that lie apart are read four cache lines at a time: a single line of each would waste most of the way.
-    // (Not where the sums alone would fill the memory that this saves.)
-    const size_t sums_size = lane_rows * scatter.columns;
-    const size_t chunks = x.column_stride == 1 || sums_size * sizeof(T) > (size_t(4) << 20) ? 1 : 4;
-    const size_t segment = x.column_stride == 1 ? width : 512;
-    Scratch<T> sums(team, chunks * sums_size), side(team, 64 * lane_rows);
     const bool add = out.accumulate || column > 0;
-    parallel_for(x.rows, chunks * lane_rows, team, [&](size_t row, size_t end, int worker) {
-      T* acc = sums.of(worker);
-      std::fill_n(acc, chunks * sums_size, T(0));
-      for (size_t f = 0; f < width; f += segment)
-        for (size_t c = 0; row + c * lane_rows < end; c++)
-          kernels().lanes_dense[int(x.type)](table.entry.data(), table.pointer.data() + f, std::min(segment, width - f),
-                                             x.at(row + c * lane_rows, column + f), x.row_stride, x.column_stride,
-                                             std::min(lane_rows, end - row - c * lane_rows), side.of(worker), acc + c * sums_size);
-      for (size_t l = 0; l < end - row; l++) {
-        T* to = out.data + (row + l) * out.stride;
-        const T* from = acc + l / lane_rows * sums_size + l % lane_rows;
-        for (size_t k = 0; k < scatter.columns; k++) to[k] = (add ? to[k] : T(0)) + from[k * lane_rows] * T(scale);
-      }
-    });
+    if (x.column_stride == 1) side_by_side(table, x, column, width, scale, add, out, team);
+    else column_by_column(table, x, column, width, scale, add, out, team);
     column += width;
   }
 }

@@ -80,35 +80,25 @@ constexpr size_t tile = 64;  // features transposed at a time: 256 bytes of a fl
 
 // X[row][feature] to out[feature][lane], widened; lanes without a row are zero.
 template <class S>
-SLIMLINE_INLINE void side_by_side(const S* x, ptrdiff_t row_stride, ptrdiff_t column_stride, size_t rows,
-                                  size_t features, sum_of<S>* out) {
+SLIMLINE_INLINE void side_by_side(const S* x, ptrdiff_t row_stride, size_t rows, size_t features, sum_of<S>* out) {
   using A = sum_of<S>;
-  if (row_stride == 1 && rows == lane_rows) {
-    for (size_t f = 0; f < features; f++)
-      for (size_t l = 0; l < lane_rows; l += lanes<A>) store(out + f * lane_rows + l, load_wide(x + ptrdiff_t(f) * column_stride + l));
-    return;
-  }
   if (rows < lane_rows) std::memset(out, 0, features * lane_rows * sizeof(A));
   size_t done = 0;
 #if SLIMLINE_VECTOR_BYTES >= 32
   if constexpr (sizeof(A) == 4)
-    if (column_stride == 1 && rows == lane_rows)
+    if (rows == lane_rows)
       for (; done + 8 <= features; done += 8)
         for (size_t l = 0; l < lane_rows; l += 8) turn8(x + ptrdiff_t(l) * row_stride + done, row_stride, out + done * lane_rows + l, lane_rows);
 #endif
-  if (column_stride == 1)
-    for (size_t l = 0; l < rows; l++) {
-      const S* row = x + ptrdiff_t(l) * row_stride;
-      for (size_t f = done; f < features; f++) out[f * lane_rows + l] = widen(row[f]);
-    }
-  else
-    for (size_t f = done; f < features; f++)
-      for (size_t l = 0; l < rows; l++) out[f * lane_rows + l] = widen(x[ptrdiff_t(f) * column_stride + ptrdiff_t(l)]);
+  for (size_t l = 0; l < rows; l++) {
+    const S* row = x + ptrdiff_t(l) * row_stride;
+    for (size_t f = done; f < features; f++) out[f * lane_rows + l] = widen(row[f]);
+  }
 }
 
 template <class S>
 void lanes_dense(const Entry* entry, const uint32_t* pointer, size_t features, const void* from, ptrdiff_t row_stride,
-                 ptrdiff_t column_stride, size_t rows, void* scratch, void* to) {
+                 size_t rows, void* scratch, void* to) {
   using A = sum_of<S>;
   using V = vector_of<A>;
   constexpr int parts = int(lane_rows) / lanes<A>;
@@ -117,7 +107,7 @@ void lanes_dense(const Entry* entry, const uint32_t* pointer, size_t features, c
   A* out = (A*)to;
   for (size_t f0 = 0; f0 < features; f0 += tile) {
     const size_t here = features - f0 < tile ? features - f0 : tile;
-    side_by_side(x + ptrdiff_t(f0) * column_stride, row_stride, column_stride, rows, here, side);
+    side_by_side(x + f0, row_stride, rows, here, side);
     for (size_t f = 0; f < here; f++) {
       V v[parts];
       SLIMLINE_UNROLL
@@ -132,6 +122,26 @@ void lanes_dense(const Entry* entry, const uint32_t* pointer, size_t features, c
   }
 }
 
+template <class S>
+void columns_dense(const Entry* entry, const uint32_t* pointer, size_t features, const void* from,
+                   ptrdiff_t column_stride, size_t rows, void* to, size_t stride) {
+  using A = sum_of<S>;
+  using V = vector_of<A>;
+  const S* x = (const S*)from;
+  const size_t whole = rows / size_t(lanes<A>) * size_t(lanes<A>);
+  constexpr size_t ahead = 8;  // short stretches of columns: the machine's own prefetcher does not see them coming
+  for (size_t f = 0; f < features; f++, x += column_stride) {
+    if (f + ahead < features)
+      for (size_t l = 0; l < rows; l += 64 / sizeof(S)) __builtin_prefetch(x + ptrdiff_t(ahead) * column_stride + l);
+    for (uint32_t e = pointer[f]; e < pointer[f + 1]; e++) {
+      A* out = (A*)to + size_t(entry[e] >> 1) * stride;
+      const bits_of<A> mask = bits_of<A>{} + (word_of<A>(entry[e] & 1u) << (sizeof(A) * 8 - 1));
+      for (size_t l = 0; l < whole; l += size_t(lanes<A>)) store(out + l, load<V>(out + l) + flip(load_wide(x + l), mask));
+      for (size_t l = whole; l < rows; l++) out[l] += flip(widen(x[l]), entry[e] & 1u);
+    }
+  }
+}
+
 }  // namespace
 
 void add_scatter_kernels(Kernels& table) {
@@ -139,11 +149,17 @@ void add_scatter_kernels(Kernels& table) {
   table.independent_table = independent_table;
   table.sparse_sign_row = sparse_sign_row;
   table.lanes_dense[int(Type::f32)] = lanes_dense<float>;
+  table.columns_dense[int(Type::f32)] = columns_dense<float>;
   table.lanes_dense[int(Type::f64)] = lanes_dense<double>;
+  table.columns_dense[int(Type::f64)] = columns_dense<double>;
   table.lanes_dense[int(Type::f16)] = lanes_dense<half>;
+  table.columns_dense[int(Type::f16)] = columns_dense<half>;
   table.lanes_dense[int(Type::i8)] = lanes_dense<int8_t>;
+  table.columns_dense[int(Type::i8)] = columns_dense<int8_t>;
   table.lanes_dense[int(Type::u8)] = lanes_dense<uint8_t>;
+  table.columns_dense[int(Type::u8)] = columns_dense<uint8_t>;
   table.lanes_dense[int(Type::i16)] = lanes_dense<int16_t>;
+  table.columns_dense[int(Type::i16)] = columns_dense<int16_t>;
 }
 
 }  // namespace slimline::SLIMLINE_ISA
