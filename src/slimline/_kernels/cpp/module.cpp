@@ -27,6 +27,30 @@ template <class F> void without_gil(F work) {
   }
 }
 
+// What every family does with its arguments before its product is called, for dense data and for sparse rows.
+template <class Product>
+void with_dense(const Array& x, Writable out, size_t columns, bool accumulate, Product product) {
+  const Dense d = dense_of(x);
+  by_result(out, [&](auto zero) {
+    using T = decltype(zero);
+    match(d, sizeof(T) == 8);
+    auto o = out_of<T>(out, d.rows, columns, accumulate);
+    without_gil([&] { product(d, o); });
+  });
+}
+template <class Product>
+void with_rows(const Array& pointer, const Array& index, const Array& value, size_t features, Writable out, size_t columns,
+               bool accumulate, Product product) {
+  by_result(out, [&](auto zero) {
+    using T = decltype(zero);
+    by_index(index, [&](auto i) {
+      auto x = compressed_of<decltype(i), T>(pointer, index, value, features);
+      auto o = out_of<T>(out, x.rows, columns, accumulate);
+      without_gil([&] { product(x, o); });
+    });
+  });
+}
+
 std::vector<uint32_t> copy_of(const Vector32& v) {
   require_aligned(v, "the table of gaps");
   return {v.data(), v.data() + v.shape(0)};
@@ -67,13 +91,7 @@ class NativeRows {  // R with all its entries: normal, sign, sparse_sign
     });
   }
   void apply(Array x, uint64_t feature, double scale, Writable out, bool accumulate, int threads) const {
-    const Dense d = dense_of(x);
-    by_result(out, [&](auto zero) {
-      using T = decltype(zero);
-      match(d, sizeof(T) == 8);
-      auto o = out_of<T>(out, d.rows, rows_.columns, accumulate);
-      without_gil([&] { dense_product<T>(rows_, blas_, d, feature, scale, o, threads); });
-    });
+    with_dense(x, out, rows_.columns, accumulate, [&](const Dense& d, auto o) { dense_product(rows_, blas_, d, feature, scale, o, threads); });
   }
   // the columns of X, each with its sample numbers and values (CSC)
   void apply_columns(Array pointer, Array index, Array value, uint64_t feature, double scale, Writable out, bool accumulate, int threads) const {
@@ -87,14 +105,7 @@ class NativeRows {  // R with all its entries: normal, sign, sparse_sign
     });
   }
   void apply_rows(Array pointer, Array index, Array value, size_t features, uint64_t feature, double scale, Writable out, bool accumulate, int threads) const {
-    by_result(out, [&](auto zero) {
-      using T = decltype(zero);
-      by_index(index, [&](auto i) {
-        auto x = compressed_of<decltype(i), T>(pointer, index, value, features);
-        auto o = out_of<T>(out, x.rows, rows_.columns, accumulate);
-        without_gil([&] { dense_sparse_rows<decltype(i), T>(rows_, x, feature, scale, o, threads); });
-      });
-    });
+    with_rows(pointer, index, value, features, out, rows_.columns, accumulate, [&](const auto& x, auto o) { dense_sparse_rows(rows_, x, feature, scale, o, threads); });
   }
   void lift(Array v, uint64_t feature, double scale, Writable out, int threads) const {
     by_result(out, [&](auto zero) {
@@ -148,23 +159,10 @@ class NativeScatter {  // R with few non-zeros a feature
     without_gil([&] { scatter_rows(scatter_, feature, features, pointer.data(), entries.data()); });
   }
   void apply(Array x, uint64_t feature, double scale, Writable out, bool accumulate, int threads) const {
-    const Dense d = dense_of(x);
-    by_result(out, [&](auto zero) {
-      using T = decltype(zero);
-      match(d, sizeof(T) == 8);
-      auto o = out_of<T>(out, d.rows, scatter_.columns, accumulate);
-      without_gil([&] { scatter_product<T>(scatter_, d, feature, scale, o, threads); });
-    });
+    with_dense(x, out, scatter_.columns, accumulate, [&](const Dense& d, auto o) { scatter_product(scatter_, d, feature, scale, o, threads); });
   }
   void apply_rows(Array pointer, Array index, Array value, size_t features, uint64_t feature, double scale, Writable out, bool accumulate, int threads) const {
-    by_result(out, [&](auto zero) {
-      using T = decltype(zero);
-      by_index(index, [&](auto i) {
-        auto x = compressed_of<decltype(i), T>(pointer, index, value, features);
-        auto o = out_of<T>(out, x.rows, scatter_.columns, accumulate);
-        without_gil([&] { scatter_compressed<decltype(i), T>(scatter_, x, feature, scale, o, threads); });
-      });
-    });
+    with_rows(pointer, index, value, features, out, scatter_.columns, accumulate, [&](const auto& x, auto o) { scatter_compressed(scatter_, x, feature, scale, o, threads); });
   }
   void lift(Array v, uint64_t feature, double scale, Writable out, int threads) const {
     by_result(out, [&](auto zero) {
@@ -202,25 +200,12 @@ class NativeHadamard {
     kernels().sign_bits(seed_, feature / 32, words.shape(0), words.data());
   }
   void apply(Array x, uint64_t feature, double scale, Writable out, bool accumulate, int threads) const {
-    const Dense d = dense_of(x);
-    check(feature, d.columns);
-    by_result(out, [&](auto zero) {
-      using T = decltype(zero);
-      match(d, sizeof(T) == 8);
-      auto o = out_of<T>(out, d.rows, hadamard_.columns, accumulate);
-      without_gil([&] { hadamard_product<T>(hadamard_, seed_, d, feature, scale, o, threads); });
-    });
+    check(feature, dense_of(x).columns);
+    with_dense(x, out, hadamard_.columns, accumulate, [&](const Dense& d, auto o) { hadamard_product(hadamard_, seed_, d, feature, scale, o, threads); });
   }
   void apply_rows(Array pointer, Array index, Array value, size_t features, uint64_t feature, double scale, Writable out, bool accumulate, int threads) const {
     check(feature, features);
-    by_result(out, [&](auto zero) {
-      using T = decltype(zero);
-      by_index(index, [&](auto i) {
-        auto x = compressed_of<decltype(i), T>(pointer, index, value, features);
-        auto o = out_of<T>(out, x.rows, hadamard_.columns, accumulate);
-        without_gil([&] { hadamard_compressed<decltype(i), T>(hadamard_, seed_, x, feature, scale, o, threads); });
-      });
-    });
+    with_rows(pointer, index, value, features, out, hadamard_.columns, accumulate, [&](const auto& x, auto o) { hadamard_compressed(hadamard_, seed_, x, feature, scale, o, threads); });
   }
   void lift(Array v, uint64_t feature, double scale, Writable out, int threads) const {
     by_result(out, [&](auto zero) {
