@@ -5,6 +5,7 @@ features, and proves how far they are from what training on everything would hav
 """
 
 from slimline import laws
+from slimline.data import open_matrix
 from slimline.estimators import (
     GaussianProjection,
     HadamardProjection,
@@ -24,4 +25,5 @@ __all__ = [
     "SparseSignProjection",
     "laws",
     "make_projection",
+    "open_matrix",
 ]

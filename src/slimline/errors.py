@@ -19,3 +19,23 @@ class InvalidProjectionLineError(SlimlineError, ValueError):
 
 class UnsupportedInstructionSetError(SlimlineError, ImportError):
     """`SLIMLINE_ISA` names an instruction set that this CPU does not have."""
+
+
+class DataError(SlimlineError, ValueError):
+    """Something is wrong with the data, and the message says in which file, row, column or byte."""
+
+
+class FileFormatError(DataError):
+    """A file that is truncated, corrupt, or of another kind than it was taken for."""
+
+
+class FileChangedError(DataError):
+    """A file that changed or vanished while it was in use, so that two passes would not see the same data."""
+
+
+class NonFiniteError(DataError):
+    """Data hold NaN, an infinity or a missing value where a number is needed."""
+
+
+class MissingReaderError(SlimlineError, ImportError):
+    """An optional package that reads this kind of file is not installed."""

@@ -1,5 +1,20 @@
-"""Data: where the rows and columns come from."""
+"""Data: where the rows and columns come from, and the passes over them."""
 
+from slimline.data.block import Block, PackedGenotypes
+from slimline.data.matrix import Matrix
+from slimline.data.open import open_matrix
+from slimline.data.progress import PassProgress, ProgressBar
 from slimline.data.simulate import Genotypes, simulate_genotypes
+from slimline.data.statistics import ColumnStats
 
-__all__ = ["Genotypes", "simulate_genotypes"]
+__all__ = [
+    "Block",
+    "ColumnStats",
+    "Genotypes",
+    "Matrix",
+    "PackedGenotypes",
+    "PassProgress",
+    "ProgressBar",
+    "open_matrix",
+    "simulate_genotypes",
+]

@@ -44,6 +44,9 @@ class Projection(ABC):
     seed: int
 
     family: ClassVar[str]
+    #: Whether drawing the rows of R for a panel of columns costs about as much as multiplying with them, so that all
+    #: rows of X should be there when it is done.
+    draws_every_entry: ClassVar[bool] = False
     _families: ClassVar[dict[str, type[Projection]]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

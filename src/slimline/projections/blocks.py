@@ -33,13 +33,13 @@ def as_kernel_blocks(X: Any) -> Iterator[tuple[Any, slice, int]]:
         yield from _sparse_blocks(X)
         return
     X = np.asarray(X)
-    if _in_order(X):
+    if lies_in_order(X):
         yield X, slice(None), 0
     else:
         yield from _copied_blocks(X)
 
 
-def _in_order(X: np.ndarray[Any, Any]) -> bool:
+def lies_in_order(X: np.ndarray[Any, Any]) -> bool:
     """Say whether rows or columns are contiguous and do not overlap."""
     (n, width), (row, column), item = X.shape, X.strides, X.itemsize
     if not X.flags.aligned:

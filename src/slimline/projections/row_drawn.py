@@ -23,6 +23,8 @@ _SORTED_AT_ONCE = 1 << 20
 class RowDrawnProjection(KernelProjection):
     """A projection with an entry everywhere: n·d·r work, done by BLAS on tiles that are drawn and forgotten."""
 
+    draws_every_entry = True
+
     @cached_property
     @abstractmethod
     def _native(self) -> Rows: ...

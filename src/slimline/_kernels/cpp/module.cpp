@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "arguments.hpp"
+#include "module_blocks.hpp"
 #include "parallel.hpp"
+#include "without_gil.hpp"
 
 namespace slimline {
 namespace {
@@ -15,16 +17,6 @@ namespace {
 bool interrupted() {
   nb::gil_scoped_acquire hold;
   return PyErr_CheckSignals() != 0;
-}
-
-// The GIL is released around the work; an interrupt leaves Python's own exception behind.
-template <class F> void without_gil(F work) {
-  try {
-    nb::gil_scoped_release release;
-    work();
-  } catch (const Interrupted&) {
-    throw nb::python_error();
-  }
 }
 
 // What every family does with its arguments before its product is called, for dense data and for sparse rows.
@@ -311,6 +303,7 @@ NB_MODULE(_native, m) {
            "accumulate"_a, "threads"_a, "out (+)= x R of a CSR block.")
       .def("lift", &NativeHadamard::lift, "v"_a.noconvert(), "feature"_a, "scale"_a, "out"_a.noconvert(), "threads"_a, "out = v R^T for the features of out.");
 
+  bind_blocks(m);
   m.def("walsh_hadamard", &walsh_hadamard, "x"_a.noconvert(), "threads"_a, "Unnormalised Walsh-Hadamard transform of each row, in place.");
   m.def("philox", &philox, "counters"_a.noconvert(), "seed"_a, "words"_a.noconvert(), "Philox 4x32-10 of each counter.");
   m.def("read_all", &read_all, "data"_a.noconvert(), "threads"_a, "Reads every byte: the yardstick of the benchmarks.");

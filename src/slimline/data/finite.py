@@ -1,0 +1,87 @@
+"""Where a value is that no sum can take: looked for only after a sum has shown that there is one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from slimline.data.affine import Affine
+from slimline.data.block import MISSING_CALL, Block, PackedGenotypes
+from slimline.errors import NonFiniteError
+
+if TYPE_CHECKING:
+    from slimline.data.matrix import Matrix
+
+Places = NDArray[np.intp]
+
+
+def require_finite(matrix: Matrix, block: Block, affine: Affine, *, missing: bool = True) -> None:
+    """Raise with row and column of the first value in the block that is infinite, or missing with nothing to fill it.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        Where the block comes from.
+    block : Block
+        The block to look through.
+    affine : Affine
+        What is done to its values.
+    missing : bool
+        Whether a missing value that is not filled counts as well.
+    """
+    infinite, absent = _places(block)
+    if infinite[0].size:
+        _refuse(matrix, block, infinite, "is infinite: correct it, or leave the row out with rows()")
+    if missing and affine.fill is None and absent[0].size:
+        _refuse(
+            matrix,
+            block,
+            absent,
+            "is missing (NaN, or no call): fill it, for instance with standardised(centre=None, scale=None, fill='mean')",
+        )
+
+
+def missing_at_all(block: Block) -> bool:
+    """Say whether a block of whole numbers has a missing value; NaN shows in the sums."""
+    if isinstance(block.values, PackedGenotypes):
+        packed, n = block.values.packed, block.values.n_samples
+        low, high = packed & 0x55, packed >> 1 & 0x55
+        calls = low & ~high
+        if n % 4:  # the last byte is filled up with anything
+            calls[:, -1] &= (1 << 2 * (n % 4)) - 1
+        return bool(calls.any())
+    return block.missing is not None and bool((block.values == block.missing).any())
+
+
+def _places(block: Block) -> tuple[tuple[Places, Places], tuple[Places, Places]]:
+    values, sentinel = block.values, block.missing
+    if isinstance(values, PackedGenotypes):
+        values, sentinel = values.unpack("F"), MISSING_CALL
+    if sp.issparse(values):
+        coordinates = values.tocoo()  # type: ignore[attr-defined]
+        data, (row, column) = coordinates.data, coordinates.coords
+    else:
+        data = values
+        row = column = None
+    nothing = np.zeros(data.shape, dtype=bool)
+    absent = nothing if sentinel is None else data == sentinel
+    infinite = nothing
+    if data.dtype.kind == "f":
+        absent = absent | np.isnan(data)
+        infinite = np.isinf(data)
+    if row is None:
+        return np.nonzero(infinite), np.nonzero(absent)  # type: ignore[return-value]
+    return (row[infinite], column[infinite]), (row[absent], column[absent])
+
+
+def _refuse(matrix: Matrix, block: Block, places: tuple[Places, Places], what: str) -> NoReturn:
+    row, column = int(places[0][0]), int(places[1][0])
+    row = block.rows.start + row if isinstance(block.rows, slice) else int(block.rows[row])
+    column += block.columns.start
+    names, ids = matrix.feature_names, matrix.sample_ids
+    where = f"row {row:,}" + ("" if ids is None else f" ({ids[row]})")
+    where += f", column {column:,}" + ("" if names is None else f" ({names[column]})")
+    raise NonFiniteError(f"{matrix.name}: the value in {where}, counted from 0, {what}.")

@@ -1,0 +1,1 @@
+"""Storage formats, one file each; `slimline.data.open_matrix` finds the one that fits."""

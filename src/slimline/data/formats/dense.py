@@ -1,0 +1,113 @@
+"""Arrays in memory, in C or Fortran order, of any type that the kernels read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.data.block import Block, as_kernel_array
+from slimline.data.matrix import Matrix, digest
+from slimline.errors import InvalidParameterError
+from slimline.projections.blocks import KERNEL_TYPES
+
+#: Bytes of a block: between two of them progress is told and an interrupt is heard.
+_BLOCK_BYTES = 128 << 20
+#: Bytes of a block where it has to be copied.
+_COPY_BYTES = 8 << 20
+#: Pieces that a fingerprint looks at.
+_SAMPLES = 64
+
+
+class DenseMatrix(Matrix):
+    """An array; nothing is copied unless its type or layout is one that no kernel reads.
+
+    Parameters
+    ----------
+    array : array of shape (n_samples, n_features)
+        Any real type.
+    name : str
+        What messages call it.
+    feature_names, sample_ids : sequences of str, optional
+        Names of columns and rows.
+    labels : array of shape (n_samples,), optional
+        Label of each row.
+    missing : int, optional
+        Whole number that stands for a missing value; NaN always does.
+    """
+
+    whole_columns = True
+    reads_ahead = False
+
+    def __init__(
+        self,
+        array: NDArray[Any],
+        name: str = "array",
+        *,
+        feature_names: Sequence[str] | None = None,
+        sample_ids: Sequence[str] | None = None,
+        labels: NDArray[Any] | None = None,
+        missing: int | None = None,
+    ) -> None:
+        array = np.asarray(array)
+        if array.ndim != 2:
+            raise InvalidParameterError(f"{name} must have two dimensions; it has {array.ndim}.")
+        if array.dtype.kind not in "fiub":
+            raise InvalidParameterError(f"{name} must hold real numbers; its element type is {array.dtype}.")
+        self._array = array
+        native = array.dtype.newbyteorder("=")
+        super().__init__(array.shape, native if native in KERNEL_TYPES else np.float64, name)
+        self._names, self._ids, self._labels, self._missing = feature_names, sample_ids, labels, missing
+
+    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield views of rows (C order) or of columns (Fortran order, or where whole columns are wanted)."""
+        n, d = self.shape
+        copied = as_kernel_array(self._array[:1, :1]).dtype != self._array.dtype
+        size = _COPY_BYTES if copied else _BLOCK_BYTES
+        if whole_columns or abs(self._array.strides[0]) < abs(self._array.strides[1]):
+            step = panel_width(size // max(n * self._array.itemsize, 1), d)
+            for start in range(0, d, step):
+                columns = slice(start, min(start + step, d))
+                yield Block(slice(0, n), columns, as_kernel_array(self._array[:, columns]), self._missing)
+        else:
+            step = max(16, size // max(d * self._array.itemsize, 1))
+            for start in range(0, n, step):
+                rows = slice(start, min(start + step, n))
+                yield Block(rows, slice(0, d), as_kernel_array(self._array[rows]), self._missing)
+
+    @property
+    def feature_names(self) -> Sequence[str] | None:
+        """Return the names of the columns, where there are any."""
+        return self._names
+
+    @property
+    def sample_ids(self) -> Sequence[str] | None:
+        """Return the names of the rows, where there are any."""
+        return self._ids
+
+    @property
+    def labels(self) -> NDArray[Any] | None:
+        """Return the label of each row, where there are any."""
+        return self._labels
+
+    @property
+    def fingerprint(self) -> str:
+        """Return a digest of shape, type and 64 stretches of rows."""
+        n, d = self.shape
+        parts = []
+        for k in range(min(_SAMPLES, n)):
+            row = k * (n - 1) // max(min(_SAMPLES, n) - 1, 1)
+            column = (k * 7919) % max(d - 1023, 1)
+            parts.append(np.ascontiguousarray(self._array[row, column : column + 1024]).tobytes())
+        return digest("dense", self.shape, self.dtype, *parts)
+
+
+def panel_width(columns: int, d: int) -> int:
+    """Return how many columns a panel has: at most so many, in round numbers (the Hadamard transform likes them)."""
+    columns = max(columns, 16)
+    for unit in (4096, 256, 16):
+        if columns >= unit:
+            return max(1, min(columns // unit * unit, d))
+    return max(1, min(columns, d))

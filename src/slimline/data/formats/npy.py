@@ -1,0 +1,130 @@
+"""`.npy` files, read in pieces: the header says where each number is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.lib import format as npy_format
+
+from slimline.data.ahead import BLOCK_BYTES, Buffers
+from slimline.data.block import Block, as_kernel_array
+from slimline.data.files import DataFile
+from slimline.data.formats.dense import panel_width
+from slimline.data.matrix import Matrix, digest
+from slimline.errors import FileFormatError
+from slimline.projections.blocks import KERNEL_TYPES
+
+#: Bytes of a row that are read in one go, at least, where a row is longer than that.
+_STRETCH = 64 << 10
+
+
+class NpyMatrix(Matrix):
+    """A dense array in a file, at a known place.
+
+    Parameters
+    ----------
+    file : DataFile
+        Where it is.
+    shape : (int, int)
+        Samples and features.
+    dtype : data type
+        Of the numbers in the file.
+    fortran : bool
+        Whether columns follow each other, instead of rows.
+    offset : int
+        Byte of the first number.
+    missing : int, optional
+        Whole number that stands for a missing value; NaN always does.
+    """
+
+    whole_columns = True
+
+    def __init__(
+        self, file: DataFile, shape: tuple[int, int], dtype: Any, fortran: bool, offset: int, missing: int | None = None
+    ) -> None:
+        self._stored = np.dtype(dtype)
+        native = self._stored.newbyteorder("=")
+        super().__init__(shape, native if native in KERNEL_TYPES else np.float64, file.path.name)
+        self._file, self._fortran, self._offset, self._missing = file, fortran, offset, missing
+        needed = offset + self.shape[0] * self.shape[1] * self._stored.itemsize
+        if file.size < needed:
+            raise FileFormatError(
+                f"{file} ends at byte {file.size:,}, and {self.shape[0]:,} × {self.shape[1]:,} numbers of type "
+                f"{self._stored} need {needed:,}: it is truncated."
+            )
+
+    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield columns of a Fortran-ordered file; rows, long ones in stretches, or panels of columns of the other."""
+        n, d = self.shape
+        item = self._stored.itemsize
+        buffers = Buffers()
+        columns = max(1, BLOCK_BYTES // max(n * item, 1))
+        with self._file.open() as file:
+            if self._fortran:
+                for start in range(0, d, step := panel_width(columns, d)):
+                    stop = min(start + step, d)
+                    out = buffers.array((stop - start, n), self._stored)
+                    file.read_into(out, self._offset + start * n * item)
+                    yield self._block(slice(0, n), slice(start, stop), out.T)
+                return
+            if whole_columns:
+                width, height = panel_width(columns, d), n
+            else:
+                width = d if d * item <= _STRETCH else panel_width(_STRETCH // item, d)
+                height = max(1, BLOCK_BYTES // max(width * item, 1))
+            for top in range(0, n, max(height, 1)):
+                for left in range(0, d, width):
+                    bottom, right = min(top + height, n), min(left + width, d)
+                    out = buffers.array((bottom - top, right - left), self._stored)
+                    file.read_into(out, self._offset + (top * d + left) * item, stride=d * item)
+                    yield self._block(slice(top, bottom), slice(left, right), out)
+
+    def _block(self, rows: slice, columns: slice, values: Any) -> Block:
+        return Block(rows, columns, as_kernel_array(values), self._missing)
+
+    @property
+    def fingerprint(self) -> str:
+        """Return a digest of shape, type, order and pieces of the file."""
+        return digest("npy", self.shape, self._stored, self._fortran, self._file.fingerprint())
+
+    def require_unchanged(self) -> None:
+        """Raise if the file changed or is gone."""
+        self._file.require_unchanged()
+
+
+def open_npy(path: Any, *, missing: int | None = None) -> NpyMatrix:
+    """Return the matrix of a `.npy` file.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    missing : int, optional
+        Whole number that stands for a missing value (-127 in files of `simulate`); NaN always does.
+
+    Returns
+    -------
+    matrix : NpyMatrix
+        Read when it is used.
+    """
+    file = DataFile(path)
+    with file.path.open("rb") as stream:
+        shape, fortran, dtype = npy_header(stream, str(file))
+        return NpyMatrix(file, shape, dtype, fortran, stream.tell(), missing)
+
+
+def npy_header(stream: BinaryIO, name: str) -> tuple[tuple[int, int], bool, np.dtype[Any]]:
+    """Read shape, order and element type from the head of a `.npy` stream, or raise."""
+    try:
+        version = npy_format.read_magic(stream)
+        read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
+        shape, fortran, dtype = read(stream)
+    except (ValueError, OSError, EOFError) as error:
+        raise FileFormatError(f"{name} is not a sound .npy file: {error}") from error
+    if len(shape) != 2:
+        raise FileFormatError(f"{name} holds an array of shape {shape}; a matrix has two dimensions.")
+    if dtype.hasobject or dtype.kind not in "fiub":
+        raise FileFormatError(f"{name} holds elements of type {dtype}; a matrix holds real numbers.")
+    return (int(shape[0]), int(shape[1])), bool(fortran), dtype

@@ -1,0 +1,374 @@
+"""Matrix: the passes over X that everything is built from."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.data import products
+from slimline.data.affine import PLAIN, Affine
+from slimline.data.ahead import read_ahead
+from slimline.data.block import Block
+from slimline.data.finite import require_finite
+from slimline.data.progress import Listener, PassProgress
+from slimline.data.statistics import ColumnStats, RunningStats
+from slimline.errors import InvalidParameterError
+from slimline.projections import Projection
+from slimline.projections.blocks import result_dtype
+
+if TYPE_CHECKING:
+    from slimline.data.row_view import RowView
+    from slimline.data.standardised import Standardised
+
+FloatMatrix = NDArray[np.float64]
+
+
+class PassCounter:
+    """How many times the data went by; the views of a matrix share it."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.listener: Listener | None = None
+
+
+class Matrix(ABC):
+    """n samples × d features, in memory or not, seen block by block.
+
+    A storage format provides `blocks`; everything else is a sum over the blocks and is written here, once.
+    Products keep their sums in float64 whatever the storage. Every method that goes through the data says how many
+    passes it takes; `passes` counts them.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Samples and features.
+    dtype : data type
+        Element type of the blocks.
+    name : str
+        What messages call the data.
+    """
+
+    #: Whether `blocks(whole_columns=True)` can be asked for.
+    whole_columns = False
+    #: Whether the next block should be made while the last one is computed on: yes, where making it means reading.
+    reads_ahead = True
+
+    def __init__(self, shape: tuple[int, int], dtype: Any, name: str) -> None:
+        self.shape = (int(shape[0]), int(shape[1]))
+        self.dtype = np.dtype(dtype)
+        self.name = name
+        self._counter = PassCounter()
+
+    # What a format provides ----------------------------------------------------------------------
+
+    @abstractmethod
+    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield rectangles that cover X once, in the order that the storage likes.
+
+        Parameters
+        ----------
+        whole_columns : bool
+            Ask for full-height panels of columns; only where `self.whole_columns` says that they can be had.
+
+        Yields
+        ------
+        Block
+            Valid until the next is asked for.
+        """
+
+    @property
+    def feature_names(self) -> Sequence[str] | None:
+        """Return the names of the columns, where the data have any."""
+        return None
+
+    @property
+    def sample_ids(self) -> Sequence[str] | None:
+        """Return the names of the rows, where the data have any."""
+        return None
+
+    @property
+    def labels(self) -> NDArray[Any] | None:
+        """Return the label of each row, where the data carry them."""
+        return None
+
+    @property
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """Return a short digest of the data: shape, type and samples of the content. A copy has the same."""
+
+    def require_unchanged(self) -> None:
+        """Raise where the storage can tell that the data are not what they were."""
+
+    # Passes ----------------------------------------------------------------------------------------
+
+    def sketch(self, projection: Projection) -> NDArray[np.floating[Any]]:
+        """Return X R, in one pass.
+
+        Parameters
+        ----------
+        projection : Projection
+            R, for as many features as X has.
+
+        Returns
+        -------
+        Z : array of shape (n_samples, n_components)
+            float64 for float64 data, float32 for any other.
+        """
+        if projection.n_features != self.shape[1]:
+            raise InvalidParameterError(
+                f"the projection has n_features={projection.n_features}, and {self.name} has {self.shape[1]} columns."
+            )
+        dtype = result_dtype(self.dtype)
+        out: NDArray[np.floating[Any]] = np.zeros((self.shape[0], projection.n_components), dtype=dtype)
+        # What is drawn for a panel of columns serves all rows, if they are all there.
+        for block, affine in self._pass("sketch", whole_columns=projection.draws_every_entry):
+            products.add_sketch(block, projection, affine, out)
+            if not isinstance(block.rows, slice) or block.rows != slice(0, self.shape[0]):
+                self._require_finite(out, block.rows, block, affine)
+        if not np.isfinite(out).all():  # whole columns: looking at all sums after each panel would take too long
+            for block in self.blocks():
+                require_finite(self, block, self._affine(block))
+        return out
+
+    def dot(self, W: Any) -> FloatMatrix:
+        """Return X W, in one pass.
+
+        Parameters
+        ----------
+        W : array of shape (n_features,) or (n_features, k)
+            Right-hand sides; all of them share the pass.
+
+        Returns
+        -------
+        product : array of shape (n_samples,) or (n_samples, k), float64
+            X W.
+        """
+        W, flat = _right_hand_sides(W, self.shape[1], "W", "feature")
+        out = np.zeros((self.shape[0], W.shape[1]))
+        for block, affine in self._pass("dot"):
+            products.add_dot(block, W, affine, out)
+            self._require_finite(out, block.rows, block, affine)
+        return out[:, 0] if flat else out
+
+    def tdot(self, A: Any) -> FloatMatrix:
+        """Return Xᵀ A, in one pass.
+
+        Parameters
+        ----------
+        A : array of shape (n_samples,) or (n_samples, k)
+            Right-hand sides; all of them share the pass.
+
+        Returns
+        -------
+        product : array of shape (n_features,) or (n_features, k), float64
+            Xᵀ A.
+        """
+        A, flat = _right_hand_sides(A, self.shape[0], "A", "sample")
+        out = np.zeros((self.shape[1], A.shape[1]))
+        for block, affine in self._pass("tdot"):
+            products.add_tdot(block, A, affine, out)
+            self._require_finite(out, block.columns, block, affine)
+        return out[:, 0] if flat else out
+
+    def normal(self, A: Any) -> tuple[FloatMatrix, FloatMatrix]:
+        """Return Xᵀ A and X Xᵀ A: in one pass where whole columns can be had, else in two.
+
+        Parameters
+        ----------
+        A : array of shape (n_samples,) or (n_samples, k)
+            Right-hand sides.
+
+        Returns
+        -------
+        W : array of shape (n_features,) or (n_features, k), float64
+            Xᵀ A.
+        product : array of shape (n_samples,) or (n_samples, k), float64
+            X Xᵀ A.
+        """
+        if not self.whole_columns:
+            W = self.tdot(A)
+            return W, self.dot(W)
+        A, flat = _right_hand_sides(A, self.shape[0], "A", "sample")
+        W, out = np.zeros((self.shape[1], A.shape[1])), np.zeros(A.shape)
+        for block, affine in self._pass("normal", whole_columns=True):
+            products.add_normal(block, A, affine, W, out)
+            self._require_finite(W, block.columns, block, affine)
+        return (W[:, 0], out[:, 0]) if flat else (W, out)
+
+    def gram(self) -> FloatMatrix:
+        """Return X Xᵀ: in one pass where whole columns can be had, else in one for each group of rows that is held.
+
+        Returns
+        -------
+        product : array of shape (n_samples, n_samples), float64
+            X Xᵀ, symmetric to the last bit.
+        """
+        if not self.whole_columns:
+            return products.gram_of_rows(self)
+        out = np.zeros((self.shape[0], self.shape[0]), order="F")
+        for block, affine in self._pass("gram", whole_columns=True):
+            products.add_gram(block, affine, out)
+            self._require_finite(np.diagonal(out), slice(None), block, affine)
+        return products.mirrored(out)
+
+    def column_stats(self, sample_weight: Any = None) -> ColumnStats:
+        """Return sums, means, deviations, non-zeros and missing values of each column, in one pass.
+
+        Parameters
+        ----------
+        sample_weight : array of shape (n_samples,), optional
+            Weight of each row, 0 or more.
+
+        Returns
+        -------
+        stats : ColumnStats
+            One entry a column.
+        """
+        weight = sample_weights(sample_weight, self.shape[0])
+        running = RunningStats(self.shape[1])
+        for block, affine in self._pass("column_stats"):
+            part = products.statistics(block, affine, None if weight is None else weight[block.rows])
+            self._require_finite(part.mean, slice(None), block, affine, missing=False)
+            running.add(block.columns, part)
+        return running.result()
+
+    def row_norms(self) -> NDArray[np.float64]:
+        """Return the Euclidean norm of each row, in one pass."""
+        squares = np.zeros(self.shape[0])
+        for block, affine in self._pass("row_norms"):
+            squares[block.rows] += products.row_squares(block, affine)
+            self._require_finite(squares, block.rows, block, affine)
+        return np.sqrt(squares)
+
+    # Views -----------------------------------------------------------------------------------------
+
+    def rows(self, index: Any) -> RowView:
+        """Return a view of some rows, in any order; it shares the storage and the count of passes.
+
+        Parameters
+        ----------
+        index : array of row numbers, or boolean mask of shape (n_samples,)
+            Which rows; one may come more than once.
+
+        Returns
+        -------
+        view : Matrix
+            Its passes go through the same data.
+        """
+        from slimline.data.row_view import RowView
+
+        return RowView(self, index)
+
+    def standardised(
+        self, centre: Any = "mean", scale: Any = "std", fill: Any = None, *, sample_weight: Any = None
+    ) -> Standardised:
+        """Return a view with each column centred and scaled and missing values filled, nothing being copied.
+
+        Parameters
+        ----------
+        centre : "mean", None or array of shape (n_features,)
+            What is subtracted.
+        scale : "std", None or array of shape (n_features,)
+            What is divided by; 1 is taken where it is 0 (a constant column).
+        fill : "mean", None, number or array of shape (n_features,)
+            What stands for a missing value, before centring. None: a missing value is an error.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the rows in mean and standard deviation.
+
+        Returns
+        -------
+        view : Matrix
+            Statistics that it needs are computed with its first pass, where whole columns go by, else in one before.
+        """
+        from slimline.data.standardised import Standardised
+
+        return Standardised(self, centre, scale, fill, sample_weight)
+
+    # Counting --------------------------------------------------------------------------------------
+
+    @property
+    def passes(self) -> int:
+        """Return how many times the data went by since the matrix was opened, views included."""
+        return self._counter.count
+
+    def listen(self, listener: Listener | None) -> None:
+        """Tell a function how far each pass is, from now on; None: no longer.
+
+        Parameters
+        ----------
+        listener : callable
+            Called with a `PassProgress` after every block; `ProgressBar()` draws a bar.
+        """
+        self._counter.listener = listener
+
+    def _pass(self, operation: str, whole_columns: bool = False) -> Iterator[tuple[Block, Affine]]:
+        whole_columns = whole_columns and self.whole_columns
+        self.require_unchanged()
+        self._tell(operation, 0.0)
+        blocks = self.blocks(whole_columns)
+        if self.reads_ahead:
+            blocks = read_ahead(blocks)
+        cells, all_cells = 0, max(self.shape[0] * self.shape[1], 1)
+        for block in blocks:
+            yield block, self._affine(block)
+            cells += block.values.shape[0] * block.values.shape[1]
+            self._tell(operation, min(cells / all_cells, 0.999))
+        self.require_unchanged()
+        self._counter.count += 1
+        self._tell(operation, 1.0, done=True)
+
+    def _tell(self, operation: str, fraction: float, done: bool = False) -> None:
+        if self._counter.listener is not None:
+            number = self._counter.count + (0 if done else 1)
+            self._counter.listener(PassProgress(number, operation, fraction, self.name))
+
+    def _affine(self, block: Block) -> Affine:
+        return PLAIN
+
+    def _require_finite(
+        self, sums: NDArray[Any], where: Any, block: Block, affine: Affine, *, missing: bool = True
+    ) -> None:
+        if not np.isfinite(sums[where]).all():
+            require_finite(self, block, affine, missing=missing)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}: {self.shape[0]:,} samples × {self.shape[1]:,} features, {self.dtype}>"
+
+
+def digest(*parts: Any) -> str:
+    """Return a short digest of texts and bytes."""
+    total = hashlib.sha256()
+    for part in parts:
+        data = part if isinstance(part, bytes) else str(part).encode()
+        total.update(len(data).to_bytes(8, "little") + data)
+    return total.hexdigest()[:32]
+
+
+def sample_weights(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
+    """Return the weights as float64, or raise; None stays None."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n,):
+        raise InvalidParameterError(f"sample_weight must have one entry for each of {n} samples; got {weight.shape}.")
+    if not (np.isfinite(weight).all() and (weight >= 0).all()):
+        raise InvalidParameterError("sample_weight must hold finite numbers, 0 or more.")
+    return weight
+
+
+def _right_hand_sides(V: Any, size: int, name: str, of: str) -> tuple[FloatMatrix, bool]:
+    V = np.asarray(V)
+    flat = V.ndim == 1
+    if V.ndim not in (1, 2) or V.shape[0] != size:
+        raise InvalidParameterError(f"{name} must have one row for each of {size} {of}s; got shape {V.shape}.")
+    if V.dtype.kind not in "fiub":
+        raise InvalidParameterError(f"{name} must hold real numbers; got element type {V.dtype}.")
+    V = np.ascontiguousarray(V.reshape(size, -1) if size else V.reshape(0, 1 if flat else V.shape[1]), dtype=np.float64)
+    if not np.isfinite(V).all():
+        raise InvalidParameterError(f"{name} holds NaN or an infinity.")
+    return V, flat

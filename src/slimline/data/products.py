@@ -1,0 +1,325 @@
+"""What one block adds to each of the sums, whatever it is made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.linalg.blas import dsyrk
+
+from slimline._kernels import reference_blocks as kernels
+from slimline._kernels import thread_count
+from slimline.data.affine import Affine
+from slimline.data.block import MISSING_CALL, Block, PackedGenotypes
+from slimline.data.finite import missing_at_all
+from slimline.data.statistics import ColumnStats
+from slimline.projections import Projection
+from slimline.projections.blocks import require_sound, result_dtype
+
+if TYPE_CHECKING:
+    from slimline.data.matrix import Matrix
+
+Floats = NDArray[np.float64]
+
+#: Bytes of a panel of columns written out in float64, and of the rows that `gram_of_rows` holds.
+_TILE_BYTES = 8 << 20
+_HELD_BYTES = 32 << 20
+
+
+def add_dot(block: Block, W: Floats, affine: Affine, out: Floats) -> None:
+    """Add the product of a block with its rows of W to the sums of its rows."""
+    W = W[block.columns]
+    if affine.factor is not None:
+        W = W * affine.factor[:, None]
+    with _Rows(out, block.rows) as sums:
+        if sp.issparse(block.values):
+            _sparse_dot(block.values, W, affine, sums)
+        else:
+            x, samples = _raw(block)
+            kernels.dot(x, samples, block.missing, W, affine.centre, affine.fill, sums, thread_count())
+
+
+def add_tdot(block: Block, A: Floats, affine: Affine, out: Floats) -> None:
+    """Add the product of a block's transpose with its rows of A to the sums of its columns."""
+    A = np.ascontiguousarray(A[block.rows])
+    sums = out[block.columns] if affine.factor is None else np.zeros((block.values.shape[1], A.shape[1]))
+    if sp.issparse(block.values):
+        _sparse_tdot(block.values, A, affine, sums)
+    else:
+        x, samples = _raw(block)
+        kernels.tdot(x, samples, block.missing, A, affine.centre, affine.fill, sums, thread_count())
+    if affine.factor is not None:
+        out[block.columns] += sums * affine.factor[:, None]
+
+
+def add_normal(block: Block, A: Floats, affine: Affine, W: Floats, out: Floats) -> None:
+    """Write Xᵀ A of a panel of whole columns to its rows of W, and add X Xᵀ A to `out`."""
+    if sp.issparse(block.values) or not isinstance(block.rows, slice):
+        add_tdot(block, A, affine, W)
+        add_dot(block, W, affine, out)
+        return
+    x, samples = _raw(block)
+    parts = (affine.centre, affine.factor, affine.fill)
+    kernels.normal(x, samples, block.missing, A, *parts, W[block.columns], out, thread_count())
+
+
+def add_sketch(block: Block, projection: Projection, affine: Affine, out: NDArray[Any]) -> None:
+    """Add the sketch of a block to the sums of its rows."""
+    first = block.columns.start
+    with _Rows(out, block.rows) as sums:
+        if sp.issparse(block.values):
+            _sparse_sketch(block, projection, affine, sums)
+        elif affine.trivial and not missing_at_all(block):
+            values = block.values.unpack("C") if isinstance(block.values, PackedGenotypes) else block.values
+            projection.apply(values, first_feature=first, out=sums)
+        else:
+            for columns, values in _tiles(block, affine, sums.dtype, "C"):
+                projection.apply(values, first_feature=first + columns.start, out=sums)
+
+
+def add_gram(block: Block, affine: Affine, out: Floats) -> None:
+    """Add the lower triangle of X Xᵀ of a panel of whole columns to `out`, which is in Fortran order."""
+    if sp.issparse(block.values):
+        _sparse_gram(block.values, affine, out)
+        return
+    for _, values in _tiles(block, affine, np.float64, "F"):
+        if isinstance(block.rows, slice):
+            dsyrk(1.0, values, beta=1.0, c=out, overwrite_c=1, lower=1)
+        else:
+            out[np.ix_(block.rows, block.rows)] += values @ values.T
+
+
+def mirrored(lower: Floats) -> Floats:
+    """Return the symmetric matrix of which only the lower triangle was computed, in C order."""
+    upper = np.triu_indices(lower.shape[0], 1)
+    lower[upper] = lower.T[upper]
+    return np.ascontiguousarray(lower)
+
+
+def gram_of_rows(matrix: Matrix) -> Floats:
+    """Return X Xᵀ of a stream of rows: some are held while all go by, so the passes are as many as such groups."""
+    n = matrix.shape[0]
+    out = np.zeros((n, n))
+    first = 0
+    while first < n:
+        first = _gram_of_group(matrix, first, out)
+    return out
+
+
+def _gram_of_group(matrix: Matrix, first: int, out: Floats) -> int:
+    """Fill the rows of `out` from `first` on, as many as can be held; return the next."""
+    held: list[Any] = []
+    size = 0
+    last = first
+    for block, affine in matrix._pass("gram"):
+        rows = block.rows if isinstance(block.rows, slice) else slice(int(block.rows[0]), int(block.rows[-1]) + 1)
+        if rows.stop <= first:
+            continue
+        values = _exact(block, affine)
+        if last < rows.stop and size < _HELD_BYTES:
+            fresh = values[max(last - rows.start, 0) :]
+            held.append(fresh)
+            size += fresh.data.nbytes + (fresh.indices.nbytes if sp.issparse(fresh) else 0)  # type: ignore[attr-defined]
+            last = rows.stop
+        for top, part in zip(np.cumsum([first, *(h.shape[0] for h in held)])[:-1], held, strict=True):
+            product: Any = part @ values.T
+            product = product.toarray() if sp.issparse(product) else product  # type: ignore[attr-defined]
+            product = _centred_product(part, values, product, affine)
+            out[top : top + part.shape[0], rows] = product
+            out[rows, top : top + part.shape[0]] = product.T
+    return last
+
+
+def statistics(block: Block, affine: Affine, weights: Floats | None) -> ColumnStats:
+    """Return the statistics of the columns of a block."""
+    width = block.values.shape[1]
+    weight, mean, deviation = np.zeros(width), np.zeros(width), np.zeros(width)
+    nonzeros, absent = np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64)
+
+    def fill_in(columns: slice, x: Any, samples: int, missing: int | None) -> None:
+        parts = [part[columns] for part in (weight, mean, deviation, nonzeros, absent)]
+        kernels.statistics(x, samples, missing, weights, *parts, thread_count())
+
+    if not affine.trivial:
+        for columns, values in _tiles(block, affine, np.float64, "C"):
+            fill_in(columns, values, 0, None)
+    elif sp.issparse(block.values):
+        return _sparse_statistics(block.values, weights)
+    else:
+        fill_in(slice(None), *_raw(block), block.missing)
+    return ColumnStats(weight, mean * weight, mean, deviation, nonzeros, absent)
+
+
+def row_squares(block: Block, affine: Affine) -> Floats:
+    """Return the sum of the squares of each row of a block."""
+    out = np.zeros(block.values.shape[0])
+    if sp.issparse(block.values):
+        x = _scaled(block.values, affine).tocsr()
+        rows = np.repeat(np.arange(out.size), np.diff(x.indptr))
+        squares = x.data * x.data
+        if affine.centre is not None:
+            middle = affine.centre if affine.factor is None else affine.centre * affine.factor
+            # (x - c)² = x (x - 2c) + c², and c² for what is not stored
+            squares = x.data * (x.data - 2.0 * middle[x.indices])
+            out += middle @ middle
+        out += np.bincount(rows, squares, minlength=out.size)
+        return np.maximum(out, 0.0)
+    x, samples = _raw(block)
+    kernels.row_squares(x, samples, block.missing, affine.centre, affine.factor, affine.fill, out, thread_count())
+    return out
+
+
+class _Rows:
+    """The rows of a result that a block adds to: a view of them, or a copy that is added when it is done."""
+
+    def __init__(self, out: NDArray[Any], rows: slice | NDArray[np.intp]) -> None:
+        self._out, self._rows = out, rows
+        scattered = not isinstance(rows, slice)
+        self._sums = np.zeros((len(rows), out.shape[1]), dtype=out.dtype) if scattered else out[rows]  # type: ignore[arg-type]
+
+    def __enter__(self) -> NDArray[Any]:
+        return self._sums
+
+    def __exit__(self, kind: Any, *error: object) -> None:
+        if kind is None and not isinstance(self._rows, slice):
+            self._out[self._rows] += self._sums
+
+
+def _raw(block: Block) -> tuple[NDArray[Any], int]:
+    """Return the array of a dense block, and the number of people if it holds packed genotypes."""
+    if isinstance(block.values, PackedGenotypes):
+        return block.values.packed, block.values.n_samples
+    return block.values, 0
+
+
+def _tiles(block: Block, affine: Affine, dtype: Any, order: str) -> Any:
+    """Yield (columns within the block, standardised values), a few megabytes at a time."""
+    rows, width = block.values.shape
+    step = max(16, _TILE_BYTES // (np.dtype(dtype).itemsize * max(rows, 1)))
+    if step >= 4096:  # the Walsh-Hadamard transform likes whole powers of two
+        step = step // 4096 * 4096
+    step = min(step, width)
+    memory = np.empty(rows * step, dtype=dtype)
+    for start in range(0, width, max(step, 1)):
+        columns = slice(start, min(start + step, width))
+        shape = (rows, columns.stop - start)
+        values = memory[: shape[0] * shape[1]].reshape(shape, order="C" if order == "C" else "F")
+        part = affine.of(columns)
+        if sp.issparse(block.values):
+            values[...] = _dense(block.values[:, columns], part)
+        else:
+            x, samples = _raw(block)
+            x = x[columns] if samples else x[:, columns]
+            kernels.tile(x, samples, block.missing, part.centre, part.factor, part.fill, values, thread_count())
+        yield columns, values
+
+
+# Sparse blocks ---------------------------------------------------------------------------------------
+
+
+def _dense(x: Any, affine: Affine) -> Floats:
+    values: Floats = x.toarray().astype(np.float64)
+    if affine.fill is not None:
+        values = np.where(np.isnan(values), affine.fill, values)
+    if affine.centre is not None:
+        values = values - affine.centre
+    return values if affine.factor is None else values * affine.factor
+
+
+def _scaled(x: Any, affine: Affine) -> Any:
+    """Return a float64 copy with missing values filled and columns scaled; centring is left out."""
+    x = x.astype(np.float64)
+    columns = x.indices if x.format == "csr" else np.repeat(np.arange(x.shape[1]), np.diff(x.indptr))
+    if affine.fill is not None:
+        x.data = np.where(np.isnan(x.data), affine.fill[columns], x.data)
+    if affine.factor is not None:
+        x.data = x.data * affine.factor[columns]
+    return x
+
+
+def _sparse_dot(x: Any, W: Floats, affine: Affine, out: Floats) -> None:
+    parts = (x.indptr, x.indices, x.data)
+    if x.format == "csr":
+        kernels.gather(*parts, W, None, affine.fill, out, thread_count())
+    else:
+        kernels.scatter(*parts, W, affine.fill, None, out, thread_count())
+    if affine.centre is not None:
+        out -= affine.centre @ W
+
+
+def _sparse_tdot(x: Any, A: Floats, affine: Affine, out: Floats) -> None:
+    parts = (x.indptr, x.indices, x.data)
+    if x.format == "csr":
+        kernels.scatter(*parts, A, None, affine.fill, out, thread_count())
+    else:
+        kernels.gather(*parts, A, affine.fill, None, out, thread_count())
+    if affine.centre is not None:
+        out -= np.outer(affine.centre, A.sum(axis=0))
+
+
+def _sparse_sketch(block: Block, projection: Projection, affine: Affine, sums: NDArray[Any]) -> None:
+    x, first = block.values, block.columns.start
+    if affine.trivial:
+        projection.apply(x, first_feature=first, out=sums)
+        return
+    require_sound(x)
+    scaled = _scaled(x, affine)
+    scaled.data = scaled.data.astype(result_dtype(x.dtype))
+    projection.apply(scaled, first_feature=first, out=sums)
+    if affine.centre is not None:
+        middle = affine.centre if affine.factor is None else affine.centre * affine.factor
+        sums -= projection.apply(middle[None, :], first_feature=first).astype(sums.dtype)
+
+
+def _sparse_gram(x: Any, affine: Affine, out: Floats) -> None:
+    require_sound(x)
+    x = _scaled(x, affine)
+    step = max(1, _HELD_BYTES // (8 * x.shape[0]))
+    rows = x.tocsr()
+    for start in range(0, x.shape[0], step):
+        part = rows[start : start + step]
+        product = (part @ rows.T).toarray()
+        out[start : start + step] += _centred_product(part, rows, product, affine)
+
+
+def _centred_product(a: Any, b: Any, product: Floats, affine: Affine) -> Floats:
+    """Return (A - 1c)(B - 1c)ᵀ from A Bᵀ, both scaled; dense rows are centred before."""
+    if affine.centre is None or not sp.issparse(a):
+        return product
+    middle = affine.centre if affine.factor is None else affine.centre * affine.factor
+    return np.asarray(product - (a @ middle)[:, None] - (b @ middle)[None, :] + middle @ middle)
+
+
+def _exact(block: Block, affine: Affine) -> Any:
+    """Return the values of a block in float64: sparse rows filled and scaled, dense rows standardised."""
+    if sp.issparse(block.values):
+        require_sound(block.values)
+        return _scaled(block.values, affine).tocsr()
+    values = np.empty(block.values.shape)
+    x, samples = _raw(block)
+    kernels.tile(x, samples, block.missing, affine.centre, affine.factor, affine.fill, values, thread_count())
+    return values
+
+
+def _sparse_statistics(x: Any, weights: Floats | None) -> ColumnStats:
+    require_sound(x)
+    n, width = x.shape
+    by_row = x.format == "csr"
+    lines = np.repeat(np.arange(n if by_row else width), np.diff(x.indptr))
+    row, column = (lines, x.indices) if by_row else (x.indices, lines)
+    values = x.data.astype(np.float64)
+    there = ~np.isnan(values)
+    row_weights = np.ones(n) if weights is None else weights
+    absent = np.bincount(column[~there], minlength=width)
+    nonzeros = np.bincount(column[there & (values != 0)], minlength=width)
+    lost = np.bincount(column[~there], row_weights[row[~there]], minlength=width)
+    weight = row_weights.sum() - lost
+    row, column, values = row[there], column[there], values[there]
+    total = np.bincount(column, row_weights[row] * values, minlength=width)
+    mean = np.divide(total, weight, out=np.zeros(width), where=weight > 0)
+    stored = np.bincount(column, row_weights[row], minlength=width)
+    deviation = np.bincount(column, row_weights[row] * (values - mean[column]) ** 2, minlength=width)
+    deviation += np.maximum(weight - stored, 0.0) * mean * mean
+    return ColumnStats(weight, total, mean, deviation, nonzeros.astype(np.int64), absent.astype(np.int64))

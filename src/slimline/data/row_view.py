@@ -1,0 +1,115 @@
+"""Some rows of a matrix, in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.data.block import MISSING_CALL, Block, PackedGenotypes
+from slimline.data.matrix import Matrix, digest
+from slimline.errors import InvalidParameterError
+
+
+class RowView(Matrix):
+    """Rows of another matrix; of each block only these are copied.
+
+    Parameters
+    ----------
+    base : Matrix
+        Where the rows come from.
+    index : array of row numbers, or boolean mask
+        Which.
+    """
+
+    def __init__(self, base: Matrix, index: Any) -> None:
+        self._index = row_numbers(index, base.shape[0])
+        super().__init__((self._index.size, base.shape[1]), base.dtype, base.name)
+        self._base = base
+        self._counter = base._counter
+        self.whole_columns = base.whole_columns
+        self.reads_ahead = base.reads_ahead
+        # positions of the view, by the row that they show
+        self._order = np.argsort(self._index, kind="stable")
+        self._sorted = self._index[self._order]
+
+    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield the blocks of the matrix, less the rows that are not seen."""
+        for block in self._base.blocks(whole_columns):
+            if (part := self._cut(block)) is not None:
+                yield part
+
+    def _cut(self, block: Block) -> Block | None:
+        if not isinstance(block.rows, slice):  # a view of a view
+            where = np.full(self._base.shape[0], -1, dtype=np.intp)
+            where[block.rows] = np.arange(block.rows.size)
+            local = where[self._index]
+            positions = np.flatnonzero(local >= 0)
+            local = local[positions]
+        else:
+            first, last = np.searchsorted(self._sorted, [block.rows.start, block.rows.stop])
+            positions = np.sort(self._order[first:last])
+            local = self._index[positions] - block.rows.start
+        if positions.size == 0:
+            return None
+        values, missing = block.values, block.missing
+        if isinstance(values, PackedGenotypes):
+            values, missing = values.unpack("F"), MISSING_CALL
+        rows: slice | NDArray[np.intp] = positions
+        if positions[-1] - positions[0] + 1 == positions.size:
+            rows = slice(int(positions[0]), int(positions[-1]) + 1)
+        if local.size == values.shape[0] and np.array_equal(local, np.arange(local.size)):
+            return Block(rows, block.columns, values, missing)
+        if isinstance(values, np.ndarray):
+            # keep the order in memory: indexing gives C order
+            values = values[local] if values.flags.c_contiguous else np.asfortranarray(values[local])
+        else:
+            values = values[local]
+        return Block(rows, block.columns, values, missing)
+
+    def rows(self, index: Any) -> RowView:
+        """Return a view of some of these rows."""
+        return RowView(self._base, self._index[row_numbers(index, self.shape[0])])
+
+    @property
+    def feature_names(self) -> Sequence[str] | None:
+        """Return the names of the columns."""
+        return self._base.feature_names
+
+    @property
+    def sample_ids(self) -> Sequence[str] | None:
+        """Return the names of these rows."""
+        ids = self._base.sample_ids
+        return None if ids is None else [ids[i] for i in self._index]
+
+    @property
+    def labels(self) -> NDArray[Any] | None:
+        """Return the labels of these rows."""
+        labels = self._base.labels
+        return None if labels is None else labels[self._index]
+
+    @property
+    def fingerprint(self) -> str:
+        """Return a digest of the data and of the row numbers."""
+        return digest("rows", self._base.fingerprint, self._index.astype(np.int64).tobytes())
+
+    def require_unchanged(self) -> None:
+        """Raise where the storage can tell that the data are not what they were."""
+        self._base.require_unchanged()
+
+
+def row_numbers(index: Any, n: int) -> NDArray[np.intp]:
+    """Return the numbers of the rows that an index or a mask names, or raise."""
+    index = np.asarray(index)
+    if index.dtype == np.bool_:
+        if index.shape != (n,):
+            raise InvalidParameterError(f"a mask of rows must have one entry for each of {n} rows; got {index.shape}.")
+        return np.flatnonzero(index)
+    if index.ndim != 1 or (index.size and index.dtype.kind not in "iu"):
+        raise InvalidParameterError("rows are chosen by a vector of whole numbers or a boolean mask.")
+    index = index.astype(np.intp)
+    if index.size and (index.min() < -n or index.max() >= n):
+        raise InvalidParameterError(f"there are {n} rows; got row numbers from {index.min()} to {index.max()}.")
+    return np.where(index < 0, index + n, index)

@@ -1,0 +1,143 @@
+"""A matrix with each column centred and scaled, and missing values filled: on the fly, never densifying."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.data import products
+from slimline.data.affine import PLAIN, Affine
+from slimline.data.block import Block
+from slimline.data.matrix import Matrix, digest, sample_weights
+from slimline.data.row_view import RowView
+from slimline.data.statistics import ColumnStats, RunningStats
+from slimline.errors import InvalidParameterError
+
+Vector = NDArray[np.float64]
+
+
+class Standardised(Matrix):
+    """(X - centre) / scale, with missing values filled before.
+
+    Parameters
+    ----------
+    base : Matrix
+        X.
+    centre, scale, fill, sample_weight
+        As in `Matrix.standardised`.
+    """
+
+    def __init__(self, base: Matrix, centre: Any, scale: Any, fill: Any, sample_weight: Any = None) -> None:
+        super().__init__(base.shape, base.dtype, base.name)
+        self._base = base
+        self._counter = base._counter
+        self.whole_columns = base.whole_columns
+        self.reads_ahead = base.reads_ahead
+        d = base.shape[1]
+        self._centre = _rule(centre, "centre", ("mean",), d)
+        self._scale = _rule(scale, "scale", ("std",), d)
+        self._fill = _rule(fill, "fill", ("mean",), d, number=True)
+        self._weight = sample_weights(sample_weight, base.shape[0])
+        self._affine_of_all: Affine | None = None
+        if not any(isinstance(rule, str) for rule in (self._centre, self._scale, self._fill)):
+            self._affine_of_all = self._affine_from(None)
+
+    @property
+    def affine(self) -> Affine:
+        """Return what is done to each column; computes the statistics, in a pass, if that has not been done."""
+        if self._affine_of_all is None:
+            self._affine_of_all = self._affine_from(self._base.column_stats(self._weight))
+        return self._affine_of_all
+
+    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield the blocks of the matrix as they are stored; the passes standardise them."""
+        return self._base.blocks(whole_columns)
+
+    def _pass(self, operation: str, whole_columns: bool = False) -> Iterator[tuple[Block, Affine]]:
+        if self._affine_of_all is not None:
+            yield from super()._pass(operation, whole_columns)
+        elif self.whole_columns and operation != "column_stats":
+            yield from self._measuring_pass(operation)
+        else:
+            self._affine_of_all = self.affine
+            yield from super()._pass(operation, whole_columns)
+
+    def _measuring_pass(self, operation: str) -> Iterator[tuple[Block, Affine]]:
+        """Go through whole columns: what is needed to standardise one is known when it is at hand."""
+        running = RunningStats(self.shape[1])
+        for block, _ in super()._pass(operation, whole_columns=True):
+            part = products.statistics(block, PLAIN, None if self._weight is None else self._weight[block.rows])
+            self._require_finite(part.mean, slice(None), block, PLAIN, missing=False)
+            running.add(block.columns, part)
+            yield block, self._affine_from(part, block.columns)
+        self._affine_of_all = self._affine_from(running.result())
+
+    def _affine(self, block: Block) -> Affine:
+        return PLAIN if self._affine_of_all is None else self._affine_of_all.of(block.columns)
+
+    def _affine_from(self, stats: ColumnStats | None, columns: slice = slice(None)) -> Affine:
+        def value(rule: str | Vector | None) -> Vector | None:
+            if isinstance(rule, str):
+                assert stats is not None
+                return stats.mean if rule == "mean" else stats.scale
+            return None if rule is None else rule[columns]
+
+        centre, scale, fill = value(self._centre), value(self._scale), value(self._fill)
+        factor = None if scale is None else 1.0 / np.where(scale == 0, 1.0, scale)
+        return Affine(centre, factor, fill)
+
+    def rows(self, index: Any) -> Any:
+        """Return a view of some rows, standardised by the statistics of all of them."""
+        affine = self.affine
+        scale = None if affine.factor is None else 1.0 / affine.factor
+        return Standardised(RowView(self._base, index), affine.centre, scale, affine.fill)
+
+    def standardised(self, *args: Any, **kwargs: Any) -> Any:
+        """Refuse: begin with the plain matrix."""
+        raise InvalidParameterError(f"{self.name} is standardised already: standardise the matrix it was made from.")
+
+    @property
+    def feature_names(self) -> Sequence[str] | None:
+        """Return the names of the columns."""
+        return self._base.feature_names
+
+    @property
+    def sample_ids(self) -> Sequence[str] | None:
+        """Return the names of the rows."""
+        return self._base.sample_ids
+
+    @property
+    def labels(self) -> NDArray[Any] | None:
+        """Return the labels of the rows."""
+        return self._base.labels
+
+    @property
+    def fingerprint(self) -> str:
+        """Return a digest of the data and of how they are standardised."""
+        rules = (self._centre, self._scale, self._fill, self._weight)
+        texts = [rule.tobytes() if isinstance(rule, np.ndarray) else str(rule) for rule in rules]
+        return digest("standardised", self._base.fingerprint, *texts)
+
+    def require_unchanged(self) -> None:
+        """Raise where the storage can tell that the data are not what they were."""
+        self._base.require_unchanged()
+
+
+def _rule(value: Any, name: str, words: tuple[str, ...], d: int, number: bool = False) -> str | Vector | None:
+    if value is None or value is False:
+        return None
+    if isinstance(value, str):
+        if value in words:
+            return value
+    else:
+        array = np.asarray(value)
+        if array.dtype.kind in "fiu":
+            if number and array.ndim == 0:
+                array = np.full(d, float(array))
+            if array.shape == (d,) and np.isfinite(array).all():
+                return np.ascontiguousarray(array, dtype=np.float64)
+    choices = ", ".join([*(repr(word) for word in words), "None", *(["a number"] if number else [])])
+    raise InvalidParameterError(f"{name} must be {choices} or {d} finite numbers, one a column; got {value!r:.100}.")

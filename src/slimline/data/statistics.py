@@ -1,0 +1,94 @@
+"""Sums over columns, put together block by block without losing digits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ColumnStats:
+    """What a pass learns about each column; missing values are left out of all but their own count.
+
+    Parameters
+    ----------
+    weight : array of shape (d,)
+        Sum of the sample weights of the values that are there (their number, without weights).
+    sum : array of shape (d,)
+        Weighted sum.
+    mean : array of shape (d,)
+        Weighted mean; 0 where a column has no value at all.
+    deviation : array of shape (d,)
+        Weighted sum of squared deviations from the mean.
+    nonzeros : array of shape (d,), int64
+        How many values are there and differ from 0.
+    missing : array of shape (d,), int64
+        How many are missing.
+    """
+
+    weight: Vector
+    sum: Vector
+    mean: Vector
+    deviation: Vector
+    nonzeros: NDArray[np.int64]
+    missing: NDArray[np.int64]
+
+    @property
+    def variance(self) -> Vector:
+        """Return the weighted mean of the squared deviations (0 where a column has no value)."""
+        return np.divide(self.deviation, self.weight, out=np.zeros_like(self.deviation), where=self.weight > 0)
+
+    @property
+    def std(self) -> Vector:
+        """Return the standard deviation of each column."""
+        return np.sqrt(self.variance)
+
+    @property
+    def scale(self) -> Vector:
+        """Return the standard deviation, and 1 where a column is constant up to rounding."""
+        eps = np.finfo(np.float64).eps
+        noise = self.weight * eps * self.variance + (self.weight * self.mean * eps) ** 2
+        return np.where(self.variance <= noise, 1.0, self.std)
+
+    @property
+    def sum_of_squares(self) -> Vector:
+        """Return the weighted sum of the squared values."""
+        return np.asarray(self.deviation + self.sum * self.mean)
+
+
+class RunningStats:
+    """Statistics of the rows seen so far, for every column.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of columns.
+    """
+
+    def __init__(self, n_features: int) -> None:
+        self._weight = np.zeros(n_features)
+        self._mean = np.zeros(n_features)
+        self._deviation = np.zeros(n_features)
+        self._nonzeros = np.zeros(n_features, dtype=np.int64)
+        self._missing = np.zeros(n_features, dtype=np.int64)
+
+    def add(self, columns: slice, part: ColumnStats) -> None:
+        """Add the statistics of further rows of some columns (Chan, Golub and LeVeque 1983: two means merged)."""
+        weight, mean = self._weight[columns], self._mean[columns]
+        total = weight + part.weight
+        share = np.divide(part.weight, total, out=np.zeros_like(total), where=total > 0)
+        step = part.mean - mean
+        self._deviation[columns] += part.deviation + step * step * weight * share
+        self._mean[columns] += step * share
+        self._weight[columns] = total
+        self._nonzeros[columns] += part.nonzeros
+        self._missing[columns] += part.missing
+
+    def result(self) -> ColumnStats:
+        """Return the statistics of all rows that were added."""
+        total = self._mean * self._weight
+        return ColumnStats(self._weight, total, self._mean, self._deviation, self._nonzeros, self._missing)
