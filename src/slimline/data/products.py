@@ -9,8 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk
 
-from slimline._kernels import reference_blocks as kernels
-from slimline._kernels import thread_count
+from slimline._kernels import _native, thread_count
 from slimline.data.affine import Affine
 from slimline.data.block import MISSING_CALL, Block, PackedGenotypes
 from slimline.data.finite import missing_at_all
@@ -38,7 +37,7 @@ def add_dot(block: Block, W: Floats, affine: Affine, out: Floats) -> None:
             _sparse_dot(block.values, W, affine, sums)
         else:
             x, samples = _raw(block)
-            kernels.dot(x, samples, block.missing, W, affine.centre, affine.fill, sums, thread_count())
+            _native.block_dot(x, samples, block.missing, W, affine.centre, affine.fill, sums, thread_count())
 
 
 def add_tdot(block: Block, A: Floats, affine: Affine, out: Floats) -> None:
@@ -49,7 +48,7 @@ def add_tdot(block: Block, A: Floats, affine: Affine, out: Floats) -> None:
         _sparse_tdot(block.values, A, affine, sums)
     else:
         x, samples = _raw(block)
-        kernels.tdot(x, samples, block.missing, A, affine.centre, affine.fill, sums, thread_count())
+        _native.block_tdot(x, samples, block.missing, A, affine.centre, affine.fill, sums, thread_count())
     if affine.factor is not None:
         out[block.columns] += sums * affine.factor[:, None]
 
@@ -62,7 +61,7 @@ def add_normal(block: Block, A: Floats, affine: Affine, W: Floats, out: Floats) 
         return
     x, samples = _raw(block)
     parts = (affine.centre, affine.factor, affine.fill)
-    kernels.normal(x, samples, block.missing, A, *parts, W[block.columns], out, thread_count())
+    _native.block_normal(x, samples, block.missing, A, *parts, W[block.columns], out, thread_count())
 
 
 def add_sketch(block: Block, projection: Projection, affine: Affine, out: NDArray[Any]) -> None:
@@ -75,7 +74,7 @@ def add_sketch(block: Block, projection: Projection, affine: Affine, out: NDArra
             values = block.values.unpack("C") if isinstance(block.values, PackedGenotypes) else block.values
             projection.apply(values, first_feature=first, out=sums)
         else:
-            for columns, values in _tiles(block, affine, sums.dtype, "C"):
+            for columns, values in _tiles(_by_rows(block), affine, sums.dtype):
                 projection.apply(values, first_feature=first + columns.start, out=sums)
 
 
@@ -84,11 +83,15 @@ def add_gram(block: Block, affine: Affine, out: Floats) -> None:
     if sp.issparse(block.values):
         _sparse_gram(block.values, affine, out)
         return
-    for _, values in _tiles(block, affine, np.float64, "F"):
-        if isinstance(block.rows, slice):
+    for _, values in _tiles(block, affine, np.float64):
+        if not isinstance(block.rows, slice):  # rows in another order than the storage's
+            ordered = np.empty_like(values)
+            ordered[block.rows] = values
+            values = ordered
+        if values.flags.f_contiguous:
             dsyrk(1.0, values, beta=1.0, c=out, overwrite_c=1, lower=1)
         else:
-            out[np.ix_(block.rows, block.rows)] += values @ values.T
+            dsyrk(1.0, values.T, beta=1.0, c=out, overwrite_c=1, lower=1, trans=1)
 
 
 def mirrored(lower: Floats) -> Floats:
@@ -140,10 +143,10 @@ def statistics(block: Block, affine: Affine, weights: Floats | None) -> ColumnSt
 
     def fill_in(columns: slice, x: Any, samples: int, missing: int | None) -> None:
         parts = [part[columns] for part in (weight, mean, deviation, nonzeros, absent)]
-        kernels.statistics(x, samples, missing, weights, *parts, thread_count())
+        _native.block_statistics(x, samples, missing, weights, *parts, thread_count())
 
     if not affine.trivial:
-        for columns, values in _tiles(block, affine, np.float64, "C"):
+        for columns, values in _tiles(block, affine, np.float64):
             fill_in(columns, values, 0, None)
     elif sp.issparse(block.values):
         return _sparse_statistics(block.values, weights)
@@ -166,8 +169,8 @@ def row_squares(block: Block, affine: Affine) -> Floats:
             out += middle @ middle
         out += np.bincount(rows, squares, minlength=out.size)
         return np.maximum(out, 0.0)
-    x, samples = _raw(block)
-    kernels.row_squares(x, samples, block.missing, affine.centre, affine.factor, affine.fill, out, thread_count())
+    for _, values in _tiles(block, affine, np.float64):
+        out += np.einsum("ij,ij->i", values, values)
     return out
 
 
@@ -194,8 +197,17 @@ def _raw(block: Block) -> tuple[NDArray[Any], int]:
     return block.values, 0
 
 
-def _tiles(block: Block, affine: Affine, dtype: Any, order: str) -> Any:
-    """Yield (columns within the block, standardised values), a few megabytes at a time."""
+def _by_rows(block: Block) -> Block:
+    """Return the block with packed genotypes unpacked row by row, as sketching likes them."""
+    if not isinstance(block.values, PackedGenotypes):
+        return block
+    return Block(block.rows, block.columns, block.values.unpack("C"), MISSING_CALL)
+
+
+def _tiles(block: Block, affine: Affine, dtype: Any) -> Any:
+    """Yield (columns within the block, standardised values), a few megabytes at a time, in the block's own order."""
+    by_row = isinstance(block.values, np.ndarray) and block.values.strides[1] == block.values.itemsize
+    order: Any = "C" if by_row or sp.issparse(block.values) else "F"
     rows, width = block.values.shape
     step = max(16, _TILE_BYTES // (np.dtype(dtype).itemsize * max(rows, 1)))
     if step >= 4096:  # the Walsh-Hadamard transform likes whole powers of two
@@ -205,14 +217,14 @@ def _tiles(block: Block, affine: Affine, dtype: Any, order: str) -> Any:
     for start in range(0, width, max(step, 1)):
         columns = slice(start, min(start + step, width))
         shape = (rows, columns.stop - start)
-        values = memory[: shape[0] * shape[1]].reshape(shape, order="C" if order == "C" else "F")
+        values = memory[: shape[0] * shape[1]].reshape(shape, order=order)
         part = affine.of(columns)
         if sp.issparse(block.values):
             values[...] = _dense(block.values[:, columns], part)
         else:
             x, samples = _raw(block)
             x = x[columns] if samples else x[:, columns]
-            kernels.tile(x, samples, block.missing, part.centre, part.factor, part.fill, values, thread_count())
+            _native.block_tile(x, samples, block.missing, part.centre, part.factor, part.fill, values, thread_count())
         yield columns, values
 
 
@@ -242,9 +254,9 @@ def _scaled(x: Any, affine: Affine) -> Any:
 def _sparse_dot(x: Any, W: Floats, affine: Affine, out: Floats) -> None:
     parts = (x.indptr, x.indices, x.data)
     if x.format == "csr":
-        kernels.gather(*parts, W, None, affine.fill, out, thread_count())
+        _native.compressed_gather(*parts, W, None, affine.fill, out, thread_count())
     else:
-        kernels.scatter(*parts, W, affine.fill, None, out, thread_count())
+        _native.compressed_scatter(*parts, W, affine.fill, None, out, thread_count())
     if affine.centre is not None:
         out -= affine.centre @ W
 
@@ -252,9 +264,9 @@ def _sparse_dot(x: Any, W: Floats, affine: Affine, out: Floats) -> None:
 def _sparse_tdot(x: Any, A: Floats, affine: Affine, out: Floats) -> None:
     parts = (x.indptr, x.indices, x.data)
     if x.format == "csr":
-        kernels.scatter(*parts, A, None, affine.fill, out, thread_count())
+        _native.compressed_scatter(*parts, A, None, affine.fill, out, thread_count())
     else:
-        kernels.gather(*parts, A, affine.fill, None, out, thread_count())
+        _native.compressed_gather(*parts, A, affine.fill, None, out, thread_count())
     if affine.centre is not None:
         out -= np.outer(affine.centre, A.sum(axis=0))
 
@@ -298,8 +310,8 @@ def _exact(block: Block, affine: Affine) -> Any:
         require_sound(block.values)
         return _scaled(block.values, affine).tocsr()
     values = np.empty(block.values.shape)
-    x, samples = _raw(block)
-    kernels.tile(x, samples, block.missing, affine.centre, affine.factor, affine.fill, values, thread_count())
+    for columns, part in _tiles(block, affine, np.float64):
+        values[:, columns] = part
     return values
 
 

@@ -76,6 +76,34 @@ struct Hadamard {
   size_t block;            // b, a power of two up to 2^31: the transform is done in blocks of b features
 };
 
+// What is done to the values of some lines before they are used: a missing one counts as `fill`, then `centre` is
+// subtracted. One number a place where the columns of X run along the lines, else one a line.
+struct Shift {
+  const double* centre;
+  const double* fill;
+  double missing;  // whole numbers: what stands for a missing value; floating point: NaN does
+};
+
+// Statistics of some columns.
+struct Moments {
+  double *weight, *mean, *deviation;
+  int64_t *nonzeros, *missing;
+};
+
+// Sums in float64 over lines of a block. [mode]: 0 the values as they are, 1 centred, 2 filled and centred; [along]: 1 if the
+// columns of X run along the lines; [1]: four vectors at a time, [0]: one. Strides count elements.
+struct LineKernels {
+  // sums[line, k] += line · v[k], vectors `pitch` apart
+  void (*dot[3][2][2])(const Shift&, const void* x, ptrdiff_t stride, size_t lines, size_t length, const double* v, size_t pitch, double* sums);
+  // y[k] += Σ a[line, k] · line
+  void (*add[3][2][2])(const Shift&, const void* x, ptrdiff_t stride, size_t lines, size_t length, const double* a, double* y, size_t pitch);
+  // the values themselves, times a factor (none: 1)
+  void (*write_f32[3][2])(const Shift&, const double* factor, const void* x, ptrdiff_t stride, size_t lines, size_t length, float* out, ptrdiff_t out_stride);
+  void (*write_f64[3][2])(const Shift&, const double* factor, const void* x, ptrdiff_t stride, size_t lines, size_t length, double* out, ptrdiff_t out_stride);
+  void (*line_statistics)(const void* x, size_t length, bool has_missing, double missing, const double* weights, Moments&);
+  void (*place_statistics)(const void* x, ptrdiff_t stride, size_t lines, size_t length, bool has_missing, double missing, const double* weights, Moments&);
+};
+
 struct Kernels {
   const char* name;
   // random numbers
@@ -115,12 +143,21 @@ struct Kernels {
   void (*hadamard_lift_f64)(const Hadamard&, const uint32_t* signs, uint64_t feature, size_t features, const double* v,
                             size_t rows, size_t v_stride, double scale, uint32_t* places, double* scratch, double* out,
                             size_t out_stride);
+  LineKernels lines[type_count];
+  // two-bit genotypes of one variant, four people a byte: copies of the first allele, `missing_call` where there is none;
+  // returns whether one is missing
+  bool (*unpack)(const uint8_t* packed, size_t people, int8_t* out);
+  // the same for `variants` variants, turned: out[person * stride + variant]
+  void (*unpack_turned)(const uint8_t* packed, ptrdiff_t packed_stride, size_t variants, size_t people, int8_t* out, ptrdiff_t stride);
   // plain vector work
   void (*convert[type_count])(const void* x, size_t count, void* out);
   void (*axpy_f32)(float a, const float* x, float* y, size_t count);
   void (*axpy_f64)(double a, const double* x, double* y, size_t count);
   uint64_t (*read)(const void* x, size_t bytes);
 };
+
+// What stands for a missing call among unpacked genotypes.
+constexpr int8_t missing_call = -127;
 
 // Rows that `lanes_dense` takes side by side: one cache line of float32.
 constexpr size_t lane_rows = 16;

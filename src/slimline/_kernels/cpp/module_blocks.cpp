@@ -2,16 +2,28 @@
 #include "module_blocks.hpp"
 
 #include <errno.h>
+#include <nanobind/stl/optional.h>
 #include <unistd.h>
 
+#include <optional>
 #include <system_error>
 
 #include "arguments.hpp"
+#include "blocks.hpp"
+#include "compressed.hpp"
+#include "half.hpp"
 #include "parallel.hpp"
 #include "without_gil.hpp"
 
 namespace slimline {
 namespace {
+
+using Vector = nb::ndarray<nb::ro, double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Table = nb::ndarray<nb::ro, double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Sums = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using OwnVector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using OwnCounts = nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Maybe = std::optional<Vector>;
 
 // Fills a C-contiguous array with rows of a file that lie `stride` bytes apart. Returns -1, or where the file ended.
 int64_t read_file(int descriptor, int64_t offset, int64_t stride, nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
@@ -37,21 +49,130 @@ int64_t read_file(int descriptor, int64_t offset, int64_t stride, nb::ndarray<nb
   return short_at;
 }
 
-// out[person, variant]: copies of the first allele, -127 for a missing call.
-void unpack_genotypes(nb::ndarray<nb::ro, uint8_t, nb::ndim<2>, nb::device::cpu> packed, size_t samples,
-                      nb::ndarray<int8_t, nb::ndim<2>, nb::device::cpu> out, int threads) {
-  const size_t variants = packed.shape(0);
-  if (packed.shape(1) != (samples + 3) / 4 || (packed.shape(1) > 1 && packed.stride(1) != 1)) refuse("packed must have ceil(samples / 4) bytes a variant, in C order");
-  if (out.shape(0) != samples || out.shape(1) != variants) refuse("out has the wrong shape");
-  static constexpr int8_t calls[4] = {2, -127, 1, 0};
-  without_gil([&] {
-    parallel_for(variants, 64, threads, [&](size_t begin, size_t end, int) {
-      for (size_t j = begin; j < end; j++) {
-        const uint8_t* line = packed.data() + ptrdiff_t(j) * packed.stride(0);
-        int8_t* to = out.data() + ptrdiff_t(j) * out.stride(1);
-        for (size_t i = 0; i < samples; i++) to[ptrdiff_t(i) * out.stride(0)] = calls[line[i / 4] >> (2 * (i % 4)) & 3];
-      }
-    });
+// `samples` = 0: an array; else genotypes of two bits, one row of bytes a variant.
+Lines lines_of(const Array& x, size_t samples) {
+  if (x.ndim() != 2) refuse("X must have two dimensions");
+  if (samples) {
+    if (x.dtype() != nb::dtype<uint8_t>() || x.shape(1) != (samples + 3) / 4) refuse("packed genotypes must have ceil(samples / 4) bytes a variant");
+    if ((x.shape(1) > 1 && x.stride(1) != 1) || (x.shape(0) > 1 && x.stride(0) < int64_t(x.shape(1)))) refuse("packed genotypes must be in C order");
+    return {Type::i8, static_cast<const char*>(x.data()), x.shape(0), samples, x.stride(0), false, true};
+  }
+  const Dense d = dense_of(x);
+  const bool by_row = d.column_stride == 1 && (d.rows <= 1 || d.row_stride >= ptrdiff_t(d.columns));
+  return by_row ? Lines{d.type, d.data, d.rows, d.columns, d.row_stride, true, false} : Lines{d.type, d.data, d.columns, d.rows, d.column_stride, false, false};
+}
+
+const double* vector_of(const Maybe& v, size_t size, const char* name) {
+  if (!v) return nullptr;
+  if (v->shape(0) != size) refuse(std::string(name) + " must have one entry a column");
+  require_aligned(*v, name);
+  return v->data();
+}
+
+Standard standard_of(const Lines& x, std::optional<int> missing, const Maybe& centre, const Maybe& factor, const Maybe& fill) {
+  return {vector_of(centre, x.columns(), "centre"), vector_of(factor, x.columns(), "factor"), vector_of(fill, x.columns(), "fill"),
+          missing.has_value(), double(missing.value_or(0))};
+}
+
+template <class A> void require_shape(const A& array, size_t rows, size_t columns, const char* name) {
+  if (array.shape(0) != rows || array.shape(1) != columns) refuse(std::string(name) + " has the wrong shape");
+  require_aligned(array, name);
+}
+
+void unpack_genotypes(Array packed, size_t samples, nb::ndarray<int8_t, nb::ndim<2>, nb::device::cpu> out, int threads) {
+  if (!samples) return;
+  const Lines x = lines_of(packed, samples);
+  if (out.shape(0) != samples || out.shape(1) != x.lines) refuse("out has the wrong shape");
+  const bool by_row = x.lines <= 1 || out.stride(1) == 1, by_column = samples <= 1 || out.stride(0) == 1;
+  if (!by_row && !by_column) refuse("out must lie in memory by rows or by columns");
+  without_gil([&] { unpack_block(x, out.data(), out.stride(0), by_row ? 1 : out.stride(1), threads); });
+}
+
+void dot(Array x, size_t samples, std::optional<int> missing, Table w, Maybe centre, Maybe fill, Sums out, int threads) {
+  const Lines lines = lines_of(x, samples);
+  const Standard s = standard_of(lines, missing, centre, {}, fill);
+  const size_t k = w.shape(1);
+  require_shape(w, lines.columns(), k, "W");
+  require_shape(out, lines.rows(), k, "out");
+  without_gil([&] { block_dot(lines, s, w.data(), k, out.data(), threads); });
+}
+
+void tdot(Array x, size_t samples, std::optional<int> missing, Table a, Maybe centre, Maybe fill, Sums out, int threads) {
+  const Lines lines = lines_of(x, samples);
+  const Standard s = standard_of(lines, missing, centre, {}, fill);
+  const size_t k = a.shape(1);
+  require_shape(a, lines.rows(), k, "A");
+  require_shape(out, lines.columns(), k, "out");
+  without_gil([&] { block_tdot(lines, s, a.data(), k, out.data(), threads); });
+}
+
+void normal(Array x, size_t samples, std::optional<int> missing, Table a, Maybe centre, Maybe factor, Maybe fill, Sums w, Sums out, int threads) {
+  const Lines lines = lines_of(x, samples);
+  const Standard s = standard_of(lines, missing, centre, factor, fill);
+  const size_t k = a.shape(1);
+  require_shape(a, lines.rows(), k, "A");
+  require_shape(w, lines.columns(), k, "W");
+  require_shape(out, lines.rows(), k, "out");
+  without_gil([&] { block_normal(lines, s, a.data(), k, w.data(), out.data(), threads); });
+}
+
+void tile(Array x, size_t samples, std::optional<int> missing, Maybe centre, Maybe factor, Maybe fill, Writable out, int threads) {
+  const Lines lines = lines_of(x, samples);
+  const Standard s = standard_of(lines, missing, centre, factor, fill);
+  if (out.ndim() != 2 || out.shape(0) != lines.rows() || out.shape(1) != lines.columns()) refuse("out has the wrong shape");
+  require_aligned(out, "out");
+  const int line = lines.along ? 0 : 1, place = 1 - line;
+  if ((lines.length > 1 && out.stride(place) != 1) || (lines.lines > 1 && out.stride(line) < int64_t(lines.length)))
+    refuse("out must be in the order of the block: C, or Fortran for columns and packed genotypes");
+  by_result(out, [&](auto zero) {
+    using T = decltype(zero);
+    without_gil([&] { block_tile<T>(lines, s, static_cast<T*>(out.data()), out.stride(line), threads); });
+  });
+}
+
+void statistics(Array x, size_t samples, std::optional<int> missing, Maybe weights, OwnVector weight, OwnVector mean, OwnVector deviation,
+                OwnCounts nonzeros, OwnCounts absent, int threads) {
+  const Lines lines = lines_of(x, samples);
+  const Standard s = standard_of(lines, missing, {}, {}, {});
+  const double* by_row = vector_of(weights, lines.rows(), "weights");
+  for (size_t size : {weight.shape(0), mean.shape(0), deviation.shape(0), nonzeros.shape(0), absent.shape(0)})
+    if (size != lines.columns()) refuse("results must have one entry a column");
+  const Moments m{weight.data(), mean.data(), deviation.data(), nonzeros.data(), absent.data()};
+  without_gil([&] { block_statistics(lines, s, by_row, m, threads); });
+}
+
+template <bool gathers>
+void compressed(Array pointer, Array index, Array value, Table v, Maybe line_fill, Maybe place_fill, Sums out, int threads) {
+  for (const Array* a : {&pointer, &index, &value}) {
+    if (a->ndim() != 1 || (a->shape(0) > 1 && a->stride(0) != 1)) refuse("the parts of a sparse matrix must be contiguous vectors");
+    require_aligned(*a, "a sparse matrix");
+  }
+  if (pointer.shape(0) < 1 || index.shape(0) != value.shape(0)) refuse("the sparse matrix is damaged: its parts do not fit together");
+  if (pointer.dtype() != index.dtype()) refuse("indptr and indices must be int32 or int64, both alike");
+  const size_t lines = pointer.shape(0) - 1, places = gathers ? v.shape(0) : out.shape(0), k = v.shape(1);
+  require_shape(v, gathers ? places : lines, k, "the right-hand sides");
+  require_shape(out, gathers ? lines : places, k, "out");
+  const double* by_line = vector_of(line_fill, lines, "the fill");
+  const double* by_place = vector_of(place_fill, places, "the fill");
+  by_index(index, [&](auto i) {
+    using Index = decltype(i);
+    auto run = [&](auto element) {
+      using T = decltype(element);
+      const SparseLines<Index, T> x{static_cast<const Index*>(pointer.data()), static_cast<const Index*>(index.data()),
+                                    static_cast<const T*>(value.data()), lines, places, value.shape(0), by_line, by_place};
+      without_gil([&] {
+        if constexpr (gathers) gather(x, v.data(), k, out.data(), threads);
+        else scatter(x, v.data(), k, out.data(), threads);
+      });
+    };
+    switch (type_of(value.dtype())) {
+      case Type::f32: return run(float());
+      case Type::f64: return run(double());
+      case Type::f16: return run(Half());
+      case Type::i8: return run(int8_t());
+      case Type::u8: return run(uint8_t());
+      case Type::i16: return run(int16_t());
+    }
   });
 }
 
@@ -61,6 +182,20 @@ void bind_blocks(nb::module_& m) {
   using namespace nb::literals;
   m.def("read_file", &read_file, "descriptor"_a, "offset"_a, "stride"_a, "out"_a.noconvert(), "Fills out with rows of a file; -1, or the byte where it ended.");
   m.def("unpack_genotypes", &unpack_genotypes, "packed"_a.noconvert(), "samples"_a, "out"_a.noconvert(), "threads"_a, "Copies of the first allele, -127 for a missing call.");
+  m.def("block_dot", &dot, "x"_a.noconvert(), "samples"_a, "missing"_a.none(), "W"_a.noconvert(), "centre"_a.noconvert().none(), "fill"_a.noconvert().none(),
+        "out"_a.noconvert(), "threads"_a, "out += X W.");
+  m.def("block_tdot", &tdot, "x"_a.noconvert(), "samples"_a, "missing"_a.none(), "A"_a.noconvert(), "centre"_a.noconvert().none(), "fill"_a.noconvert().none(),
+        "out"_a.noconvert(), "threads"_a, "out += X^T A.");
+  m.def("block_normal", &normal, "x"_a.noconvert(), "samples"_a, "missing"_a.none(), "A"_a.noconvert(), "centre"_a.noconvert().none(), "factor"_a.noconvert().none(),
+        "fill"_a.noconvert().none(), "W"_a.noconvert(), "out"_a.noconvert(), "threads"_a, "W = X^T A and out += X X^T A of a block with all rows.");
+  m.def("block_tile", &tile, "x"_a.noconvert(), "samples"_a, "missing"_a.none(), "centre"_a.noconvert().none(), "factor"_a.noconvert().none(),
+        "fill"_a.noconvert().none(), "out"_a.noconvert(), "threads"_a, "The standardised values.");
+  m.def("block_statistics", &statistics, "x"_a.noconvert(), "samples"_a, "missing"_a.none(), "weights"_a.noconvert().none(), "weight"_a.noconvert(), "mean"_a.noconvert(),
+        "deviation"_a.noconvert(), "nonzeros"_a.noconvert(), "absent"_a.noconvert(), "threads"_a, "Weight, mean, squared deviations, non-zeros and missing values of each column.");
+  m.def("compressed_gather", &compressed<true>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "V"_a.noconvert(), "line_fill"_a.noconvert().none(),
+        "index_fill"_a.noconvert().none(), "out"_a.noconvert(), "threads"_a, "out[line] += value V[index].");
+  m.def("compressed_scatter", &compressed<false>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "V"_a.noconvert(), "line_fill"_a.noconvert().none(),
+        "index_fill"_a.noconvert().none(), "out"_a.noconvert(), "threads"_a, "out[index] += value V[line].");
 }
 
 }  // namespace slimline

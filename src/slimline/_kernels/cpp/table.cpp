@@ -13,6 +13,8 @@ const Kernels& table() {
     add_scatter_kernels(t);
     add_grouped_kernels(t);
     add_hadamard_kernels(t);
+    add_line_kernels(t);
+    add_genotype_kernels(t);
     return t;
   }();
   return built;

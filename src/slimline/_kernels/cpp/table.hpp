@@ -9,6 +9,8 @@ void add_row_kernels(Kernels&);
 void add_scatter_kernels(Kernels&);
 void add_grouped_kernels(Kernels&);
 void add_hadamard_kernels(Kernels&);
+void add_line_kernels(Kernels&);
+void add_genotype_kernels(Kernels&);
 
 const Kernels& table();
 

@@ -1,0 +1,348 @@
+#include "blocks.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "parallel.hpp"
+#include "product_common.hpp"
+
+namespace slimline {
+namespace {
+
+constexpr size_t group_lines = 32;     // lines that are worked on while they are in the nearest cache
+constexpr size_t panel_bytes = 1 << 20;  // of X, used twice while it is in the cache
+
+size_t whole_fours(size_t k) { return k == 1 ? 1 : (k + 3) / 4 * 4; }
+
+// Places of a line that are done at a time, so that the vectors along them stay in the cache.
+size_t stretch_of(size_t k) { return k <= 4 ? 4096 : 1024; }
+
+// What a block does to its values, with every vector there that a mode needs.
+class Changes {
+ public:
+  Changes(const Lines& x, const Standard& s) : along_(x.along) {
+    const bool floating = x.type == Type::f32 || x.type == Type::f64 || x.type == Type::f16;
+    shift_ = {s.centre, s.fill, x.packed ? double(missing_call) : s.missing};
+    const bool may_miss = x.packed || (floating ? s.fill != nullptr : s.has_missing);
+    mode_ = may_miss ? 2 : s.centre ? 1 : 0;
+    if (mode_ == 2 && !shift_.centre) zeros_.assign(x.columns(), 0.0), shift_.centre = zeros_.data();
+    // A missing value that nothing fills makes the sum NaN, which is how it is found.
+    if (mode_ == 2 && !shift_.fill) gone_.assign(x.columns(), std::numeric_limits<double>::quiet_NaN()), shift_.fill = gone_.data();
+    mode_if_none_ = s.centre ? 1 : 0;
+  }
+  int mode(bool any_missing = true) const { return any_missing ? mode_ : mode_if_none_; }
+  Shift at(size_t line, size_t place) const {
+    const size_t skip = along_ ? place : line;
+    return {shift_.centre ? shift_.centre + skip : nullptr, shift_.fill ? shift_.fill + skip : nullptr, shift_.missing};
+  }
+
+ private:
+  bool along_;
+  Shift shift_;
+  int mode_, mode_if_none_;
+  std::vector<double> zeros_, gone_;
+};
+
+// A few lines ready to be read: in place, or unpacked.
+struct Group {
+  const char* data;
+  ptrdiff_t stride;
+  bool any_missing;
+};
+
+class Source {  // one for each worker
+ public:
+  explicit Source(const Lines& x) : x_(x), pitch_((x.length + 63) / 64 * 64) {
+    if (x.packed) memory_.resize(group_lines * pitch_);
+  }
+  // `count` <= group_lines lines from `first` on
+  Group group(size_t first, size_t count) {
+    if (!x_.packed) return {x_.data + ptrdiff_t(first) * x_.stride * ptrdiff_t(x_.item()), x_.stride, true};
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+      const auto* packed = reinterpret_cast<const uint8_t*>(x_.data) + ptrdiff_t(first + i) * x_.stride;
+      any |= kernels().unpack(packed, x_.length, memory_.data() + i * pitch_);
+    }
+    return {reinterpret_cast<const char*>(memory_.data()), ptrdiff_t(pitch_), any};
+  }
+
+ private:
+  const Lines& x_;
+  size_t pitch_;
+  std::vector<int8_t> memory_;
+};
+
+// Vectors side by side (length x k) as rows of their own, padded to whole fours.
+void turn_in(const double* from, size_t length, size_t k, double* to, size_t pitch) {
+  for (size_t j = 0; j < whole_fours(k); j++)
+    for (size_t t = 0; t < length; t++) to[j * pitch + t] = j < k ? from[t * k + j] : 0.0;
+}
+
+class Worker {
+ public:
+  Worker(const Lines& x, const Changes& changes, size_t k)
+      : x_(x), changes_(changes), kernels_(kernels().lines[int(x.type)]), source_(x), k_(k), part_(group_lines * 4) {}
+
+  // out[line] (k side by side) += lines [first, last) times v over the places [from, to); v has `pitch` between vectors
+  void dot(const Group& g, size_t first, size_t count, size_t from, size_t to, const double* v, size_t pitch, double* out) {
+    const char* data = g.data + ptrdiff_t(from * x_.item());
+    const Shift shift = changes_.at(first, from);
+    const auto& kernel = kernels_.dot[changes_.mode(g.any_missing)][x_.along];
+    if (k_ == 1) return kernel[0](shift, data, g.stride, count, to - from, v, pitch, out);
+    for (size_t j = 0; j < k_; j += 4) {
+      std::fill_n(part_.data(), count * 4, 0.0);
+      kernel[1](shift, data, g.stride, count, to - from, v + j * pitch, pitch, part_.data());
+      for (size_t i = 0; i < count; i++)
+        for (size_t c = j; c < std::min(j + 4, k_); c++) out[i * k_ + c] += part_[i * 4 + c - j];
+    }
+  }
+  // y[place] += Σ a[line] · line, y as rows `pitch` apart
+  void add(const Group& g, size_t first, size_t count, size_t from, size_t to, const double* a, double* y, size_t pitch) {
+    const char* data = g.data + ptrdiff_t(from * x_.item());
+    const Shift shift = changes_.at(first, from);
+    const auto& kernel = kernels_.add[changes_.mode(g.any_missing)][x_.along];
+    if (k_ == 1) return kernel[0](shift, data, g.stride, count, to - from, a, y, pitch);
+    for (size_t j = 0; j < k_; j += 4) {
+      for (size_t i = 0; i < count; i++)
+        for (size_t c = j; c < j + 4; c++) part_[i * 4 + c - j] = c < k_ ? a[i * k_ + c] : 0.0;
+      kernel[1](shift, data, g.stride, count, to - from, part_.data(), y + j * pitch, pitch);
+    }
+  }
+  Source& source() { return source_; }
+
+ private:
+  const Lines& x_;
+  const Changes& changes_;
+  const LineKernels& kernels_;
+  Source source_;
+  size_t k_;
+  std::vector<double> part_;
+};
+
+int threads_for(const Lines& x, size_t k, int threads) {
+  return worthwhile_threads(double(x.lines) * double(x.length) * double(k) * 0.12, threads);
+}
+
+// One range of [0, count) for each worker, in whole `unit`s; always the same one, so that sums come out the same.
+template <class F> void in_ranges(size_t count, size_t unit, int threads, F body) {
+  const size_t units = (count + unit - 1) / unit;
+  const size_t workers = std::min<size_t>(size_t(std::max(threads, 1)), std::max<size_t>(units, 1));
+  parallel_for(workers, 1, int(workers), [&](size_t w, size_t, int) {
+    body(std::min(count, units * w / workers * unit), std::min(count, units * (w + 1) / workers * unit), w);
+  });
+}
+
+// lines against vectors: every line has a sum of its own
+void lines_dot(const Lines& x, const Changes& changes, const double* v, size_t k, double* out, int threads) {
+  const size_t stretch = std::min(stretch_of(k), x.length);
+  in_ranges(x.lines, 4, threads, [&](size_t begin, size_t end, size_t) {
+    Worker worker(x, changes, k);
+    std::vector<double> turned(k == 1 ? 0 : whole_fours(k) * stretch);
+    // Packed lines are unpacked once, so all of their length is done while they are at hand.
+    const size_t batch = x.packed ? group_lines : std::max<size_t>(end - begin, 1);
+    for (size_t from_line = begin; from_line < end; from_line += batch) {
+      const size_t to_line = std::min(end, from_line + batch);
+      Group g{};
+      if (x.packed) g = worker.source().group(from_line, to_line - from_line);
+      for (size_t t = 0; t < x.length; t += stretch) {
+        const size_t to = std::min(x.length, t + stretch);
+        if (k > 1) turn_in(v + t * k, to - t, k, turned.data(), stretch);
+        const double* vectors = k == 1 ? v + t : turned.data();
+        for (size_t line = from_line; line < to_line; line += group_lines) {
+          const size_t count = std::min(group_lines, to_line - line);
+          if (!x.packed) g = worker.source().group(line, count);
+          worker.dot(g, line, count, t, to, vectors, stretch, out + line * k);
+        }
+        throw_if_interrupted();
+      }
+    }
+  });
+}
+
+// lines added to vectors: places are shared out where there are enough of them, else lines, each worker with sums of its own
+void lines_add(const Lines& x, const Changes& changes, const double* a, size_t k, double* out, int threads) {
+  const size_t stretch = std::min(stretch_of(k), x.length), rows = whole_fours(k);
+  auto sum_up = [&](Worker& worker, size_t first, size_t last, size_t from, size_t to, double* y, size_t pitch) {
+    // y: sums of the places [from, to)
+    for (size_t line = first; line < last; line += group_lines) {
+      const size_t count = std::min(group_lines, last - line);
+      const Group g = worker.source().group(line, count);
+      for (size_t t = from; t < to; t += stretch)
+        worker.add(g, line, count, t, std::min(to, t + stretch), a + line * k, y + (t - from), pitch);
+    }
+    throw_if_interrupted();
+  };
+  auto add_out = [&](const double* y, size_t from, size_t to, size_t pitch) {
+    for (size_t t = from; t < to; t++)
+      for (size_t j = 0; j < k; j++) out[t * k + j] += y[j * pitch + t - from];
+  };
+  if (!x.packed && x.length >= size_t(threads) * stretch) {
+    in_ranges(x.length, 64, threads, [&](size_t begin, size_t end, size_t) {
+      Worker worker(x, changes, k);
+      std::vector<double> y(rows * stretch);
+      for (size_t t = begin; t < end; t += stretch) {
+        const size_t to = std::min(end, t + stretch);
+        std::fill(y.begin(), y.end(), 0.0);
+        sum_up(worker, 0, x.lines, t, to, y.data(), stretch);
+        add_out(y.data(), t, to, stretch);
+      }
+    });
+    return;
+  }
+  std::vector<std::vector<double>> own(size_t(std::max(threads, 1)));
+  in_ranges(x.lines, group_lines, threads, [&](size_t begin, size_t end, size_t w) {
+    Worker worker(x, changes, k);
+    own[w].assign(rows * x.length, 0.0);
+    sum_up(worker, begin, end, 0, x.length, own[w].data(), x.length);
+  });
+  for (const auto& y : own)
+    if (!y.empty()) add_out(y.data(), 0, x.length, x.length);
+}
+
+}  // namespace
+
+void block_dot(const Lines& x, const Standard& s, const double* w, size_t k, double* out, int threads) {
+  if (x.lines == 0 || x.length == 0 || k == 0) return;
+  const Changes changes(x, s);
+  (x.along ? lines_dot : lines_add)(x, changes, w, k, out, threads_for(x, k, threads));
+}
+
+void block_tdot(const Lines& x, const Standard& s, const double* a, size_t k, double* out, int threads) {
+  if (x.lines == 0 || x.length == 0 || k == 0) return;
+  const Changes changes(x, s);
+  (x.along ? lines_add : lines_dot)(x, changes, a, k, out, threads_for(x, k, threads));
+}
+
+void block_normal(const Lines& x, const Standard& s, const double* a, size_t k, double* w, double* out, int threads) {
+  if (x.columns() == 0 || k == 0) return;
+  if (x.rows() == 0) { std::fill_n(w, x.columns() * k, 0.0); return; }
+  const Changes changes(x, s);
+  const size_t rows = whole_fours(k);
+  threads = threads_for(x, 2 * k, threads);
+  std::vector<std::vector<double>> own(size_t(std::max(threads, 1)));
+  if (x.along) {
+    // panels of columns: the rows' stretches are added up, then multiplied with the sums while they are still near
+    const size_t width = std::clamp<size_t>(panel_bytes / x.item() / x.lines / 64 * 64, 64, 4096);
+    in_ranges(x.length, 64, threads, [&](size_t begin, size_t end, size_t id) {
+      Worker worker(x, changes, k);
+      std::vector<double> y(rows * width);
+      own[id].assign(x.lines * k, 0.0);
+      for (size_t t = begin; t < end; t += width) {
+        const size_t to = std::min(end, t + width);
+        std::fill(y.begin(), y.end(), 0.0);
+        for (size_t line = 0; line < x.lines; line += group_lines) {
+          const size_t count = std::min(group_lines, x.lines - line);
+          worker.add(worker.source().group(line, count), line, count, t, to, a + line * k, y.data(), width);
+        }
+        for (size_t j = 0; j < k; j++)
+          for (size_t c = t; c < to; c++) {
+            double& sum = y[j * width + c - t];
+            if (s.factor) sum *= s.factor[c];
+            w[c * k + j] = sum;
+            if (s.factor) sum *= s.factor[c];
+          }
+        for (size_t line = 0; line < x.lines; line += group_lines) {
+          const size_t count = std::min(group_lines, x.lines - line);
+          worker.dot(worker.source().group(line, count), line, count, t, to, y.data(), width, own[id].data() + line * k);
+        }
+        throw_if_interrupted();
+      }
+    });
+    for (const auto& y : own)
+      for (size_t i = 0; i < y.size(); i++) out[i] += y[i];
+    return;
+  }
+  // columns: each has its sum at once, and is then added
+  std::vector<double> turned(k == 1 ? 0 : rows * x.length);
+  if (k > 1) turn_in(a, x.length, k, turned.data(), x.length);
+  const double* vectors = k == 1 ? a : turned.data();
+  in_ranges(x.lines, group_lines, threads, [&](size_t begin, size_t end, size_t id) {
+    Worker worker(x, changes, k);
+    std::vector<double> scaled(group_lines * k);
+    own[id].assign(rows * x.length, 0.0);
+    const size_t fits = std::max<size_t>(4, panel_bytes / 4 / x.item() / x.length / 4 * 4);
+    const size_t step = x.packed ? group_lines : std::min(group_lines, fits);
+    for (size_t line = begin; line < end; line += step) {
+      const size_t count = std::min(step, end - line);
+      const Group g = worker.source().group(line, count);
+      double* sums = w + line * k;
+      std::fill_n(sums, count * k, 0.0);
+      worker.dot(g, line, count, 0, x.length, vectors, x.length, sums);
+      for (size_t i = 0; i < count * k; i++) {
+        const double factor = s.factor ? s.factor[line + i / k] : 1.0;
+        sums[i] *= factor;
+        scaled[i] = sums[i] * factor;
+      }
+      worker.add(g, line, count, 0, x.length, scaled.data(), own[id].data(), x.length);
+      throw_if_interrupted();
+    }
+  });
+  for (const auto& y : own)
+    if (!y.empty())
+      for (size_t i = 0; i < x.length; i++)
+        for (size_t j = 0; j < k; j++) out[i * k + j] += y[j * x.length + i];
+}
+
+template <class T> void block_tile(const Lines& x, const Standard& s, T* out, ptrdiff_t stride, int threads) {
+  if (x.lines == 0 || x.length == 0) return;
+  const Changes changes(x, s);
+  const LineKernels& k = kernels().lines[int(x.type)];
+  in_ranges(x.lines, group_lines, threads_for(x, 4, threads), [&](size_t begin, size_t end, size_t) {
+    Source source(x);
+    for (size_t line = begin; line < end; line += group_lines) {
+      const size_t count = std::min(group_lines, end - line);
+      const Group g = source.group(line, count);
+      const double* factor = s.factor && !x.along ? s.factor + line : s.factor;
+      const int mode = changes.mode(g.any_missing);
+      T* to = out + ptrdiff_t(line) * stride;
+      if constexpr (sizeof(T) == 4) k.write_f32[mode][x.along](changes.at(line, 0), factor, g.data, g.stride, count, x.length, to, stride);
+      else k.write_f64[mode][x.along](changes.at(line, 0), factor, g.data, g.stride, count, x.length, to, stride);
+    }
+  });
+}
+template void block_tile<float>(const Lines&, const Standard&, float*, ptrdiff_t, int);
+template void block_tile<double>(const Lines&, const Standard&, double*, ptrdiff_t, int);
+
+void block_statistics(const Lines& x, const Standard& s, const double* weights, const Moments& m, int threads) {
+  const LineKernels& k = kernels().lines[int(x.type)];
+  const bool has_missing = x.packed || s.has_missing;
+  const double missing = x.packed ? double(missing_call) : s.missing;
+  threads = threads_for(x, 8, threads);
+  auto from = [&](size_t c) { return Moments{m.weight + c, m.mean + c, m.deviation + c, m.nonzeros + c, m.missing + c}; };
+  if (x.along) {
+    in_ranges(x.length, 64, threads, [&](size_t begin, size_t end, size_t) {
+      for (size_t t = begin; t < end; t += 1024) {
+        Moments part = from(t);
+        k.place_statistics(x.data + ptrdiff_t(t * x.item()), x.stride, x.lines, std::min(end, t + 1024) - t, has_missing, missing, weights, part);
+        throw_if_interrupted();
+      }
+    });
+    return;
+  }
+  in_ranges(x.lines, group_lines, threads, [&](size_t begin, size_t end, size_t) {
+    Source source(x);
+    for (size_t line = begin; line < end; line += group_lines) {
+      const size_t count = std::min(group_lines, end - line);
+      const Group g = source.group(line, count);
+      for (size_t i = 0; i < count; i++) {
+        Moments part = from(line + i);
+        k.line_statistics(g.data + ptrdiff_t(i) * g.stride * ptrdiff_t(x.item()), x.length, has_missing, missing, weights, part);
+      }
+      throw_if_interrupted();
+    }
+  });
+}
+
+void unpack_block(const Lines& x, int8_t* out, ptrdiff_t row_stride, ptrdiff_t column_stride, int threads) {
+  const auto* packed = reinterpret_cast<const uint8_t*>(x.data);
+  in_ranges(x.lines, 64, threads_for(x, 1, threads), [&](size_t begin, size_t end, size_t) {
+    if (row_stride == 1 && column_stride != 1) {
+      for (size_t j = begin; j < end; j++) kernels().unpack(packed + ptrdiff_t(j) * x.stride, x.length, out + ptrdiff_t(j) * column_stride);
+    } else {
+      kernels().unpack_turned(packed + ptrdiff_t(begin) * x.stride, x.stride, end - begin, x.length, out + begin, row_stride);
+    }
+  });
+}
+
+}  // namespace slimline

@@ -1,0 +1,41 @@
+// Products of one block of X in float64, whatever its elements; each value is filled, centred and scaled on the way.
+#pragma once
+
+#include "kernels.hpp"
+#include "products.hpp"
+
+namespace slimline {
+
+// A block as lines in memory: rows (C order), columns (Fortran order), or packed genotypes (always columns).
+struct Lines {
+  Type type;
+  const char* data;
+  size_t lines, length;
+  ptrdiff_t stride;  // elements; bytes of packed genotypes
+  bool along;        // the columns of X run along the lines: C order
+  bool packed;       // two bits a value; `type` is that of the unpacked values
+  size_t rows() const { return along ? lines : length; }
+  size_t columns() const { return along ? length : lines; }
+  size_t item() const { return Dense{type, nullptr, 0, 0, 0, 0}.item(); }
+};
+
+// What is done to each value; null: nothing.
+struct Standard {
+  const double *centre, *factor, *fill;  // one a column of the block
+  bool has_missing;                      // whole numbers: `missing` stands for a missing value
+  double missing;
+};
+
+// out (rows x k, C order) += X W, W columns x k
+void block_dot(const Lines&, const Standard&, const double* w, size_t k, double* out, int threads);
+// out (columns x k) += X^T A, A rows x k
+void block_tdot(const Lines&, const Standard&, const double* a, size_t k, double* out, int threads);
+// w (columns x k) = X^T A and out (rows x k) += X X^T A, for a block with all rows
+void block_normal(const Lines&, const Standard&, const double* a, size_t k, double* w, double* out, int threads);
+// the values, in lines as in the block, `stride` elements apart
+template <class T> void block_tile(const Lines&, const Standard&, T* out, ptrdiff_t stride, int threads);
+void block_statistics(const Lines&, const Standard&, const double* weights, const Moments&, int threads);
+// people x variants, by rows or by columns
+void unpack_block(const Lines&, int8_t* out, ptrdiff_t row_stride, ptrdiff_t column_stride, int threads);
+
+}  // namespace slimline

@@ -1,0 +1,101 @@
+// Genotypes of two bits, as PLINK packs them: 00 two copies of the first allele, 10 one, 11 none, 01 a missing call.
+#include "simd.hpp"
+#include "table.hpp"
+
+namespace slimline::SLIMLINE_ISA {
+namespace {
+
+constexpr int8_t calls[4] = {2, missing_call, 1, 0};
+
+SLIMLINE_INLINE int8_t call_of(const uint8_t* packed, size_t person) { return calls[packed[person / 4] >> (2 * (person % 4)) & 3]; }
+
+#if SLIMLINE_VECTOR_BYTES >= 32
+// 16 bytes to 64 calls: a nibble holds two codes, and a shuffle looks each of them up.
+SLIMLINE_INLINE void unpack64(__m128i codes, int8_t* out) {
+  alignas(16) static constexpr int8_t first[16] = {2, missing_call, 1, 0, 2, missing_call, 1, 0, 2, missing_call, 1, 0, 2, missing_call, 1, 0};
+  alignas(16) static constexpr int8_t second[16] = {2, 2, 2, 2, missing_call, missing_call, missing_call, missing_call, 1, 1, 1, 1, 0, 0, 0, 0};
+  const __m128i one = _mm_load_si128((const __m128i*)first), two = _mm_load_si128((const __m128i*)second);
+  const __m128i low = _mm_and_si128(codes, _mm_set1_epi8(15)), high = _mm_and_si128(_mm_srli_epi16(codes, 4), _mm_set1_epi8(15));
+  const __m128i a = _mm_shuffle_epi8(one, low), b = _mm_shuffle_epi8(two, low), c = _mm_shuffle_epi8(one, high), d = _mm_shuffle_epi8(two, high);
+  const __m128i ab0 = _mm_unpacklo_epi8(a, b), ab1 = _mm_unpackhi_epi8(a, b), cd0 = _mm_unpacklo_epi8(c, d), cd1 = _mm_unpackhi_epi8(c, d);
+  _mm_storeu_si128((__m128i*)out, _mm_unpacklo_epi16(ab0, cd0));
+  _mm_storeu_si128((__m128i*)(out + 16), _mm_unpackhi_epi16(ab0, cd0));
+  _mm_storeu_si128((__m128i*)(out + 32), _mm_unpacklo_epi16(ab1, cd1));
+  _mm_storeu_si128((__m128i*)(out + 48), _mm_unpackhi_epi16(ab1, cd1));
+}
+#endif
+
+bool unpack(const uint8_t* packed, size_t people, int8_t* out) {
+  size_t i = 0;
+  bool missing = false;
+#if SLIMLINE_VECTOR_BYTES >= 32
+  __m128i any = _mm_setzero_si128();
+  for (; i + 64 <= people; i += 64) {
+    const __m128i codes = _mm_loadu_si128((const __m128i*)(packed + i / 4));
+    any = _mm_or_si128(any, _mm_andnot_si128(_mm_srli_epi16(codes, 1), codes));  // low bit without the high one
+    unpack64(codes, out + i);
+  }
+  missing = !_mm_testz_si128(any, _mm_set1_epi8(0x55));
+#endif
+  for (; i < people; i++) {
+    out[i] = call_of(packed, i);
+    missing |= out[i] == missing_call;
+  }
+  return missing;
+}
+
+#if defined(__x86_64__)
+SLIMLINE_INLINE __m128i low8(__m128i a, __m128i b) { return _mm_unpacklo_epi8(a, b); }
+SLIMLINE_INLINE __m128i high8(__m128i a, __m128i b) { return _mm_unpackhi_epi8(a, b); }
+
+// 16 x 16 bytes turned: four times the rows are interleaved with those eight further on.
+SLIMLINE_INLINE void turn16(const int8_t* x, size_t x_stride, int8_t* out, ptrdiff_t stride) {
+  __m128i a[16], b[16];
+  SLIMLINE_UNROLL
+  for (int i = 0; i < 16; i++) a[i] = _mm_loadu_si128((const __m128i*)(x + size_t(i) * x_stride));
+  SLIMLINE_UNROLL
+  for (int i = 0; i < 8; i++) b[2 * i] = low8(a[i], a[i + 8]), b[2 * i + 1] = high8(a[i], a[i + 8]);
+  SLIMLINE_UNROLL
+  for (int i = 0; i < 8; i++) a[2 * i] = low8(b[i], b[i + 8]), a[2 * i + 1] = high8(b[i], b[i + 8]);
+  SLIMLINE_UNROLL
+  for (int i = 0; i < 8; i++) b[2 * i] = low8(a[i], a[i + 8]), b[2 * i + 1] = high8(a[i], a[i + 8]);
+  SLIMLINE_UNROLL
+  for (int i = 0; i < 8; i++) {
+    _mm_storeu_si128((__m128i*)(out + ptrdiff_t(2 * i) * stride), low8(b[i], b[i + 8]));
+    _mm_storeu_si128((__m128i*)(out + ptrdiff_t(2 * i + 1) * stride), high8(b[i], b[i + 8]));
+  }
+}
+#endif
+
+void unpack_turned(const uint8_t* packed, ptrdiff_t packed_stride, size_t variants, size_t people, int8_t* out, ptrdiff_t stride) {
+  constexpr size_t many = 64;  // variants: whole cache lines are written
+  size_t first = 0;
+#if defined(__x86_64__)
+  alignas(64) int8_t rows[many * 64];
+  for (; first + many <= variants; first += many) {
+    for (size_t i = 0; i < people; i += 64) {
+      const size_t count = people - i < 64 ? people - i : 64;
+      for (size_t v = 0; v < many; v++) unpack(packed + ptrdiff_t(first + v) * packed_stride + i / 4, count, rows + v * 64);
+      for (size_t p = 0; p < count; p += 16)
+        for (size_t v = 0; v < many; v += 16) {
+          int8_t* to = out + ptrdiff_t(i + p) * stride + first + v;
+          if (count - p >= 16) turn16(rows + v * 64 + p, 64, to, stride);
+          else
+            for (size_t q = p; q < count; q++)
+              for (size_t w = 0; w < 16; w++) to[ptrdiff_t(q - p) * stride + ptrdiff_t(w)] = rows[(v + w) * 64 + q];
+        }
+    }
+  }
+#endif
+  for (; first < variants; first++)
+    for (size_t i = 0; i < people; i++) out[ptrdiff_t(i) * stride + ptrdiff_t(first)] = call_of(packed + ptrdiff_t(first) * packed_stride, i);
+}
+
+}  // namespace
+
+void add_genotype_kernels(Kernels& k) {
+  k.unpack = unpack;
+  k.unpack_turned = unpack_turned;
+}
+
+}  // namespace slimline::SLIMLINE_ISA

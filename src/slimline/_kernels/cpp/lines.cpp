@@ -1,0 +1,251 @@
+// Sums over the lines of a block, in float64. A line is what lies together in memory: a row in C order, a column in
+// Fortran order. `dot`: lines against vectors. `add`: lines, each times a number, added to vectors.
+#include "doubles.hpp"
+#include "table.hpp"
+
+namespace slimline::SLIMLINE_ISA {
+namespace {
+
+enum Mode { plain, centred, filled };  // filled: and centred
+
+// What is done to the values at some places: V = double for one, vd for as many as a vector has.
+template <class S, Mode mode, class V> struct Change {
+  V centre{}, fill{}, missing{};
+  SLIMLINE_INLINE V operator()(V z) const {
+    if constexpr (mode == filled) {
+      if constexpr (is_float<S>) z = z == z ? z : fill;
+      else z = z == missing ? fill : z;
+    }
+    if constexpr (mode != plain) z = z - centre;
+    return z;
+  }
+  // of the line l, or of the places from t on
+  static SLIMLINE_INLINE Change of_line(const Shift& s, size_t l) {
+    Change c;
+    if constexpr (mode != plain) c.centre = V{} + s.centre[l];
+    if constexpr (mode == filled) c.fill = V{} + s.fill[l], c.missing = V{} + s.missing;
+    return c;
+  }
+  static SLIMLINE_INLINE Change of_place(const Shift& s, size_t t) {
+    Change c;
+    if constexpr (mode != plain) c.centre = load<V>(s.centre + t);
+    if constexpr (mode == filled) c.fill = load<V>(s.fill + t), c.missing = V{} + s.missing;
+    return c;
+  }
+};
+
+template <class V, class S> SLIMLINE_INLINE V value_at(const S* p) {
+  if constexpr (sizeof(V) == sizeof(double)) return double(widen(*p));
+  else return load_double(p);
+}
+
+SLIMLINE_INLINE double sum_of_lanes(vd v) {
+  double total = 0;
+  for (int i = 0; i < lanes<double>; i++) total += v[i];
+  return total;
+}
+
+template <class V, class S, Mode mode, bool along, int K, int R>
+SLIMLINE_INLINE void dot_step(const Shift& s, const S* const (&x)[R], const Change<S, mode, V> (&line)[R], size_t t, const double* v,
+                              size_t pitch, V (&sums)[R][K]) {
+  Change<S, mode, V> place;
+  if constexpr (along) place = Change<S, mode, V>::of_place(s, t);
+  V w[K];
+  SLIMLINE_UNROLL
+  for (int k = 0; k < K; k++) w[k] = load<V>(v + size_t(k) * pitch + t);
+  SLIMLINE_UNROLL
+  for (int r = 0; r < R; r++) {
+    const V z = (along ? place : line[r])(value_at<V>(x[r] + t));
+    SLIMLINE_UNROLL
+    for (int k = 0; k < K; k++) sums[r][k] = multiply_add(z, w[k], sums[r][k]);
+  }
+}
+
+// sums[line, k] += the line times v[k]
+template <class S, Mode mode, bool along, int K>
+void dot(const Shift& s, const void* data, ptrdiff_t stride, size_t lines, size_t length, const double* v, size_t pitch, double* out) {
+  constexpr int R = K == 1 ? 4 : 2, step = slimline::SLIMLINE_ISA::lanes<double>;
+  for (size_t first = 0; first < lines; first += R) {
+    const S* x[R];
+    Change<S, mode, vd> line[R];
+    Change<S, mode, double> line_one[R];
+    for (int r = 0; r < R; r++) {
+      const size_t l = first + size_t(r) < lines ? first + size_t(r) : lines - 1;  // the sums of a line too many are dropped
+      x[r] = static_cast<const S*>(data) + ptrdiff_t(l) * stride;
+      if constexpr (!along) line[r] = Change<S, mode, vd>::of_line(s, l), line_one[r] = Change<S, mode, double>::of_line(s, l);
+    }
+    vd sums[2][R][K] = {};  // two, so that one addition need not wait for the last
+    double rest[R][K] = {};
+    size_t t = 0;
+    for (; t + 2 * step <= length; t += 2 * step) {
+      dot_step<vd, S, mode, along, K, R>(s, x, line, t, v, pitch, sums[0]);
+      dot_step<vd, S, mode, along, K, R>(s, x, line, t + step, v, pitch, sums[1]);
+    }
+    for (; t < length; t++) dot_step<double, S, mode, along, K, R>(s, x, line_one, t, v, pitch, rest);
+    for (int r = 0; r < R && first + size_t(r) < lines; r++)
+      for (int k = 0; k < K; k++) out[(first + size_t(r)) * K + size_t(k)] += sum_of_lanes(sums[0][r][k] + sums[1][r][k]) + rest[r][k];
+  }
+}
+
+template <class V, class S, Mode mode, bool along, int K, int R>
+SLIMLINE_INLINE void add_step(const Shift& s, const S* const* x, const Change<S, mode, V>* line, size_t t, const double* a, double* y,
+                              size_t pitch) {
+  Change<S, mode, V> place;
+  if constexpr (along) place = Change<S, mode, V>::of_place(s, t);
+  V sums[K];
+  SLIMLINE_UNROLL
+  for (int k = 0; k < K; k++) sums[k] = load<V>(y + size_t(k) * pitch + t);
+  SLIMLINE_UNROLL
+  for (int r = 0; r < R; r++) {
+    const V z = (along ? place : line[r])(value_at<V>(x[r] + t));
+    SLIMLINE_UNROLL
+    for (int k = 0; k < K; k++) sums[k] = multiply_add(z, V{} + a[r * K + k], sums[k]);
+  }
+  SLIMLINE_UNROLL
+  for (int k = 0; k < K; k++) store(y + size_t(k) * pitch + t, sums[k]);
+}
+
+template <class S, Mode mode, bool along, int K, int R>
+SLIMLINE_INLINE void add_together(const Shift& s, const void* data, ptrdiff_t stride, size_t first, size_t length, const double* a, double* y,
+                                  size_t pitch) {
+  const S* x[R];
+  Change<S, mode, vd> line[R];
+  Change<S, mode, double> line_one[R];
+  for (int r = 0; r < R; r++) {
+    x[r] = static_cast<const S*>(data) + ptrdiff_t(first + size_t(r)) * stride;
+    if constexpr (!along) {
+      line[r] = Change<S, mode, vd>::of_line(s, first + size_t(r));
+      line_one[r] = Change<S, mode, double>::of_line(s, first + size_t(r));
+    }
+  }
+  constexpr size_t step = size_t(lanes<double>);
+  size_t t = 0;
+  for (; t + step <= length; t += step) add_step<vd, S, mode, along, K, R>(s, x, line, t, a + first * K, y, pitch);
+  for (; t < length; t++) add_step<double, S, mode, along, K, R>(s, x, line_one, t, a + first * K, y, pitch);
+}
+
+// y[k] += the sum of the lines, each times a[line, k]
+template <class S, Mode mode, bool along, int K>
+void add(const Shift& s, const void* data, ptrdiff_t stride, size_t lines, size_t length, const double* a, double* y, size_t pitch) {
+  constexpr int R = K == 1 ? 8 : 4;
+  size_t first = 0;
+  for (; first + R <= lines; first += R) add_together<S, mode, along, K, R>(s, data, stride, first, length, a, y, pitch);
+  for (; first < lines; first++) add_together<S, mode, along, K, 1>(s, data, stride, first, length, a, y, pitch);
+}
+
+// The values themselves, changed and scaled, as float or double.
+template <class S, Mode mode, bool along, class T>
+void write(const Shift& s, const double* factor, const void* data, ptrdiff_t stride, size_t lines, size_t length, T* out, ptrdiff_t out_stride) {
+  for (size_t l = 0; l < lines; l++) {
+    const S* x = static_cast<const S*>(data) + ptrdiff_t(l) * stride;
+    T* to = out + ptrdiff_t(l) * out_stride;
+    Change<S, mode, vd> line;
+    Change<S, mode, double> line_one;
+    if constexpr (!along) line = Change<S, mode, vd>::of_line(s, l), line_one = Change<S, mode, double>::of_line(s, l);
+    const double f = along || !factor ? 1.0 : factor[l];
+    constexpr size_t step = size_t(lanes<double>);
+    size_t t = 0;
+    for (; t + step <= length; t += step) {
+      Change<S, mode, vd> place;
+      if constexpr (along) place = Change<S, mode, vd>::of_place(s, t);
+      vd z = (along ? place : line)(load_double(x + t)) * f;
+      if (along && factor) z = z * load<vd>(factor + t);
+      if constexpr (sizeof(T) == 8) {
+        store(to + t, z);
+      } else {
+        typedef float narrow __attribute__((vector_size(vector_bytes / 2)));
+        store(to + t, __builtin_convertvector(z, narrow));
+      }
+    }
+    for (; t < length; t++) {
+      Change<S, mode, double> place;
+      if constexpr (along) place = Change<S, mode, double>::of_place(s, t);
+      const double z = (along ? place : line_one)(value_at<double>(x + t)) * f;
+      to[t] = T(along && factor ? z * factor[t] : z);
+    }
+  }
+}
+
+// Statistics of columns that are lines: one line at a time.
+template <class S> void line_statistics(const void* data, size_t length, bool has_missing, double missing, const double* weights, Moments& m) {
+  const S* x = static_cast<const S*>(data);
+  double weight = 0, sum = 0;
+  int64_t nonzeros = 0, absent = 0;
+  auto is_missing = [&](double z) { return is_float<S> ? z != z : has_missing && z == missing; };
+  for (size_t t = 0; t < length; t++) {
+    const double z = double(widen(x[t])), w = weights ? weights[t] : 1.0;
+    const bool gone = is_missing(z);
+    weight += gone ? 0.0 : w;
+    sum += gone ? 0.0 : w * z;
+    nonzeros += !gone && z != 0;
+    absent += gone;
+  }
+  const double mean = weight > 0 ? sum / weight : 0.0;
+  double deviation = 0;
+  for (size_t t = 0; t < length; t++) {
+    const double z = double(widen(x[t])), w = weights ? weights[t] : 1.0;
+    deviation += is_missing(z) ? 0.0 : w * (z - mean) * (z - mean);
+  }
+  *m.weight = weight, *m.mean = mean, *m.deviation = deviation, *m.nonzeros = nonzeros, *m.missing = absent;
+}
+
+// Statistics of columns that run along the lines, for a stretch of them.
+template <class S>
+void place_statistics(const void* data, ptrdiff_t stride, size_t lines, size_t length, bool has_missing, double missing, const double* weights,
+                      Moments& m) {
+  for (size_t t = 0; t < length; t++) m.weight[t] = m.mean[t] = m.deviation[t] = 0, m.nonzeros[t] = m.missing[t] = 0;
+  auto is_missing = [&](double z) { return is_float<S> ? z != z : has_missing && z == missing; };
+  for (size_t l = 0; l < lines; l++) {
+    const S* x = static_cast<const S*>(data) + ptrdiff_t(l) * stride;
+    const double w = weights ? weights[l] : 1.0;
+    for (size_t t = 0; t < length; t++) {
+      const double z = double(widen(x[t]));
+      const bool gone = is_missing(z);
+      m.weight[t] += gone ? 0.0 : w;
+      m.mean[t] += gone ? 0.0 : w * z;
+      m.nonzeros[t] += !gone && z != 0;
+      m.missing[t] += gone;
+    }
+  }
+  for (size_t t = 0; t < length; t++) m.mean[t] = m.weight[t] > 0 ? m.mean[t] / m.weight[t] : 0.0;
+  for (size_t l = 0; l < lines; l++) {
+    const S* x = static_cast<const S*>(data) + ptrdiff_t(l) * stride;
+    const double w = weights ? weights[l] : 1.0;
+    for (size_t t = 0; t < length; t++) {
+      const double z = double(widen(x[t])), step = z - m.mean[t];
+      m.deviation[t] += is_missing(z) ? 0.0 : w * step * step;
+    }
+  }
+}
+
+template <class S, Mode mode> void add_mode(LineKernels& k) {
+  k.dot[mode][0][0] = dot<S, mode, false, 1>, k.dot[mode][0][1] = dot<S, mode, false, 4>;
+  k.dot[mode][1][0] = dot<S, mode, true, 1>, k.dot[mode][1][1] = dot<S, mode, true, 4>;
+  k.add[mode][0][0] = add<S, mode, false, 1>, k.add[mode][0][1] = add<S, mode, false, 4>;
+  k.add[mode][1][0] = add<S, mode, true, 1>, k.add[mode][1][1] = add<S, mode, true, 4>;
+  k.write_f32[mode][0] = write<S, mode, false, float>, k.write_f32[mode][1] = write<S, mode, true, float>;
+  k.write_f64[mode][0] = write<S, mode, false, double>, k.write_f64[mode][1] = write<S, mode, true, double>;
+}
+
+template <class S> LineKernels line_kernels() {
+  LineKernels k{};
+  add_mode<S, plain>(k);
+  add_mode<S, centred>(k);
+  add_mode<S, filled>(k);
+  k.line_statistics = line_statistics<S>;
+  k.place_statistics = place_statistics<S>;
+  return k;
+}
+
+}  // namespace
+
+void add_line_kernels(Kernels& k) {
+  k.lines[int(Type::f32)] = line_kernels<float>();
+  k.lines[int(Type::f64)] = line_kernels<double>();
+  k.lines[int(Type::f16)] = line_kernels<half>();
+  k.lines[int(Type::i8)] = line_kernels<int8_t>();
+  k.lines[int(Type::u8)] = line_kernels<uint8_t>();
+  k.lines[int(Type::i16)] = line_kernels<int16_t>();
+}
+
+}  // namespace slimline::SLIMLINE_ISA
