@@ -4,8 +4,10 @@
 #include <limits>
 #include <vector>
 
+#include "byte_blocks.hpp"
 #include "parallel.hpp"
 #include "product_common.hpp"
+#include "ranges.hpp"
 
 namespace slimline {
 namespace {
@@ -62,7 +64,7 @@ class Source {  // one for each worker
     bool any = false;
     for (size_t i = 0; i < count; i++) {
       const auto* packed = reinterpret_cast<const uint8_t*>(x_.data) + ptrdiff_t(first + i) * x_.stride;
-      any |= kernels().unpack(packed, x_.length, memory_.data() + i * pitch_);
+      any |= kernels().unpack(packed, x_.length, missing_call, memory_.data() + i * pitch_);
     }
     return {reinterpret_cast<const char*>(memory_.data()), ptrdiff_t(pitch_), any};
   }
@@ -122,15 +124,6 @@ class Worker {
 
 int threads_for(const Lines& x, size_t k, int threads) {
   return worthwhile_threads(double(x.lines) * double(x.length) * double(k) * 0.12, threads);
-}
-
-// One range of [0, count) for each worker, in whole `unit`s; always the same one, so that sums come out the same.
-template <class F> void in_ranges(size_t count, size_t unit, int threads, F body) {
-  const size_t units = (count + unit - 1) / unit;
-  const size_t workers = std::min<size_t>(size_t(std::max(threads, 1)), std::max<size_t>(units, 1));
-  parallel_for(workers, 1, int(workers), [&](size_t w, size_t, int) {
-    body(std::min(count, units * w / workers * unit), std::min(count, units * (w + 1) / workers * unit), w);
-  });
 }
 
 // lines against vectors: every line has a sum of its own
@@ -204,12 +197,14 @@ void lines_add(const Lines& x, const Changes& changes, const double* a, size_t k
 
 void block_dot(const Lines& x, const Standard& s, const double* w, size_t k, double* out, int threads) {
   if (x.lines == 0 || x.length == 0 || k == 0) return;
+  if (bytes_by_digits(x, w, x.columns(), k)) return (x.along ? byte_lines_dot : byte_lines_add)(x, s, w, k, out, threads);
   const Changes changes(x, s);
   (x.along ? lines_dot : lines_add)(x, changes, w, k, out, threads_for(x, k, threads));
 }
 
 void block_tdot(const Lines& x, const Standard& s, const double* a, size_t k, double* out, int threads) {
   if (x.lines == 0 || x.length == 0 || k == 0) return;
+  if (bytes_by_digits(x, a, x.rows(), k)) return (x.along ? byte_lines_add : byte_lines_dot)(x, s, a, k, out, threads);
   const Changes changes(x, s);
   (x.along ? lines_add : lines_dot)(x, changes, a, k, out, threads_for(x, k, threads));
 }
@@ -217,6 +212,7 @@ void block_tdot(const Lines& x, const Standard& s, const double* a, size_t k, do
 void block_normal(const Lines& x, const Standard& s, const double* a, size_t k, double* w, double* out, int threads) {
   if (x.columns() == 0 || k == 0) return;
   if (x.rows() == 0) { std::fill_n(w, x.columns() * k, 0.0); return; }
+  if (bytes_by_digits(x, a, x.rows(), k)) return byte_normal(x, s, a, k, w, out, threads);
   const Changes changes(x, s);
   const size_t rows = whole_fours(k);
   threads = threads_for(x, 2 * k, threads);
@@ -338,7 +334,7 @@ void unpack_block(const Lines& x, int8_t* out, ptrdiff_t row_stride, ptrdiff_t c
   const auto* packed = reinterpret_cast<const uint8_t*>(x.data);
   in_ranges(x.lines, 64, threads_for(x, 1, threads), [&](size_t begin, size_t end, size_t) {
     if (row_stride == 1 && column_stride != 1) {
-      for (size_t j = begin; j < end; j++) kernels().unpack(packed + ptrdiff_t(j) * x.stride, x.length, out + ptrdiff_t(j) * column_stride);
+      for (size_t j = begin; j < end; j++) kernels().unpack(packed + ptrdiff_t(j) * x.stride, x.length, missing_call, out + ptrdiff_t(j) * column_stride);
     } else {
       kernels().unpack_turned(packed + ptrdiff_t(begin) * x.stride, x.stride, end - begin, x.length, out + begin, row_stride);
     }

@@ -5,16 +5,16 @@
 namespace slimline::SLIMLINE_ISA {
 namespace {
 
-constexpr int8_t calls[4] = {2, missing_call, 1, 0};
-
-SLIMLINE_INLINE int8_t call_of(const uint8_t* packed, size_t person) { return calls[packed[person / 4] >> (2 * (person % 4)) & 3]; }
+SLIMLINE_INLINE int8_t call_of(const uint8_t* packed, size_t person, int8_t missing) {
+  const int code = packed[person / 4] >> (2 * (person % 4)) & 3;
+  return code == 0 ? 2 : code == 1 ? missing : code == 2 ? 1 : 0;
+}
 
 #if SLIMLINE_VECTOR_BYTES >= 32
 // 16 bytes to 64 calls: a nibble holds two codes, and a shuffle looks each of them up.
-SLIMLINE_INLINE void unpack64(__m128i codes, int8_t* out) {
-  alignas(16) static constexpr int8_t first[16] = {2, missing_call, 1, 0, 2, missing_call, 1, 0, 2, missing_call, 1, 0, 2, missing_call, 1, 0};
-  alignas(16) static constexpr int8_t second[16] = {2, 2, 2, 2, missing_call, missing_call, missing_call, missing_call, 1, 1, 1, 1, 0, 0, 0, 0};
-  const __m128i one = _mm_load_si128((const __m128i*)first), two = _mm_load_si128((const __m128i*)second);
+SLIMLINE_INLINE void unpack64(__m128i codes, int8_t m, int8_t* out) {
+  const __m128i one = _mm_setr_epi8(2, m, 1, 0, 2, m, 1, 0, 2, m, 1, 0, 2, m, 1, 0);
+  const __m128i two = _mm_setr_epi8(2, 2, 2, 2, m, m, m, m, 1, 1, 1, 1, 0, 0, 0, 0);
   const __m128i low = _mm_and_si128(codes, _mm_set1_epi8(15)), high = _mm_and_si128(_mm_srli_epi16(codes, 4), _mm_set1_epi8(15));
   const __m128i a = _mm_shuffle_epi8(one, low), b = _mm_shuffle_epi8(two, low), c = _mm_shuffle_epi8(one, high), d = _mm_shuffle_epi8(two, high);
   const __m128i ab0 = _mm_unpacklo_epi8(a, b), ab1 = _mm_unpackhi_epi8(a, b), cd0 = _mm_unpacklo_epi8(c, d), cd1 = _mm_unpackhi_epi8(c, d);
@@ -25,23 +25,23 @@ SLIMLINE_INLINE void unpack64(__m128i codes, int8_t* out) {
 }
 #endif
 
-bool unpack(const uint8_t* packed, size_t people, int8_t* out) {
+bool unpack(const uint8_t* packed, size_t people, int8_t missing, int8_t* out) {
+  bool gone = false;
   size_t i = 0;
-  bool missing = false;
 #if SLIMLINE_VECTOR_BYTES >= 32
   __m128i any = _mm_setzero_si128();
   for (; i + 64 <= people; i += 64) {
     const __m128i codes = _mm_loadu_si128((const __m128i*)(packed + i / 4));
     any = _mm_or_si128(any, _mm_andnot_si128(_mm_srli_epi16(codes, 1), codes));  // low bit without the high one
-    unpack64(codes, out + i);
+    unpack64(codes, missing, out + i);
   }
-  missing = !_mm_testz_si128(any, _mm_set1_epi8(0x55));
+  gone = !_mm_testz_si128(any, _mm_set1_epi8(0x55));
 #endif
   for (; i < people; i++) {
-    out[i] = call_of(packed, i);
-    missing |= out[i] == missing_call;
+    out[i] = call_of(packed, i, missing);
+    gone |= (packed[i / 4] >> (2 * (i % 4)) & 3) == 1;
   }
-  return missing;
+  return gone;
 }
 
 #if defined(__x86_64__)
@@ -75,7 +75,7 @@ void unpack_turned(const uint8_t* packed, ptrdiff_t packed_stride, size_t varian
   for (; first + many <= variants; first += many) {
     for (size_t i = 0; i < people; i += 64) {
       const size_t count = people - i < 64 ? people - i : 64;
-      for (size_t v = 0; v < many; v++) unpack(packed + ptrdiff_t(first + v) * packed_stride + i / 4, count, rows + v * 64);
+      for (size_t v = 0; v < many; v++) unpack(packed + ptrdiff_t(first + v) * packed_stride + i / 4, count, missing_call, rows + v * 64);
       for (size_t p = 0; p < count; p += 16)
         for (size_t v = 0; v < many; v += 16) {
           int8_t* to = out + ptrdiff_t(i + p) * stride + first + v;
@@ -88,7 +88,7 @@ void unpack_turned(const uint8_t* packed, ptrdiff_t packed_stride, size_t varian
   }
 #endif
   for (; first < variants; first++)
-    for (size_t i = 0; i < people; i++) out[ptrdiff_t(i) * stride + ptrdiff_t(first)] = call_of(packed + ptrdiff_t(first) * packed_stride, i);
+    for (size_t i = 0; i < people; i++) out[ptrdiff_t(i) * stride + ptrdiff_t(first)] = call_of(packed + ptrdiff_t(first) * packed_stride, i, missing_call);
 }
 
 }  // namespace

@@ -104,6 +104,22 @@ struct LineKernels {
   void (*place_statistics)(const void* x, ptrdiff_t stride, size_t lines, size_t length, bool has_missing, double missing, const double* weights, Moments&);
 };
 
+// Digits of 15 bits that a float64 is written in, and how many bytes times digits sums of 32 bits can take: 256 pairs of
+// lines, or 64 pairs of places in each of eight sums.
+constexpr int digits = 4;
+constexpr size_t digit_lines = 512, digit_places = 1024;
+// Where the digit of a place is: of 32, those of even places come first.
+inline size_t digit_place(size_t t) { return t / 32 * 32 + t % 2 * 16 + t % 32 / 2; }
+
+// Lines of bytes against one vector written in digits.
+struct ByteKernels {
+  // out[line * step] += scale · line · vector, for at most `digit_places` places; digit[p * pitch + digit_place(t)]
+  void (*dot)(const void* x, ptrdiff_t stride, size_t lines, size_t length, const int16_t* digit, size_t pitch, double scale, double* out, size_t step);
+  // sums += Σ weight · line, at most `digit_lines` lines before they are flushed; digit[p * digit_pitch + line], and
+  // sums[p * pitch] has room for whole 32 places
+  void (*add)(const void* x, ptrdiff_t stride, size_t lines, size_t length, const int16_t* digit, size_t digit_pitch, int32_t* sums, size_t pitch);
+};
+
 struct Kernels {
   const char* name;
   // random numbers
@@ -144,9 +160,12 @@ struct Kernels {
                             size_t rows, size_t v_stride, double scale, uint32_t* places, double* scratch, double* out,
                             size_t out_stride);
   LineKernels lines[type_count];
-  // two-bit genotypes of one variant, four people a byte: copies of the first allele, `missing_call` where there is none;
+  ByteKernels bytes[2];  // int8, uint8; null where the instruction set has no fast way
+  // y += scale · sums, which are cleared
+  void (*flush_bytes)(int32_t* sums, size_t pitch, size_t length, double scale, double* y);
+  // two-bit genotypes of one variant, four people a byte: copies of the first allele, `missing` where there is no call;
   // returns whether one is missing
-  bool (*unpack)(const uint8_t* packed, size_t people, int8_t* out);
+  bool (*unpack)(const uint8_t* packed, size_t people, int8_t missing, int8_t* out);
   // the same for `variants` variants, turned: out[person * stride + variant]
   void (*unpack_turned)(const uint8_t* packed, ptrdiff_t packed_stride, size_t variants, size_t people, int8_t* out, ptrdiff_t stride);
   // plain vector work

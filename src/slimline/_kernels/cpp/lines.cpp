@@ -74,35 +74,55 @@ void dot(const Shift& s, const void* data, ptrdiff_t stride, size_t lines, size_
       x[r] = static_cast<const S*>(data) + ptrdiff_t(l) * stride;
       if constexpr (!along) line[r] = Change<S, mode, vd>::of_line(s, l), line_one[r] = Change<S, mode, double>::of_line(s, l);
     }
-    vd sums[2][R][K] = {};  // two, so that one addition need not wait for the last
+    // Eight sums in all: fewer, and one addition waits for the last; more, and they do not fit the registers.
+    constexpr int sets = 8 / (R * K);
+    vd sums[sets][R][K] = {};
     double rest[R][K] = {};
     size_t t = 0;
-    for (; t + 2 * step <= length; t += 2 * step) {
-      dot_step<vd, S, mode, along, K, R>(s, x, line, t, v, pitch, sums[0]);
-      dot_step<vd, S, mode, along, K, R>(s, x, line, t + step, v, pitch, sums[1]);
+    for (; t + sets * step <= length; t += sets * step) {
+      SLIMLINE_UNROLL
+      for (int set = 0; set < sets; set++) dot_step<vd, S, mode, along, K, R>(s, x, line, t + size_t(set * step), v, pitch, sums[set]);
     }
     for (; t < length; t++) dot_step<double, S, mode, along, K, R>(s, x, line_one, t, v, pitch, rest);
     for (int r = 0; r < R && first + size_t(r) < lines; r++)
-      for (int k = 0; k < K; k++) out[(first + size_t(r)) * K + size_t(k)] += sum_of_lanes(sums[0][r][k] + sums[1][r][k]) + rest[r][k];
+      for (int k = 0; k < K; k++) {
+        vd total = sums[0][r][k];
+        for (int set = 1; set < sets; set++) total += sums[set][r][k];
+        out[(first + size_t(r)) * K + size_t(k)] += sum_of_lanes(total) + rest[r][k];
+      }
   }
 }
 
-template <class V, class S, Mode mode, bool along, int K, int R>
+// U neighbouring places (or vectors of them) together: a weight is fetched once for all.
+template <class V, class S, Mode mode, bool along, int K, int R, int U>
 SLIMLINE_INLINE void add_step(const Shift& s, const S* const* x, const Change<S, mode, V>* line, size_t t, const double* a, double* y,
                               size_t pitch) {
-  Change<S, mode, V> place;
-  if constexpr (along) place = Change<S, mode, V>::of_place(s, t);
-  V sums[K];
+  constexpr size_t step = sizeof(V) / sizeof(double);
+  Change<S, mode, V> place[U];
+  V sums[U][K];
   SLIMLINE_UNROLL
-  for (int k = 0; k < K; k++) sums[k] = load<V>(y + size_t(k) * pitch + t);
-  SLIMLINE_UNROLL
-  for (int r = 0; r < R; r++) {
-    const V z = (along ? place : line[r])(value_at<V>(x[r] + t));
+  for (int u = 0; u < U; u++) {
+    if constexpr (along) place[u] = Change<S, mode, V>::of_place(s, t + size_t(u) * step);
     SLIMLINE_UNROLL
-    for (int k = 0; k < K; k++) sums[k] = multiply_add(z, V{} + a[r * K + k], sums[k]);
+    for (int k = 0; k < K; k++) sums[u][k] = load<V>(y + size_t(k) * pitch + t + size_t(u) * step);
   }
   SLIMLINE_UNROLL
-  for (int k = 0; k < K; k++) store(y + size_t(k) * pitch + t, sums[k]);
+  for (int r = 0; r < R; r++) {
+    V z[U];
+    SLIMLINE_UNROLL
+    for (int u = 0; u < U; u++) z[u] = (along ? place[u] : line[r])(value_at<V>(x[r] + t + size_t(u) * step));
+    SLIMLINE_UNROLL
+    for (int k = 0; k < K; k++) {
+      const V weight = V{} + a[r * K + k];
+      SLIMLINE_UNROLL
+      for (int u = 0; u < U; u++) sums[u][k] = multiply_add(z[u], weight, sums[u][k]);
+    }
+  }
+  SLIMLINE_UNROLL
+  for (int u = 0; u < U; u++) {
+    SLIMLINE_UNROLL
+    for (int k = 0; k < K; k++) store(y + size_t(k) * pitch + t + size_t(u) * step, sums[u][k]);
+  }
 }
 
 template <class S, Mode mode, bool along, int K, int R>
@@ -120,8 +140,8 @@ SLIMLINE_INLINE void add_together(const Shift& s, const void* data, ptrdiff_t st
   }
   constexpr size_t step = size_t(lanes<double>);
   size_t t = 0;
-  for (; t + step <= length; t += step) add_step<vd, S, mode, along, K, R>(s, x, line, t, a + first * K, y, pitch);
-  for (; t < length; t++) add_step<double, S, mode, along, K, R>(s, x, line_one, t, a + first * K, y, pitch);
+  for (; t + 2 * step <= length; t += 2 * step) add_step<vd, S, mode, along, K, R, 2>(s, x, line, t, a + first * K, y, pitch);
+  for (; t < length; t++) add_step<double, S, mode, along, K, R, 1>(s, x, line_one, t, a + first * K, y, pitch);
 }
 
 // y[k] += the sum of the lines, each times a[line, k]

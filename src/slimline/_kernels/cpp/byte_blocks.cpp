@@ -1,0 +1,347 @@
+#include "byte_blocks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "parallel.hpp"
+#include "ranges.hpp"
+
+namespace slimline {
+namespace {
+
+constexpr size_t group_lines = 32;  // lines that are unpacked together
+
+size_t stretch_of(size_t k) { return k == 1 ? 4096 : 1024; }  // places that are done together; a multiple of 256
+
+int threads_for(const Lines& x, size_t k, int threads) {
+  return worthwhile_threads(double(x.lines) * double(x.length) * double(k) * 0.06, threads);
+}
+
+// Memory that begins with a cache line: a vector that lies across two of them takes twice as long to read.
+template <class T> class Aligned {
+ public:
+  Aligned() = default;
+  explicit Aligned(size_t count) { resize(count); }
+  void resize(size_t count) {  // cleared; what was there is lost
+    if (count + 64 / sizeof(T) <= memory_.size()) return;
+    memory_.assign(count + 64 / sizeof(T), T(0));
+  }
+  T* data() { return aligned(memory_.data()); }
+  const T* data() const { return aligned(memory_.data()); }
+
+ private:
+  template <class P> static P* aligned(P* p) { return reinterpret_cast<P*>((reinterpret_cast<uintptr_t>(p) + 63) / 64 * 64); }
+  std::vector<T> memory_;
+};
+
+// Numbers as whole multiples of one power of two, in digits: digit[p * pitch + i].
+class Digits {
+ public:
+  explicit Digits(size_t most) : pitch_((most + 31) / 32 * 32), digit_(digits * pitch_) {}
+  // every `step`-th number from v on; `by_place`: in the order of digit_place
+  void set(const double* v, size_t step, size_t count, bool by_place) {
+    double most = 0;
+    bool finite = true;
+    for (size_t i = 0; i < count; i++) most = std::max(most, std::fabs(v[i * step])), finite &= std::isfinite(v[i * step]);
+    int exponent = 0;
+    if (!finite) most = 0;
+    std::frexp(most, &exponent);
+    exponent = std::max(exponent, -900);
+    const double up = std::ldexp(1.0, 58 - exponent);
+    scale = !finite ? std::numeric_limits<double>::quiet_NaN() : most > 0 ? std::ldexp(1.0, exponent - 58) : 0.0;
+    constexpr int64_t half = 1 << 14;
+    for (size_t i = 0; i < count; i++) {
+      const size_t at = by_place ? digit_place(i) : i;
+      int64_t whole = most > 0 ? std::llrint(v[i * step] * up) : 0;
+      for (int p = 0; p < digits - 1; p++) {
+        const int64_t d = ((whole + half) & 32767) - half;
+        digit_.data()[size_t(p) * pitch_ + at] = int16_t(d);
+        whole = (whole - d) >> 15;
+      }
+      digit_.data()[size_t(digits - 1) * pitch_ + at] = int16_t(whole);
+    }
+  }
+  const int16_t* data() const { return digit_.data(); }
+  size_t pitch() const { return pitch_; }
+  double scale = 0;
+
+ private:
+  size_t pitch_;
+  Aligned<int16_t> digit_;
+};
+
+struct Place { uint32_t line, place; };
+
+// Bytes of some lines at some places, missing ones as 0; and where those are.
+class Source {
+ public:
+  Source(const Lines& x, const Standard& s, size_t stretch) : x_(x), s_(s), pitch_(stretch) {
+    if (x.packed || s.has_missing) memory_.resize(group_lines * pitch_);
+  }
+  // `count` <= group_lines lines; `from` is a multiple of 256, to - from at most the stretch
+  void fetch(size_t first, size_t count, size_t from, size_t to) {
+    missing.clear();
+    if (x_.packed) unpack(first, count, from, to);
+    else if (s_.has_missing) clean(first, count, from, to);
+    else data = x_.data + ptrdiff_t(first) * x_.stride + ptrdiff_t(from), stride = x_.stride;
+  }
+  const char* data = nullptr;
+  ptrdiff_t stride = 0;
+  std::vector<Place> missing;  // counted from the first line and place that were fetched
+
+ private:
+  void unpack(size_t first, size_t count, size_t from, size_t to) {
+    data = reinterpret_cast<const char*>(memory_.data()), stride = ptrdiff_t(pitch_);
+    for (size_t i = 0; i < count; i++) {
+      const auto* packed = reinterpret_cast<const uint8_t*>(x_.data) + ptrdiff_t(first + i) * x_.stride + from / 4;
+      if (!kernels().unpack(packed, to - from, 0, memory_.data() + i * pitch_)) continue;
+      const size_t bytes = (to - from + 3) / 4;
+      for (size_t b = 0; b < bytes; b += 8) {
+        uint64_t word = 0;
+        std::memcpy(&word, packed + b, std::min<size_t>(8, bytes - b));
+        for (uint64_t gone = word & ~(word >> 1) & 0x5555555555555555ull; gone; gone &= gone - 1) {
+          const size_t place = b * 4 + size_t(__builtin_ctzll(gone)) / 2;
+          if (place < to - from) missing.push_back({uint32_t(i), uint32_t(place)});
+        }
+      }
+    }
+  }
+  void clean(size_t first, size_t count, size_t from, size_t to) {
+    const char code = x_.type == Type::i8 ? char(int8_t(s_.missing)) : char(uint8_t(s_.missing));
+    data = reinterpret_cast<const char*>(memory_.data()), stride = ptrdiff_t(pitch_);
+    for (size_t i = 0; i < count; i++) {
+      const char* line = x_.data + ptrdiff_t(first + i) * x_.stride + ptrdiff_t(from);
+      auto* to_line = reinterpret_cast<char*>(memory_.data() + i * pitch_);
+      std::memcpy(to_line, line, to - from);
+      for (size_t at = 0; at < to - from;) {
+        const void* hit = std::memchr(line + at, code, to - from - at);
+        if (!hit) break;
+        at = size_t(static_cast<const char*>(hit) - line);
+        to_line[at] = 0;
+        missing.push_back({uint32_t(i), uint32_t(at++)});
+      }
+    }
+  }
+  const Lines& x_;
+  const Standard& s_;
+  size_t pitch_;
+  Aligned<int8_t> memory_;
+};
+
+class Worker {
+ public:
+  Worker(const Lines& x, const Standard& s, size_t k, size_t stretch)
+      : source(x, s, stretch), x_(x), s_(s), kernel_(kernels().bytes[x.type == Type::u8]), k_(k), stretch_(stretch) {}
+
+  // What the places [from, to) are multiplied with from now on.
+  void set_vectors(const double* v, size_t from, size_t to) {
+    const size_t runs = (to - from + digit_places - 1) / digit_places;
+    while (along_.size() < runs * k_) along_.emplace_back(digit_places);
+    shift_.assign(k_, 0.0);
+    for (size_t j = 0; j < k_; j++) {
+      for (size_t r = 0; r < runs; r++) {
+        const size_t begin = from + r * digit_places;
+        along_[r * k_ + j].set(v + begin * k_ + j, k_, std::min(digit_places, to - begin), true);
+      }
+      // centred along the line: the same for all lines; by line: the sum of the vector, times the line's centre
+      if (s_.centre)
+        for (size_t t = from; t < to; t++) shift_[j] += (x_.along ? s_.centre[t] : 1.0) * v[t * k_ + j];
+    }
+  }
+  // out[line, j] += lines · vectors, for what the source has fetched
+  void dot(size_t first, size_t count, size_t from, size_t to, const double* v, double* out) {
+    for (size_t j = 0; j < k_; j++)
+      for (size_t r = 0; r * digit_places < to - from; r++) {
+        const Digits& d = along_[r * k_ + j];
+        if (d.scale != 0)
+          kernel_.dot(source.data + ptrdiff_t(r * digit_places), source.stride, count, std::min(digit_places, to - from - r * digit_places), d.data(),
+                      d.pitch(), d.scale, out + j, k_);
+      }
+    for (const Place& p : source.missing)
+      for (size_t j = 0; j < k_; j++) out[p.line * k_ + j] += fill(first + p.line, from + p.place) * v[(from + p.place) * k_ + j];
+    if (s_.centre)
+      for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < k_; j++) out[i * k_ + j] -= shift_[j] * (x_.along ? 1.0 : s_.centre[first + i]);
+  }
+
+  // y[j * pitch + place - from] += Σ a[line, j] · line, over the lines [first, last)
+  void add(size_t first, size_t last, size_t from, size_t to, const double* a, double* y, size_t pitch) {
+    while (weights_.size() < k_) weights_.emplace_back(digit_lines);
+    sums_.resize(k_ * digits * stretch_);
+    std::vector<double> shift(k_, 0.0);
+    for (size_t run = first; run < last; run += digit_lines) {
+      const size_t end = std::min(last, run + digit_lines);
+      for (size_t j = 0; j < k_; j++) weights_[j].set(a + run * k_ + j, k_, end - run, false);
+      for (size_t line = run; line < end; line += group_lines) {
+        const size_t count = std::min(group_lines, end - line);
+        source.fetch(line, count, from, to);
+        add_fetched(line, count, run, from, to, a, y, pitch);
+      }
+      for (size_t j = 0; j < k_; j++) kernels().flush_bytes(sums_.data() + j * digits * stretch_, stretch_, to - from, weights_[j].scale, y + j * pitch);
+      if (s_.centre)
+        for (size_t l = run; l < end; l++)
+          for (size_t j = 0; j < k_; j++) shift[j] += a[l * k_ + j] * (x_.along ? 1.0 : s_.centre[l]);
+    }
+    if (s_.centre)
+      for (size_t j = 0; j < k_; j++)
+        for (size_t t = from; t < to; t++) y[j * pitch + t - from] -= shift[j] * (x_.along ? s_.centre[t] : 1.0);
+  }
+  // as `add`, for lines that the source has fetched already
+  void add_group(size_t first, size_t count, size_t from, size_t to, const double* a, double* y, size_t pitch) {
+    while (weights_.size() < k_) weights_.emplace_back(digit_lines);
+    sums_.resize(k_ * digits * stretch_);
+    for (size_t j = 0; j < k_; j++) weights_[j].set(a + first * k_ + j, k_, count, false);
+    add_fetched(first, count, first, from, to, a, y, pitch);
+    for (size_t j = 0; j < k_; j++) {
+      kernels().flush_bytes(sums_.data() + j * digits * stretch_, stretch_, to - from, weights_[j].scale, y + j * pitch);
+      if (!s_.centre) continue;
+      double shift = 0;
+      for (size_t l = first; l < first + count; l++) shift += a[l * k_ + j] * s_.centre[l];  // only where lines are columns
+      for (size_t t = from; t < to; t++) y[j * pitch + t - from] -= shift;
+    }
+  }
+  Source source;
+
+ private:
+  double fill(size_t line, size_t place) const {
+    return s_.fill ? s_.fill[x_.along ? place : line] : std::numeric_limits<double>::quiet_NaN();
+  }
+  void add_fetched(size_t line, size_t count, size_t run, size_t from, size_t to, const double* a, double* y, size_t pitch) {
+    for (size_t j = 0; j < k_; j++)
+      if (weights_[j].scale != 0)
+        kernel_.add(source.data, source.stride, count, to - from, weights_[j].data() + (line - run), weights_[j].pitch(),
+                    sums_.data() + j * digits * stretch_, stretch_);
+    for (const Place& p : source.missing)
+      for (size_t j = 0; j < k_; j++) y[j * pitch + p.place] += fill(line + p.line, from + p.place) * a[(line + p.line) * k_ + j];
+  }
+  const Lines& x_;
+  const Standard& s_;
+  const ByteKernels& kernel_;
+  size_t k_, stretch_;
+  std::vector<Digits> along_, weights_;
+  std::vector<double> shift_;
+  Aligned<int32_t> sums_;
+};
+
+}  // namespace
+
+bool bytes_by_digits(const Lines& x, const double* v, size_t rows, size_t k) {
+  if ((x.type != Type::i8 && x.type != Type::u8) || k > 3 || !kernels().bytes[0].dot) return false;
+  // powers of two near the ends of float64 have no room for the digits
+  for (size_t i = 0; i < rows * k; i++) {
+    const double size = std::fabs(v[i]);
+    if (!(size < 1e250) || (size != 0 && size < 1e-250)) return false;
+  }
+  return true;
+}
+
+void byte_lines_dot(const Lines& x, const Standard& s, const double* v, size_t k, double* out, int threads) {
+  const size_t stretch = stretch_of(k);
+  in_ranges(x.lines, 4, threads_for(x, k, threads), [&](size_t begin, size_t end, size_t) {
+    Worker worker(x, s, k, stretch);
+    for (size_t t = 0; t < x.length; t += stretch) {
+      const size_t to = std::min(x.length, t + stretch);
+      worker.set_vectors(v, t, to);
+      for (size_t line = begin; line < end; line += group_lines) {
+        const size_t count = std::min(group_lines, end - line);
+        worker.source.fetch(line, count, t, to);
+        worker.dot(line, count, t, to, v, out + line * k);
+      }
+      throw_if_interrupted();
+    }
+  });
+}
+
+void byte_lines_add(const Lines& x, const Standard& s, const double* a, size_t k, double* out, int threads) {
+  const size_t stretch = stretch_of(k);
+  threads = threads_for(x, k, threads);
+  auto by_places = [&](size_t first, size_t last, size_t begin, size_t end, double* sums) {
+    Worker worker(x, s, k, stretch);
+    std::vector<double> y(k * stretch);
+    for (size_t t = begin; t < end; t += stretch) {
+      const size_t to = std::min(end, t + stretch);
+      std::fill(y.begin(), y.end(), 0.0);
+      worker.add(first, last, t, to, a, y.data(), stretch);
+      for (size_t place = t; place < to; place++)
+        for (size_t j = 0; j < k; j++) sums[place * k + j] += y[j * stretch + place - t];
+      throw_if_interrupted();
+    }
+  };
+  if (x.length >= size_t(threads) * stretch) {
+    in_ranges(x.length, 256, threads, [&](size_t begin, size_t end, size_t) { by_places(0, x.lines, begin, end, out); });
+    return;
+  }
+  std::vector<std::vector<double>> own(static_cast<size_t>(threads));
+  in_ranges(x.lines, group_lines, threads, [&](size_t begin, size_t end, size_t w) {
+    own[w].assign(x.length * k, 0.0);
+    by_places(begin, end, 0, x.length, own[w].data());
+  });
+  for (const auto& sums : own)
+    for (size_t i = 0; i < sums.size(); i++) out[i] += sums[i];
+}
+
+void byte_normal(const Lines& x, const Standard& s, const double* a, size_t k, double* w, double* out, int threads) {
+  threads = threads_for(x, 2 * k, threads);
+  std::vector<std::vector<double>> own(static_cast<size_t>(threads));
+  if (x.along) {
+    // panels of columns, narrow enough to be still in the cache when they are used a second time
+    const size_t width = std::clamp<size_t>((size_t(1) << 20) / x.lines / 256 * 256, 256, stretch_of(k));
+    in_ranges(x.length, 256, threads, [&](size_t begin, size_t end, size_t id) {
+      Worker worker(x, s, k, width);
+      std::vector<double> y(k * width), scaled(width * k);
+      own[id].assign(x.lines * k, 0.0);
+      for (size_t t = begin; t < end; t += width) {
+        const size_t to = std::min(end, t + width);
+        std::fill(y.begin(), y.end(), 0.0);
+        worker.add(0, x.lines, t, to, a, y.data(), width);
+        for (size_t c = t; c < to; c++)
+          for (size_t j = 0; j < k; j++) {
+            const double factor = s.factor ? s.factor[c] : 1.0, sum = y[j * width + c - t] * factor;
+            w[c * k + j] = sum;
+            scaled[(c - t) * k + j] = sum * factor;
+          }
+        const double* v = scaled.data() - ptrdiff_t(t * k);  // counted from the first place of the block
+        worker.set_vectors(v, t, to);
+        for (size_t line = 0; line < x.lines; line += group_lines) {
+          const size_t count = std::min(group_lines, x.lines - line);
+          worker.source.fetch(line, count, t, to);
+          worker.dot(line, count, t, to, v, own[id].data() + line * k);
+        }
+        throw_if_interrupted();
+      }
+    });
+    for (const auto& sums : own)
+      for (size_t i = 0; i < sums.size(); i++) out[i] += sums[i];
+    return;
+  }
+  const size_t length = (x.length + 255) / 256 * 256;
+  in_ranges(x.lines, group_lines, threads, [&](size_t begin, size_t end, size_t id) {
+    Worker worker(x, s, k, length);
+    worker.set_vectors(a, 0, x.length);
+    own[id].assign(k * x.length, 0.0);
+    std::vector<double> scaled(group_lines * k);
+    for (size_t line = begin; line < end; line += group_lines) {
+      const size_t count = std::min(group_lines, end - line);
+      worker.source.fetch(line, count, 0, x.length);
+      double* sums = w + line * k;
+      std::fill_n(sums, count * k, 0.0);
+      worker.dot(line, count, 0, x.length, a, sums);
+      for (size_t i = 0; i < count * k; i++) {
+        const double factor = s.factor ? s.factor[line + i / k] : 1.0;
+        sums[i] *= factor;
+        scaled[i] = sums[i] * factor;
+      }
+      worker.add_group(line, count, 0, x.length, scaled.data() - ptrdiff_t(line * k), own[id].data(), x.length);
+      throw_if_interrupted();
+    }
+  });
+  for (const auto& sums : own)
+    if (!sums.empty())
+      for (size_t i = 0; i < x.length; i++)
+        for (size_t j = 0; j < k; j++) out[i * k + j] += sums[j * x.length + i];
+}
+
+}  // namespace slimline
