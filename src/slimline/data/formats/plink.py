@@ -26,6 +26,8 @@ _HEAD = 3  # bytes before the first genotype
 _BIM = "chromosome, variant, centimorgans, position, allele 1, allele 2"
 _FAM = "family, person, father, mother, sex, phenotype"
 _LONGEST_NUMBER = 64
+#: Variants at whose end it is looked for people that nobody named.
+_LOOKED_AT = 64
 #: Phenotypes that say that there is none; so does 0, where the others are 1 and 2.
 _NO_PHENOTYPE = frozenset(("-9", "NA", "nan", "NaN", "."))
 
@@ -76,6 +78,7 @@ class PlinkMatrix(Matrix):
                 raise FileFormatError(f"{file} names no {what}: it is empty.")
         super().__init__((len(people), len(self._variant_ids)), np.int8, bed.path.name)
         self._require_size()
+        self._require_end_of_people()
         self._people = _unique_ids(families, people)
         self._labels = _labels(phenotypes)
         self._variants: Variants | None = None
@@ -153,6 +156,25 @@ class PlinkMatrix(Matrix):
             f"{self._bed} goes on after byte {needed:,} (it has {self._bed.size:,}), and {belongs}: "
             "it does not belong to them, or they are truncated."
         )
+
+    def _require_end_of_people(self) -> None:
+        """Look at the bits after the last person, 0 in sound files: a few people too few need as many bytes."""
+        n, d = self.shape
+        used = n % 4
+        if not used:
+            return
+        size = -(-n // 4)
+        last = np.zeros((1, 1), dtype=np.uint8)
+        with self._bed.open() as file:
+            for variant in sorted({(d - 1) * k // (_LOOKED_AT - 1) for k in range(_LOOKED_AT)}):
+                byte = _HEAD + (variant + 1) * size - 1
+                file.read_into(last, byte)
+                if last[0, 0] >> (2 * used):
+                    raise FileFormatError(
+                        f"{self._bed}, byte {byte:,}: there are genotypes after the last of {n:,} people of "
+                        f"{self._fam.path.name}, which has lost its end or belongs to another file. If it is complete, "
+                        "another program left the unused bits in disorder: `plink --make-bed` writes the file anew."
+                    )
 
 
 def open_plink(
