@@ -11,7 +11,7 @@ import pytest
 from slimline import open_matrix
 from slimline.data import simulate_genotypes
 from tests.cli.command import run_here, start
-from tests.data.plink_files import unpacked
+from tests.data.plink_files import names_in, unpacked
 
 
 @pytest.fixture(autouse=True)
@@ -28,9 +28,9 @@ SMALL = ["--samples", "40", "--variants", "700"]
 )
 def test_what_is_written_is_said_and_the_next_command_works(tmp_path, monkeypatch, capsys, format, endings):
     assert run_here(monkeypatch, "simulate", "cohort", *SMALL, "--format", format) == 0
-    assert {f.split(".", 1)[1] for f in os.listdir(tmp_path)} == endings | {"labels.tsv"}
+    assert {f.split(".", 1)[1] for f in names_in(tmp_path)} == endings | {"labels.tsv"}
     lines = capsys.readouterr().out.splitlines()
-    assert {line.split()[0] for line in lines if line.startswith("cohort.")} == set(os.listdir(tmp_path))
+    assert {line.split()[0] for line in lines if line.startswith("cohort.")} == set(names_in(tmp_path))
     command = shlex.split(lines[-1])
     assert command[0] == "python"
     done = subprocess.run([sys.executable, *command[1:]], capture_output=True, text=True, check=True)
@@ -64,7 +64,7 @@ def test_mistakes_are_one_line(tmp_path, monkeypatch, capsys):
     assert run_here(monkeypatch, "simulate", "no/folder/cohort", *SMALL) == 2
     assert "no folder" in capsys.readouterr().err
     assert run_here(monkeypatch, "simulate", "cohort", *SMALL, "--format", "vcf") == 2
-    assert os.listdir(tmp_path) == []
+    assert names_in(tmp_path) == []
 
 
 def test_a_full_disk_is_one_line(tmp_path, monkeypatch, capsys):
@@ -75,18 +75,18 @@ def test_a_full_disk_is_one_line(tmp_path, monkeypatch, capsys):
     assert run_here(monkeypatch, "simulate", "cohort", *SMALL) == 2
     message = capsys.readouterr().err
     assert "disk is full" in message and message.count("\n") == 1
-    assert os.listdir(tmp_path) == []
+    assert names_in(tmp_path) == []
 
 
 def test_interruption_leaves_nothing(tmp_path):
     process = start("simulate", "cohort", "--samples", "1000", "--variants", "3000000", "--format", "npy", cwd=tmp_path)
     deadline = time.monotonic() + 60
-    while not any(f.startswith(".cohort.npy") for f in os.listdir(tmp_path)) and time.monotonic() < deadline:
+    while not any(f.startswith(".cohort.npy") for f in names_in(tmp_path)) and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, error = process.communicate(timeout=60)
     assert process.returncode == 130 and "Traceback" not in error
-    assert os.listdir(tmp_path) == []
+    assert names_in(tmp_path) == []
 
 
 def test_help_has_examples(monkeypatch, capsys):

@@ -46,3 +46,8 @@ def unpacked(matrix):
     for block in matrix.blocks(whole_columns=True):
         out[block.rows, block.columns] = block.values.unpack()
     return out
+
+
+def names_in(folder):
+    """Return the names of all files in a folder, hidden ones too."""
+    return sorted(path.name for path in folder.iterdir())

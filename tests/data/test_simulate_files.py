@@ -15,7 +15,7 @@ from slimline.data import simulate_genotypes, write_genotypes
 from slimline.data.simulate import model as model_module
 from slimline.data.write import npy as npy_module
 from slimline.errors import FileWriteError, InvalidParameterError
-from tests.data.plink_files import bed_bytes, unpacked
+from tests.data.plink_files import bed_bytes, names_in, unpacked
 
 SETTINGS = {"n_regions": 2, "n_populations": 5, "fst": 0.02, "fst_region": 0.1, "missing_rate": 0.05, "seed": 3}
 BOTH = ("plink", "npy")
@@ -26,7 +26,7 @@ def test_both_formats_hold_the_people_of_the_array(tmp_path, n, d):
     X = simulate_genotypes(n, d, **SETTINGS).X
     files = write_genotypes(tmp_path / "a", n, d, **SETTINGS, formats=BOTH)
     assert [f.name for f in files] == ["a.labels.tsv", "a.npy", "a.fam", "a.bim", "a.bed"]
-    assert sorted(os.listdir(tmp_path)) == sorted(f.name for f in files)
+    assert names_in(tmp_path) == sorted(f.name for f in files)
     array = np.load(tmp_path / "a.npy")
     assert array.dtype == np.int8 and array.flags.c_contiguous and np.array_equal(array, X)
     assert (tmp_path / "a.bed").read_bytes() == bed_bytes(X)
@@ -110,14 +110,14 @@ def test_bad_parameters_are_named_before_anything_is_written(tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InvalidParameterError, match=message):
         write_genotypes(**({"path": "a", "n_samples": 10, "n_features": 20} | arguments))
-    assert os.listdir(tmp_path) == []
+    assert names_in(tmp_path) == []
 
 
 def test_existing_files_are_kept_unless_told_otherwise(tmp_path):
     (tmp_path / "a.fam").write_text("precious")
     with pytest.raises(InvalidParameterError, match=r"a\.fam exists"):
         write_genotypes(tmp_path / "a", 10, 20)
-    assert os.listdir(tmp_path) == ["a.fam"] and (tmp_path / "a.fam").read_text() == "precious"
+    assert names_in(tmp_path) == ["a.fam"] and (tmp_path / "a.fam").read_text() == "precious"
     write_genotypes(tmp_path / "a", 10, 20, overwrite=True)
     assert open_matrix(tmp_path / "a.bed").shape == (10, 20)
 
@@ -161,7 +161,7 @@ def test_a_fault_leaves_what_was_there_before(tmp_path, monkeypatch, name, numbe
         pytest.skip(f"this system has no os.{name}")
     if old:
         write_genotypes(tmp_path / "a", 20, 600, seed=9, formats=BOTH)
-    before = {file: (tmp_path / file).read_bytes() for file in os.listdir(tmp_path)}
+    before = {file: (tmp_path / file).read_bytes() for file in names_in(tmp_path)}
     fails = Fails(getattr(os, name), number, error)
     monkeypatch.setattr(os, name, fails)
     expected = FileWriteError if isinstance(error, OSError) else KeyboardInterrupt
@@ -172,7 +172,7 @@ def test_a_fault_leaves_what_was_there_before(tmp_path, monkeypatch, name, numbe
     if error is FULL:
         assert "disk is full" in str(caught.value) and "a.bed" in str(caught.value)
         assert caught.value.errno == errno.ENOSPC
-    assert {file: (tmp_path / file).read_bytes() for file in os.listdir(tmp_path)} == before
+    assert {file: (tmp_path / file).read_bytes() for file in names_in(tmp_path)} == before
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
@@ -185,7 +185,7 @@ def test_a_fault_while_the_files_get_their_names(tmp_path, monkeypatch, number, 
     with pytest.raises((FileWriteError, KeyboardInterrupt)):
         write_genotypes(tmp_path / "a", 30, 600, seed=8, formats=BOTH, overwrite=True)
     monkeypatch.undo()
-    assert fails.left == 0 and os.listdir(tmp_path) == []
+    assert fails.left == 0 and names_in(tmp_path) == []
 
 
 def test_interruption_by_the_listener(tmp_path):
@@ -194,7 +194,7 @@ def test_interruption_by_the_listener(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         write_genotypes(tmp_path / "a", 30, 2000, formats=BOTH, progress=stop)
-    assert os.listdir(tmp_path) == []
+    assert names_in(tmp_path) == []
 
 
 def test_writes_in_parts_are_continued(tmp_path, monkeypatch):
@@ -228,4 +228,4 @@ def test_a_limit_of_the_system(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "could not write a.bed" in done.stdout and "File too large" in done.stdout
-    assert os.listdir(tmp_path) == []
+    assert names_in(tmp_path) == []
