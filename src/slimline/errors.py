@@ -39,3 +39,7 @@ class NonFiniteError(DataError):
 
 class MissingReaderError(SlimlineError, ImportError):
     """An optional package that reads this kind of file is not installed."""
+
+
+class FileWriteError(SlimlineError, OSError):
+    """A file that could not be written, for instance because the disk is full; nothing half-written is left."""

@@ -4,7 +4,7 @@ from slimline.data.block import Block, PackedGenotypes
 from slimline.data.matrix import Matrix
 from slimline.data.open import open_matrix
 from slimline.data.progress import PassProgress, ProgressBar
-from slimline.data.simulate import Genotypes, simulate_genotypes
+from slimline.data.simulate import Genotypes, PopulationModel, simulate_genotypes, write_genotypes
 from slimline.data.statistics import ColumnStats
 
 __all__ = [
@@ -14,7 +14,9 @@ __all__ = [
     "Matrix",
     "PackedGenotypes",
     "PassProgress",
+    "PopulationModel",
     "ProgressBar",
     "open_matrix",
     "simulate_genotypes",
+    "write_genotypes",
 ]

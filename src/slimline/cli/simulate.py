@@ -1,0 +1,83 @@
+"""`slimline simulate`: genotypes of a made-up cohort, as files of any size."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from slimline.errors import InvalidParameterError
+
+EXAMPLES = """[bold]Examples[/bold]
+
+slimline simulate cohort
+
+slimline simulate big --samples 2250 --variants 492516 --missing 0.001 --format both
+
+slimline simulate close --regions 1 --populations 3 --fst 0.005 --seed 7"""
+
+
+class Format(StrEnum):
+    """What is written."""
+
+    plink = "plink"
+    npy = "npy"
+    both = "both"
+
+
+def simulate(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Beginning of the names: OUT.bed, OUT.labels.tsv, …")],
+    samples: Annotated[int, typer.Option(min=1, help="People.")] = 1000,
+    variants: Annotated[int, typer.Option(min=1, help="Variants of each.")] = 100_000,
+    regions: Annotated[int, typer.Option(min=1, help="Regions, far apart.")] = 5,
+    populations: Annotated[int, typer.Option(min=1, help="Populations in all, shared out among the regions.")] = 10,
+    fst: Annotated[float, typer.Option(help="Distance of populations within a region, in (0, 1).")] = 0.01,
+    fst_region: Annotated[float, typer.Option(help="Distance of regions, in (0, 1).")] = 0.1,
+    missing: Annotated[float, typer.Option(help="Share of calls that are missing.")] = 0.0,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed, other people.")] = 0,
+    format: Annotated[Format, typer.Option(help="PLINK files, an int8 .npy file, or both.")] = Format.plink,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+) -> None:
+    """Write genotypes of people from populations that drifted apart (the model of Balding and Nichols)."""
+    from rich.markup import escape
+
+    from slimline.bench.table import format_bytes
+    from slimline.cli.output import progress, tables
+    from slimline.data.simulate import output_paths, write_genotypes
+
+    formats = ("plink", "npy") if format == Format.both else (format.value,)
+    there = [path for path in output_paths(out, formats).values() if path.exists()]
+    if there and not force:
+        raise InvalidParameterError(f"{there[0]} exists: choose another name, or replace it with --force.")
+    with progress() as bar:
+        task = bar.add_task(f"{samples:,} people × {variants:,} variants", total=variants)
+        files = write_genotypes(
+            out,
+            samples,
+            variants,
+            n_regions=regions,
+            n_populations=populations,
+            fst=fst,
+            fst_region=fst_region,
+            missing_rate=missing,
+            seed=seed,
+            formats=formats,
+            overwrite=force,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    console = tables(None)
+    for path in files:
+        console.print(f"{escape(str(path))}  [dim]{format_bytes(path.stat().st_size)}[/dim]", soft_wrap=True)
+    data = files[-1]
+    options = "" if data.suffix == ".bed" else ", missing=-127"
+    code = f"from slimline import open_matrix; print(open_matrix({str(data)!r}{options}).column_stats().mean)"
+    console.print("[dim]Next, for instance (the mean of each variant, in one pass):[/dim]")
+    console.print(f"python -c {_quoted(code)}", markup=False, soft_wrap=True)
+
+
+def _quoted(code: str) -> str:
+    from shlex import quote
+
+    return f'"{code}"' if not set('"$`\\!') & set(code) else quote(code)

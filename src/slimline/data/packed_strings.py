@@ -1,0 +1,93 @@
+"""Many short texts in one piece of memory: half a million names as Python strings would take 35 MB."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from operator import index as as_index
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Texts that are made into Python strings at a time.
+_AT_A_TIME = 8192
+
+
+class PackedStrings(Sequence[str]):
+    r"""A sequence of texts that never change, kept as UTF-8 one after the other.
+
+    Bytes that are no UTF-8 are shown as ``\xNN``.
+
+    Parameters
+    ----------
+    data : bytes
+        All texts.
+    ends : array of whole numbers
+        Where each text ends in `data`; the next begins there.
+    """
+
+    def __init__(self, data: bytes, ends: NDArray[Any]) -> None:
+        self._data = data
+        small = len(self._data) < 2**32
+        self._ends = np.ascontiguousarray(ends, dtype=np.uint32 if small else np.uint64)
+
+    def __len__(self) -> int:
+        return self._ends.size
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self[k] for k in range(*index.indices(len(self)))]
+        position = as_index(index)
+        if position < 0:
+            position += len(self)
+        if not 0 <= position < len(self):
+            raise IndexError(f"there are {len(self)} texts; got number {index}")
+        return self._data[self._start(position) : int(self._ends[position])].decode(errors="backslashreplace")
+
+    def __iter__(self) -> Iterator[str]:
+        for piece in self.pieces():
+            for text in piece:
+                yield text.decode(errors="backslashreplace")
+
+    def pieces(self) -> Iterator[list[bytes]]:
+        """Yield the texts as bytes, some thousands at a time."""
+        for first in range(0, len(self), _AT_A_TIME):
+            ends = self._ends[first : first + _AT_A_TIME].tolist()
+            starts = [self._start(first), *ends[:-1]]
+            yield [self._data[start:end] for start, end in zip(starts, ends, strict=True)]
+
+    def to_array(self) -> NDArray[Any]:
+        """Return the texts as a NumPy array of `StringDType`: 16 bytes each, longer ones beside."""
+        out = np.empty(len(self), dtype=np.dtypes.StringDType())
+        first = 0
+        for piece in self.pieces():
+            out[first : first + len(piece)] = [text.decode(errors="backslashreplace") for text in piece]
+            first += len(piece)
+        return out
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("packed texts can only be copied to an array.")
+        return np.asarray(self.to_array(), dtype=dtype)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, PackedStrings):
+            return self._data == other._data and np.array_equal(self._ends, other._ends)
+        if isinstance(other, (list, tuple)):
+            return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(repr(text) for text in self[:3])
+        return f"<{len(self):,} texts: {shown}{', …' if len(self) > 3 else ''}>"
+
+    def _start(self, position: int) -> int:
+        return int(self._ends[position - 1]) if position else 0

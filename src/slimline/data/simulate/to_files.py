@@ -1,0 +1,200 @@
+"""Simulated genotypes written as PLINK and `.npy` files, a few variants at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.data.ahead import read_ahead
+from slimline.data.simulate.model import STREAM_VARIANTS, Piece, PopulationModel, require_count
+from slimline.data.write.bed import BedWriter
+from slimline.data.write.new_files import NewFile, NewFiles
+from slimline.data.write.npy import NpyWriter
+from slimline.errors import InvalidParameterError
+
+FORMATS = ("plink", "npy")
+_CHROMOSOMES = 22
+#: Base pairs between two variants, at most, and positions that still fit the 32 bits of PLINK.
+_SPACING, _FIRST_POSITION, _LAST_POSITION = 5000, 10_000, 2_000_000_000
+_ALLELES = ("A\tG", "C\tT", "A\tC", "G\tT")
+#: Lines of text that are made at a time.
+_LINES = 8192
+
+
+class _GenotypeWriter(Protocol):
+    def add(self, rows: NDArray[np.intp], columns: slice, copies: NDArray[np.int8]) -> None: ...
+
+    def complete(self, columns: slice) -> None: ...
+
+
+def write_genotypes(
+    path: str | os.PathLike[str],
+    n_samples: int,
+    n_features: int,
+    *,
+    n_regions: int = 1,
+    n_populations: int = 5,
+    fst: float = 0.02,
+    fst_region: float = 0.1,
+    missing_rate: float = 0.0,
+    seed: int = 0,
+    formats: Iterable[str] = ("plink",),
+    overwrite: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Path]:
+    """Simulate genotypes and write them, of any size, in little memory.
+
+    They are those of `simulate_genotypes` with the same arguments, whatever the format. Files carry temporary names
+    until they are complete; where something goes wrong they are removed.
+
+    Parameters
+    ----------
+    path : str or path
+        Beginning of the names: `path`.bed, .bim and .fam, `path`.npy, and `path`.labels.tsv with the population and
+        region of each person. An ending .bed or .npy is left off.
+    n_samples : int
+        People, shared out evenly among the populations and shuffled.
+    n_features : int
+        Variants.
+    n_regions : int, default=1
+        Regions that the populations are shared out among; with more than one, populations drift from their region.
+    n_populations : int, default=5
+        Populations in all.
+    fst : float, default=0.02
+        How far populations drifted apart (within their region), in (0, 1).
+    fst_region : float, default=0.1
+        How far the regions drifted apart before.
+    missing_rate : float, default=0
+        Probability that a call is missing.
+    seed : int, default=0
+        The same seed gives the same people.
+    formats : iterable of {"plink", "npy"}
+        What to write; in a `.npy` file a genotype is an int8, rows are people, and -127 is a missing call.
+    overwrite : bool, default=False
+        Whether files that exist may be replaced.
+    progress : callable, optional
+        Told of (variants done, variants in all).
+
+    Returns
+    -------
+    files : list of Path
+        What was written.
+
+    Notes
+    -----
+    Memory beyond 128 bytes a person stays below some tens of megabytes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from slimline.data import open_matrix, write_genotypes
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = write_genotypes(f"{folder}/cohort", 100, 2000, missing_rate=0.01, formats=("plink", "npy"))
+    ...     bed, npy = open_matrix(f"{folder}/cohort.bed"), open_matrix(f"{folder}/cohort.npy", missing=-127)
+    ...     bool((bed.column_stats().missing == npy.column_stats().missing).all())
+    True
+    >>> [file.name for file in files]
+    ['cohort.labels.tsv', 'cohort.npy', 'cohort.fam', 'cohort.bim', 'cohort.bed']
+    """
+    model = PopulationModel(n_samples, n_populations, n_regions, fst, fst_region, missing_rate, seed)
+    require_count("n_features", n_features)
+    names = output_paths(path, formats)
+    n, d = int(n_samples), int(n_features)
+    with NewFiles(names.values(), overwrite=overwrite) as files:
+        writers: list[_GenotypeWriter] = []
+        if "npy" in names:
+            writers.append(NpyWriter(files.create(names["npy"]), (n, d), STREAM_VARIANTS))
+        if "bed" in names:
+            writers.append(BedWriter(files.create(names["bed"]), (n, d)))
+        _write_lines(files.create(names["labels"]), _label_lines(model))
+        if "bed" in names:
+            _write_lines(files.create(names["fam"]), _fam_lines(n))
+            _write_lines(files.create(names["bim"]), _bim_lines(d))
+        _draw(model, d, writers, progress)
+    return list(names.values())
+
+
+def output_paths(path: str | os.PathLike[str], formats: Iterable[str]) -> dict[str, Path]:
+    """Return the files that `write_genotypes` would write, in the order in which they appear."""
+    chosen = {formats} if isinstance(formats, str) else set(formats)
+    if not chosen or chosen - set(FORMATS):
+        raise InvalidParameterError(f"formats must be some of {', '.join(FORMATS)}; got {sorted(map(str, chosen))}.")
+    stem = Path(path)
+    if stem.suffix.lower() in (".bed", ".npy"):
+        stem = stem.with_suffix("")
+    if stem.name in ("", ".", "..") or stem.is_dir():
+        raise InvalidParameterError(f"{path}: give the beginning of file names, such as {stem / 'cohort'}.")
+    endings = {"labels": "labels.tsv"} | ({"npy": "npy"} if "npy" in chosen else {})
+    if "plink" in chosen:
+        # The .bed file last: without it the others cannot be taken for a data set.
+        endings |= {ending: ending for ending in ("fam", "bim", "bed")}
+    return {kind: stem.with_name(f"{stem.name}.{ending}") for kind, ending in endings.items()}
+
+
+def _draw(
+    model: PopulationModel,
+    n_features: int,
+    writers: list[_GenotypeWriter],
+    progress: Callable[[int, int], None] | None,
+) -> None:
+    with closing(_ahead(model.pieces(n_features))) as pieces:
+        for piece in pieces:
+            for writer in writers:
+                writer.add(piece.rows, piece.columns, piece.copies)
+                if piece.completes:
+                    writer.complete(piece.columns)
+            if piece.completes and progress is not None:
+                progress(piece.columns.stop, n_features)
+
+
+def _ahead(pieces: Iterator[Piece]) -> Generator[Piece, None, None]:
+    """Yield the pieces, each drawn while the one before it is written; closing it ends the drawing."""
+    yield from read_ahead(pieces)
+
+
+def _write_lines(file: NewFile, lines: Iterator[str]) -> None:
+    some: list[str] = []
+    for line in lines:
+        some.append(line)
+        if len(some) == _LINES:
+            file.write("".join(some).encode())
+            some.clear()
+    file.write("".join(some).encode())
+
+
+def _label_lines(model: PopulationModel) -> Iterator[str]:
+    yield "FID\tIID\tpopulation\tregion\n"
+    populations, regions = _numbered("POP", model.n_populations), _numbered("REG", model.n_regions)
+    region_of = model.region_of_population.tolist()
+    for name, k in zip(_people(model.n_samples), model.populations().tolist(), strict=True):
+        yield f"{name}\t{name}\t{populations[k]}\t{regions[region_of[k]]}\n"
+
+
+def _fam_lines(n_samples: int) -> Iterator[str]:
+    return (f"{name} {name} 0 0 0 -9\n" for name in _people(n_samples))
+
+
+def _bim_lines(n_features: int) -> Iterator[str]:
+    longest = -(-n_features // _CHROMOSOMES)
+    spacing = max(1, min(_SPACING, (_LAST_POSITION - _FIRST_POSITION) // longest))
+    for start in range(0, n_features, longest):
+        chromosome = start // longest + 1
+        for k in range(start, min(start + longest, n_features)):
+            position = _FIRST_POSITION + spacing * (k - start)
+            yield f"{chromosome}\tsnp{k + 1}\t0\t{position}\t{_ALLELES[k % 4]}\n"
+
+
+def _people(n_samples: int) -> Iterator[str]:
+    digits = len(str(n_samples))
+    return (f"person{k:0{digits}d}" for k in range(1, n_samples + 1))
+
+
+def _numbered(word: str, count: int) -> list[str]:
+    digits = len(str(count))
+    return [f"{word}{k:0{digits}d}" for k in range(1, count + 1)]
