@@ -12,7 +12,7 @@
 namespace slimline {
 namespace {
 
-constexpr size_t group_lines = 32;  // lines that are unpacked together
+constexpr size_t group_lines = 64;  // lines that are unpacked together
 
 size_t stretch_of(size_t k) { return k == 1 ? 4096 : 1024; }  // places that are done together; a multiple of 256
 
@@ -288,7 +288,7 @@ void byte_normal(const Lines& x, const Standard& s, const double* a, size_t k, d
   std::vector<std::vector<double>> own(static_cast<size_t>(threads));
   if (x.along) {
     // panels of columns, narrow enough to be still in the cache when they are used a second time
-    const size_t width = std::clamp<size_t>((size_t(1) << 20) / x.lines / 256 * 256, 256, stretch_of(k));
+    const size_t width = std::clamp<size_t>((size_t(4) << 20) / x.lines / 256 * 256, 256, 1024);
     in_ranges(x.length, 256, threads, [&](size_t begin, size_t end, size_t id) {
       Worker worker(x, s, k, width);
       std::vector<double> y(k * width), scaled(width * k);

@@ -33,7 +33,7 @@ SLIMLINE_INLINE int64_t sum32(__m256i v) {
 }
 
 template <class S, int R>
-SLIMLINE_INLINE void dot_lines(const S* const (&x)[R], size_t length, const int16_t* digit, size_t pitch, double scale, double* out, size_t step) {
+SLIMLINE_INLINE void dot_lines(const S* const (&x)[R], ptrdiff_t stride, size_t length, const int16_t* digit, size_t pitch, double scale, double* out, size_t step) {
   __m256i sums[R][digits];
   SLIMLINE_UNROLL
   for (int r = 0; r < R; r++) {
@@ -42,6 +42,8 @@ SLIMLINE_INLINE void dot_lines(const S* const (&x)[R], size_t length, const int1
   }
   size_t t = 0;
   for (; t + 32 <= length; t += 32) {
+    SLIMLINE_UNROLL  // lines are short stretches of long ones: the CPU does not foresee the next
+    for (int r = 0; r < R; r++) __builtin_prefetch(x[r] + 2 * R * stride + ptrdiff_t(t));
     __m256i z0[R], z1[R];
     SLIMLINE_UNROLL
     for (int r = 0; r < R; r++) {
@@ -74,8 +76,8 @@ template <class S>
 void dot(const void* data, ptrdiff_t stride, size_t lines, size_t length, const int16_t* digit, size_t pitch, double scale, double* out, size_t step) {
   const S* x = static_cast<const S*>(data);
   size_t l = 0;
-  for (; l + 2 <= lines; l += 2) dot_lines<S, 2>({x + ptrdiff_t(l) * stride, x + ptrdiff_t(l + 1) * stride}, length, digit, pitch, scale, out + l * step, step);
-  if (l < lines) dot_lines<S, 1>({x + ptrdiff_t(l) * stride}, length, digit, pitch, scale, out + l * step, step);
+  for (; l + 2 <= lines; l += 2) dot_lines<S, 2>({x + ptrdiff_t(l) * stride, x + ptrdiff_t(l + 1) * stride}, stride, length, digit, pitch, scale, out + l * step, step);
+  if (l < lines) dot_lines<S, 1>({x + ptrdiff_t(l) * stride}, stride, length, digit, pitch, scale, out + l * step, step);
 }
 
 // Eight lines at 32 places, those at even or at odd ones: sums of 8 + 8 of them for each digit. A pair of lines side by
@@ -126,6 +128,8 @@ void add(const void* data, ptrdiff_t stride, size_t lines, size_t length, const 
       }
     size_t t = 0;
     for (; t + 32 <= length; t += 32) {
+      SLIMLINE_UNROLL
+      for (int r = 0; r < R; r++) __builtin_prefetch(x[r] + R * stride + ptrdiff_t(t));
       add_half<S, false, R>(x, t, weight, sums + t, pitch);
       add_half<S, true, R>(x, t, weight, sums + t + 16, pitch);
     }
@@ -137,12 +141,17 @@ void add(const void* data, ptrdiff_t stride, size_t lines, size_t length, const 
 }
 
 void flush(int32_t* sums, size_t pitch, size_t length, double scale, double* y) {
-  for (size_t t = 0; t < length; t++) {
-    const int32_t* s = sums + sum_place(t);
-    const double high = double(s[3 * pitch]) * 32768.0 + double(s[2 * pitch]);
-    y[t] += scale * ((high * 32768.0 + double(s[pitch])) * 32768.0 + double(s[0]));
+  for (size_t t = 0; t < length; t += 32) {
+    int32_t* s = sums + t;
+    double joined[32];
+    for (size_t i = 0; i < 32; i++) {
+      const double high = double(s[3 * pitch + i]) * 32768.0 + double(s[2 * pitch + i]);
+      joined[i] = scale * ((high * 32768.0 + double(s[pitch + i])) * 32768.0 + double(s[i]));
+    }
+    for (int p = 0; p < digits; p++) __builtin_memset(s + size_t(p) * pitch, 0, 32 * sizeof(int32_t));
+    const size_t count = length - t < 32 ? length - t : 32;
+    for (size_t i = 0; i < count; i++) y[t + i] += joined[sum_place(i)];
   }
-  for (int p = 0; p < digits; p++) __builtin_memset(sums + size_t(p) * pitch, 0, (length + 31) / 32 * 32 * sizeof(int32_t));
 }
 
 }  // namespace

@@ -11,17 +11,19 @@ SLIMLINE_INLINE int8_t call_of(const uint8_t* packed, size_t person, int8_t miss
 }
 
 #if SLIMLINE_VECTOR_BYTES >= 32
-// 16 bytes to 64 calls: a nibble holds two codes, and a shuffle looks each of them up.
-SLIMLINE_INLINE void unpack64(__m128i codes, int8_t m, int8_t* out) {
-  const __m128i one = _mm_setr_epi8(2, m, 1, 0, 2, m, 1, 0, 2, m, 1, 0, 2, m, 1, 0);
-  const __m128i two = _mm_setr_epi8(2, 2, 2, 2, m, m, m, m, 1, 1, 1, 1, 0, 0, 0, 0);
-  const __m128i low = _mm_and_si128(codes, _mm_set1_epi8(15)), high = _mm_and_si128(_mm_srli_epi16(codes, 4), _mm_set1_epi8(15));
-  const __m128i a = _mm_shuffle_epi8(one, low), b = _mm_shuffle_epi8(two, low), c = _mm_shuffle_epi8(one, high), d = _mm_shuffle_epi8(two, high);
-  const __m128i ab0 = _mm_unpacklo_epi8(a, b), ab1 = _mm_unpackhi_epi8(a, b), cd0 = _mm_unpacklo_epi8(c, d), cd1 = _mm_unpackhi_epi8(c, d);
-  _mm_storeu_si128((__m128i*)out, _mm_unpacklo_epi16(ab0, cd0));
-  _mm_storeu_si128((__m128i*)(out + 16), _mm_unpackhi_epi16(ab0, cd0));
-  _mm_storeu_si128((__m128i*)(out + 32), _mm_unpacklo_epi16(ab1, cd1));
-  _mm_storeu_si128((__m128i*)(out + 48), _mm_unpackhi_epi16(ab1, cd1));
+// 32 bytes to 128 calls: a nibble holds two codes, and a shuffle looks each of them up.
+SLIMLINE_INLINE void unpack128(__m256i codes, int8_t m, int8_t* out) {
+  const __m256i one = _mm256_broadcastsi128_si256(_mm_setr_epi8(2, m, 1, 0, 2, m, 1, 0, 2, m, 1, 0, 2, m, 1, 0));
+  const __m256i two = _mm256_broadcastsi128_si256(_mm_setr_epi8(2, 2, 2, 2, m, m, m, m, 1, 1, 1, 1, 0, 0, 0, 0));
+  const __m256i nibble = _mm256_set1_epi8(15), low = _mm256_and_si256(codes, nibble), high = _mm256_and_si256(_mm256_srli_epi16(codes, 4), nibble);
+  const __m256i a = _mm256_shuffle_epi8(one, low), b = _mm256_shuffle_epi8(two, low), c = _mm256_shuffle_epi8(one, high), d = _mm256_shuffle_epi8(two, high);
+  const __m256i ab0 = _mm256_unpacklo_epi8(a, b), ab1 = _mm256_unpackhi_epi8(a, b), cd0 = _mm256_unpacklo_epi8(c, d), cd1 = _mm256_unpackhi_epi8(c, d);
+  const __m256i calls[4] = {_mm256_unpacklo_epi16(ab0, cd0), _mm256_unpackhi_epi16(ab0, cd0), _mm256_unpacklo_epi16(ab1, cd1), _mm256_unpackhi_epi16(ab1, cd1)};
+  SLIMLINE_UNROLL
+  for (int i = 0; i < 4; i++) {
+    _mm_storeu_si128((__m128i*)(out + 16 * i), _mm256_castsi256_si128(calls[i]));
+    _mm_storeu_si128((__m128i*)(out + 64 + 16 * i), _mm256_extracti128_si256(calls[i], 1));
+  }
 }
 #endif
 
@@ -29,13 +31,25 @@ bool unpack(const uint8_t* packed, size_t people, int8_t missing, int8_t* out) {
   bool gone = false;
   size_t i = 0;
 #if SLIMLINE_VECTOR_BYTES >= 32
-  __m128i any = _mm_setzero_si128();
-  for (; i + 64 <= people; i += 64) {
-    const __m128i codes = _mm_loadu_si128((const __m128i*)(packed + i / 4));
-    any = _mm_or_si128(any, _mm_andnot_si128(_mm_srli_epi16(codes, 1), codes));  // low bit without the high one
-    unpack64(codes, missing, out + i);
+  __m256i any = _mm256_setzero_si256();
+  for (; i + 128 <= people; i += 128) {
+    const __m256i codes = _mm256_loadu_si256((const __m256i*)(packed + i / 4));
+    any = _mm256_or_si256(any, _mm256_andnot_si256(_mm256_srli_epi16(codes, 1), codes));  // low bit without the high one
+    unpack128(codes, missing, out + i);
   }
-  gone = !_mm_testz_si128(any, _mm_set1_epi8(0x55));
+  if (i + 4 <= people) {  // the rest, as if there were more: what lies beyond is not read, and not written
+    alignas(32) uint8_t bytes[32] = {};
+    alignas(32) int8_t calls[128];
+    const size_t whole = (people - i) / 4;
+    std::memcpy(bytes, packed + i / 4, whole);
+    for (size_t b = whole; b < 32; b++) bytes[b] = 0xFF;
+    const __m256i codes = _mm256_load_si256((const __m256i*)bytes);
+    any = _mm256_or_si256(any, _mm256_andnot_si256(_mm256_srli_epi16(codes, 1), codes));
+    unpack128(codes, missing, calls);
+    std::memcpy(out + i, calls, whole * 4);
+    i += whole * 4;
+  }
+  gone = !_mm256_testz_si256(any, _mm256_set1_epi8(0x55));
 #endif
   for (; i < people; i++) {
     out[i] = call_of(packed, i, missing);
@@ -68,21 +82,21 @@ SLIMLINE_INLINE void turn16(const int8_t* x, size_t x_stride, int8_t* out, ptrdi
 #endif
 
 void unpack_turned(const uint8_t* packed, ptrdiff_t packed_stride, size_t variants, size_t people, int8_t* out, ptrdiff_t stride) {
-  constexpr size_t many = 64;  // variants: whole cache lines are written
+  constexpr size_t many = 64, together = 128;  // variants and people: whole cache lines are written
   size_t first = 0;
 #if defined(__x86_64__)
-  alignas(64) int8_t rows[many * 64];
+  alignas(64) int8_t rows[many * together];
   for (; first + many <= variants; first += many) {
-    for (size_t i = 0; i < people; i += 64) {
-      const size_t count = people - i < 64 ? people - i : 64;
-      for (size_t v = 0; v < many; v++) unpack(packed + ptrdiff_t(first + v) * packed_stride + i / 4, count, missing_call, rows + v * 64);
+    for (size_t i = 0; i < people; i += together) {
+      const size_t count = people - i < together ? people - i : together;
+      for (size_t v = 0; v < many; v++) unpack(packed + ptrdiff_t(first + v) * packed_stride + i / 4, count, missing_call, rows + v * together);
       for (size_t p = 0; p < count; p += 16)
         for (size_t v = 0; v < many; v += 16) {
           int8_t* to = out + ptrdiff_t(i + p) * stride + first + v;
-          if (count - p >= 16) turn16(rows + v * 64 + p, 64, to, stride);
+          if (count - p >= 16) turn16(rows + v * together + p, together, to, stride);
           else
             for (size_t q = p; q < count; q++)
-              for (size_t w = 0; w < 16; w++) to[ptrdiff_t(q - p) * stride + ptrdiff_t(w)] = rows[(v + w) * 64 + q];
+              for (size_t w = 0; w < 16; w++) to[ptrdiff_t(q - p) * stride + ptrdiff_t(w)] = rows[(v + w) * together + q];
         }
     }
   }
