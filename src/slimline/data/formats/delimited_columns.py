@@ -207,7 +207,7 @@ def _delimiter(lines: TextLines, text: TextFile) -> str:
             lines.line += raw.count(b"\n")
             lines.begin = lines.end  # all blank
             continue
-        plain = b"".join(line.strip(b"\r\n").split(b'"')[::2])  # without what is quoted
+        plain = b"_".join(line.strip(b"\r\n").split(b'"')[::2])  # without what is quoted
         names = [ending.lower() for ending in text.file.path.suffixes]
         if b"\t" in plain or ".tsv" in names:
             return "\t"
