@@ -1,5 +1,6 @@
 """The kernels of slimline."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy
@@ -66,6 +67,70 @@ class Hadamard:
 
     def lift(self, v: Annotated[NDArray, dict(device='cpu', writable=False)], feature: int, scale: float, out: Annotated[NDArray, dict(device='cpu')], threads: int) -> None:
         """out = v R^T for the features of out."""
+
+def read_file(descriptor: int, offset: int, stride: int, out: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu')]) -> int:
+    """Fills out with rows of a file; -1, or the byte where it ended."""
+
+def unpack_genotypes(packed: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), device='cpu', writable=False)], samples: int, out: Annotated[NDArray[numpy.int8], dict(shape=(None, None), device='cpu')], threads: int) -> None:
+    """Copies of the first allele, -127 for a missing call."""
+
+class ParsedText:
+    """What became of a piece of text."""
+
+    @property
+    def consumed(self) -> int:
+        """Bytes of whole lines that are done with."""
+
+    @property
+    def lines(self) -> int: ...
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def values(self) -> int: ...
+
+    @property
+    def row_too_long(self) -> bool:
+        """Not even one row fits into the arrays."""
+
+    @property
+    def smallest(self) -> int:
+        """Smallest index as it stands in the text, or -1."""
+
+    @property
+    def largest(self) -> int:
+        """Largest index as it stands in the text, or -1."""
+
+    @property
+    def largest_line(self) -> int:
+        """Where it stands, in lines from the beginning of the piece."""
+
+    @property
+    def problem(self) -> str:
+        """Empty, or what is wrong in the line after `lines` others."""
+
+    @property
+    def place(self) -> int:
+        """Byte of the problem in the piece."""
+
+    @property
+    def cell(self) -> int:
+        """Number of the cell that is wrong, or -1."""
+
+def parse_svmlight(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int, end: int, base: int, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], indices: Annotated[NDArray, dict(shape=(None,), order='C', device='cpu')], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> ParsedText:
+    """Rows of svmlight text, as many as there are or as fit."""
+
+def parse_cells(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int, end: int, delimiter: str, roles: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], missing: Sequence[str], values: Annotated[NDArray, dict(device='cpu')], places: Annotated[NDArray[numpy.int64], dict(shape=(None, None, None), order='C', device='cpu')]) -> ParsedText:
+    """
+    Rows of cells, as many as there are or as fit: numbers, and where the texts are.
+    """
+
+def line_cells(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int, end: int, delimiter: str) -> tuple:
+    """Where the cells of the first line begin and end."""
+
+def parse_number(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float | None:
+    """The number that the text is, or None."""
 
 def walsh_hadamard(x: Annotated[NDArray, dict(device='cpu')], threads: int) -> None:
     """Unnormalised Walsh-Hadamard transform of each row, in place."""

@@ -1,0 +1,245 @@
+"""What the columns of a delimited text are: features, label, id; and their parsing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline._kernels import _native
+from slimline.data.text_lines import TextFile, TextLines
+from slimline.errors import FileFormatError, InvalidParameterError
+
+#: Roles of a column, as the native parser counts them.
+_FEATURE, _TEXT, _SKIPPED = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How `open_delimited` was called.
+
+    Parameters
+    ----------
+    delimiter, header, label, id, missing_text
+        See there.
+    """
+
+    delimiter: str | None
+    header: Any
+    label: str | int | None
+    id: str | int | None
+    missing_text: Sequence[str]
+
+    def __post_init__(self) -> None:
+        if self.header not in (True, False, "auto"):
+            raise InvalidParameterError(f"header must be True, False or 'auto'; got {self.header!r}.")
+        if self.delimiter is not None and (
+            not isinstance(self.delimiter, str)
+            or len(self.delimiter.encode("utf-8", "replace")) != 1
+            or self.delimiter in '"\r\n+-.'
+            or self.delimiter.isalnum()
+        ):
+            raise InvalidParameterError(
+                f"delimiter must be one character such as ',', ';', '|', a tab or a space; got {self.delimiter!r}."
+            )
+        if isinstance(self.missing_text, str) or not all(isinstance(text, str) for text in self.missing_text):
+            raise InvalidParameterError("missing_text must be a sequence of texts.")
+        for name, column in (("label", self.label), ("id", self.id)):
+            if column is not None and (isinstance(column, bool) or not isinstance(column, (str, int, np.integer))):
+                raise InvalidParameterError(f"{name} must be the name or the number of a column; got {column!r}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of a file.
+
+    Parameters
+    ----------
+    delimiter : str
+        What stands between cells.
+    roles : array of uint8
+        For each column, whether it is a feature, a text that is kept, or passed over.
+    texts : list of str
+        "label" and "id" in the order of their columns.
+    names : list of str, optional
+        Names of all columns.
+    missing_text : list of str
+        Cells that stand for a missing value.
+    """
+
+    delimiter: str
+    roles: NDArray[np.uint8]
+    texts: list[str]
+    names: list[str] | None
+    missing_text: list[str]
+
+    @property
+    def n_features(self) -> int:
+        """Return how many columns are features."""
+        return int((self.roles == _FEATURE).sum())
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """Return the names of the features, where there is a header."""
+        if self.names is None:
+            return None
+        return [name for name, role in zip(self.names, self.roles, strict=True) if role == _FEATURE]
+
+    @property
+    def description(self) -> str:
+        """Return what the columns are, for a digest."""
+        return repr((self.delimiter, self.texts, sorted(self.missing_text), self.names is None, self.roles.tobytes()))
+
+    def without_texts(self) -> Columns:
+        """Return the same columns with label and id passed over."""
+        return replace(self, roles=np.where(self.roles == _TEXT, _SKIPPED, self.roles).astype(np.uint8), texts=[])
+
+    def skip_header(self, lines: TextLines) -> None:
+        """Go on behind the header, if there is one and the text stands at its beginning."""
+        if self.names is not None and lines.line == 1:
+            _first_line(lines, self.delimiter)
+
+    def parse(self, lines: TextLines, values: NDArray[Any], texts: list[list[str]] | None = None) -> _native.ParsedText:
+        """Take rows from the text, as many as it has at hand or as there is room for.
+
+        Parameters
+        ----------
+        lines : TextLines
+            Where they come from.
+        values : array of shape (rows, n_features)
+            What is filled.
+        texts : list of lists of str, optional
+            Where the texts of label and id go, in the order of their columns.
+
+        Returns
+        -------
+        parsed : ParsedText
+            Its `rows` says how many there were.
+        """
+        places = np.empty((values.shape[0], len(self.texts), 2), dtype=np.int64)
+        begin, text = lines.begin, lines.text
+        parsed = _native.parse_cells(
+            text, begin, lines.end, self.delimiter, self.roles, self.missing_text, values, places
+        )
+        if parsed.problem:
+            lines.refuse(f"{self._which(parsed.cell)}{parsed.problem}", parsed.lines, parsed.place)
+        if texts:
+            raw = text[begin : begin + parsed.consumed].tobytes()
+            for k, column in enumerate(texts):
+                for start, stop in places[: parsed.rows, k].tolist():
+                    column.append(_decoded(raw, start, stop, lines))
+        lines.take(parsed)
+        return parsed
+
+    def _which(self, cell: int) -> str:
+        if self.names is not None and 0 <= cell < len(self.names):
+            return f"column {cell} ({self.names[cell]}), counted from 0: "
+        return f"column {cell}, counted from 0: "
+
+
+def find_columns(text: TextFile, options: Options) -> Columns:
+    """Return what the first line that is not blank tells of the columns.
+
+    Parameters
+    ----------
+    text : TextFile
+        The file.
+    options : Options
+        What the user said.
+
+    Returns
+    -------
+    columns : Columns
+        One role for each cell of the line.
+    """
+    with text.lines() as lines:
+        delimiter = options.delimiter or _delimiter(lines, text)
+        cells = _first_line(lines, delimiter)
+    if cells is None:
+        raise FileFormatError(f"{text} is empty.")
+    missing = list(options.missing_text)
+    named = isinstance(options.label, str) or isinstance(options.id, str)
+    header = True if options.header == "auto" and named else options.header
+    if header == "auto":
+        apart = {_number(column, cells, text) for column in (options.label, options.id) if column is not None}
+        header = any(not _is_value(cell, missing) for number, cell in enumerate(cells) if number not in apart)
+    elif named and not header:
+        raise InvalidParameterError("label and id must be numbers of columns where there is no header.")
+    roles = np.zeros(len(cells), dtype=np.uint8)
+    special: dict[int, str] = {}
+    for role, column in (("label", options.label), ("id", options.id)):
+        if column is not None:
+            number = _number(column, cells, text)
+            if number in special:
+                raise InvalidParameterError(f"label and id are both column {number}.")
+            special[number] = role
+            roles[number] = _TEXT
+    if not (roles == _FEATURE).any():
+        raise FileFormatError(f"{text} has no column of numbers beside label and id.")
+    return Columns(delimiter, roles, [special[k] for k in sorted(special)], cells if header else None, missing)
+
+
+def _first_line(lines: TextLines, delimiter: str) -> list[str] | None:
+    """Take the first line that is not blank; return its cells, or None at the end of the text."""
+    while lines.fill():
+        parsed, places = _native.line_cells(lines.text, lines.begin, lines.end, delimiter)
+        if parsed.problem:
+            lines.refuse(f"column {parsed.cell}, counted from 0: {parsed.problem}", parsed.lines, parsed.place)
+        raw = lines.text[lines.begin : lines.begin + parsed.consumed].tobytes()
+        if places:
+            pairs = zip(places[::2], places[1::2], strict=True)
+            cells = [_decoded(raw, start, stop, lines) for start, stop in pairs]
+            lines.take(parsed)
+            return cells
+        lines.take(parsed)
+    return None
+
+
+def _delimiter(lines: TextLines, text: TextFile) -> str:
+    """Return what stands between the cells of the first line that is not blank; nothing is taken."""
+    while lines.fill():
+        raw = lines.text[lines.begin : lines.end].tobytes()
+        line = next((line for line in raw.split(b"\n") if line.strip()), None)
+        if line is None:
+            lines.line += raw.count(b"\n")
+            lines.begin = lines.end  # all blank
+            continue
+        plain = b"_".join(line.strip(b"\r\n").split(b'"')[::2])  # without what is quoted
+        names = [ending.lower() for ending in text.file.path.suffixes]
+        if b"\t" in plain or ".tsv" in names:
+            return "\t"
+        most = max((",", ";", "|"), key=lambda mark: plain.count(mark.encode()))
+        return most if most.encode() in plain else (" " if b" " in plain.strip() else ",")
+    return ","
+
+
+def _number(column: str | int, cells: list[str], text: TextFile) -> int:
+    """Return the number of a column that was named or counted, or raise."""
+    if isinstance(column, str):
+        if cells.count(column) != 1:
+            found = "no column" if column not in cells else f"{cells.count(column)} columns"
+            shown = ", ".join(cells[:8]) + (", …" if len(cells) > 8 else "")
+            raise InvalidParameterError(f"{text} has {found} with the name {column!r}: its first line is {shown}.")
+        return cells.index(column)
+    number = int(column) + len(cells) if column < 0 else int(column)
+    if not 0 <= number < len(cells):
+        raise InvalidParameterError(f"{text} has {len(cells)} columns; there is no column {column}.")
+    return number
+
+
+def _is_value(cell: str, missing: list[str]) -> bool:
+    return cell in missing or _native.parse_number(np.frombuffer(cell.encode(), dtype=np.uint8)) is not None
+
+
+def _decoded(raw: bytes, start: int, stop: int, lines: TextLines) -> str:
+    """Return what a cell holds: quotes around it taken off, and a doubled one in it made one."""
+    cell = raw[start:stop]
+    if cell.startswith(b'"'):
+        cell = cell[1:-1].replace(b'""', b'"')
+    try:
+        return cell.decode()
+    except UnicodeDecodeError:
+        lines.refuse(f"{cell[:40]!r} is not UTF-8: save the file as UTF-8", raw.count(b"\n", 0, start), start)
