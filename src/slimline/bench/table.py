@@ -99,7 +99,7 @@ def _contenders(case: CaseResult) -> Table:
         table.add_column("passes", justify="right", no_wrap=True)
     table.add_column("speed", min_width=10)
     targets = any(target.quantity != "ratio" for target in case.targets)
-    table.add_column("target" if targets else "")
+    table.add_column("target" if targets else "", min_width=12 if targets else None)
     roles: tuple[Role, ...] = ("limit", "ours", "peer")
     for role in roles:
         members = case.of_role(role)

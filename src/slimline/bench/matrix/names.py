@@ -2,13 +2,13 @@
 
 READING = "reading X"
 BLOCKS = "reading blocks"
-NORMAL_BLOCKS = "reading blocks for normal"
-EVERY_BYTE = "reading blocks, every byte"
+NORMAL_BLOCKS = "reading for normal"
+EVERY_BYTE = "reading every byte"
 GEMM_SINGLE = "GEMM float32"
 GEMM_DOUBLE = "GEMM float64"
 
 #: How the columns are seen: as stored (missing calls are 0), standardised, or standardised with the statistics to find.
-RAW, STANDARDISED, FIRST = "raw", "standardised", "standardised, first pass"
+RAW, STANDARDISED, FIRST = "raw", "std", "std + stats"
 
 CW, OSNAP, SIGN, SRHT = "CW", "OSNAP", "sign", "SRHT"
 
@@ -22,7 +22,7 @@ BED_READER_BLOCKS = "bed-reader by blocks"
 
 
 def ours(operation: str, view: str = "", k: int | None = None) -> str:
-    """Return the name of one of ours, such as "dot k=8, standardised"."""
+    """Return the name of one of ours, such as "dot k=8, std"."""
     size = "" if k is None else f" k={k}"
     return f"{operation}{size}, {view}" if view else operation + size
 
