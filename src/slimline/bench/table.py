@@ -91,7 +91,7 @@ def case_view(case: CaseResult, width: int = 120) -> RenderableType:
 
 def _contenders(case: CaseResult) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("contender", no_wrap=True)
+    table.add_column("contender", min_width=22)  # a longer name goes on in the next line
     table.add_column("time", justify="right", no_wrap=True)
     table.add_column("memory", justify="right", no_wrap=True)
     counted = any(m.passes is not None for m in case.measurements)
