@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from slimline._kernels.threads import available_cpus
 from slimline.bench import memory
 from slimline.bench.machine import describe_machine, parse_threads
+from slimline.data import ColumnStats
 from slimline.errors import InvalidParameterError
 
 
@@ -19,6 +20,34 @@ def test_result_bytes():
     assert memory.result_bytes(np.zeros(10)) == 80
     assert memory.result_bytes(sp.csr_array(np.eye(4, dtype=np.float32))) == 4 * 4 + 4 * 4 + 5 * 4
     assert memory.result_bytes("anything") == 0
+    assert memory.result_bytes((np.zeros(10), "anything", np.zeros(3))) == 104
+    empty = np.zeros(0)
+    counts = np.zeros(4, dtype=np.int64)
+    assert memory.result_bytes(ColumnStats(empty, empty, np.zeros(5), empty, counts, counts)) == 40 + 64
+
+
+def test_mapped_pages_are_not_counted_but_own_ones_are(tmp_path):
+    size = 48 << 20
+    path = tmp_path / "data"
+    path.write_bytes(bytes(size))
+    mapped = np.memmap(path, dtype=np.uint8, mode="r")
+    _, extra = memory.run_with_peak(lambda: int(mapped.sum()))
+    if extra is None:
+        pytest.skip("the system does not tell")
+    assert extra < 16 << 20
+    _, extra = memory.run_with_peak(lambda: int(np.array(mapped).sum()))
+    assert extra == pytest.approx(size, abs=6 << 20)
+
+
+def test_the_start_stays_when_the_peak_is_set_back():
+    meter = memory.MemoryMeter()
+    held = np.ones(32 << 20, dtype=np.uint8)
+    if meter.peak() is None:
+        pytest.skip("the system does not tell")
+    np.ones(32 << 20, dtype=np.uint8)
+    assert meter.peak() == pytest.approx(64 << 20, abs=6 << 20)
+    meter.set_back()
+    assert meter.peak() == pytest.approx(held.nbytes, abs=6 << 20)
 
 
 def test_container_limit_counts(monkeypatch, tmp_path):

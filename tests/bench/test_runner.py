@@ -1,11 +1,12 @@
 import gc
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from slimline.bench import Settings, run_case, run_suite
+from slimline.bench import Contender, LeftOut, Settings, Work, run_case, run_suite
 from slimline.bench import runner as runner_module
 from slimline.bench.runner import planned_runs, turns
 from tests.bench.fabricate import small_case, summing
@@ -162,3 +163,64 @@ def test_turns_are_as_planned_and_spread_out():
     assert first_half.count(1) == 1 and 2 <= first_half.count(0) <= 4
     assert order == list(turns([6, 2, 0, 3], seed=0))
     assert list(turns([], seed=0)) == []
+
+
+def test_who_leaves_says_why():
+    def leave(data):
+        raise LeftOut("no such reader", "absent")
+
+    result = run_case(small_case(summing(), summing("peer", "peer", setup=leave)), FAST).find("peer")
+    assert (result.status, result.note, result.seconds) == ("absent", "no such reader", ())
+
+
+@pytest.mark.parametrize("status, text", [("absent", "absent: no disk"), ("skipped", "no disk")])
+def test_data_that_cannot_be_had_skip_the_case(status, text):
+    def make():
+        raise LeftOut("no disk", status)
+
+    result = run_case(replace(small_case(summing()), make=make), FAST)
+    assert (result.skipped, result.measurements, result.targets) == (text, (), ())
+
+
+@pytest.mark.parametrize("error", [None, KeyboardInterrupt])
+def test_data_are_cleared_up_whatever_happens(error):
+    cleared = []
+
+    def setup(data):
+        if error is not None:
+            raise error
+        return data
+
+    case = small_case(summing(setup=setup), discard=cleared.append)
+    if error is None:
+        run_case(case, FAST)
+    else:
+        with pytest.raises(error):
+            run_case(case, FAST)
+    assert cleared == [[1, 2, 3]]
+
+
+@pytest.mark.parametrize("per_pass, amount", [(True, 6.0), (False, 2.0)])
+def test_passes_are_counted_and_their_work_with_them(per_pass, amount):
+    state = {"passes": 7}
+
+    def run(state):
+        state["passes"] += 3
+
+    contender = Contender(
+        "ours",
+        "ours",
+        run,
+        setup=lambda data: state,
+        work=Work(2.0, "GB/s", per_pass),
+        passes=lambda state: state["passes"],
+        memory=lambda state: 123,
+    )
+    result = run_case(small_case(contender), FAST).find("ours")
+    assert (result.passes, result.amount, result.extra_bytes) == (3, amount, 123)
+
+
+def test_what_memory_is_needed_for_is_told(monkeypatch):
+    monkeypatch.setattr(runner_module, "available_bytes", lambda: 2_000_000_000)
+    peer = summing("peer", "peer", estimated_bytes=5e9, needed_as="as float64")
+    assert run_case(small_case(peer), FAST).find("peer").note == "needs about 5.0 GB as float64, 2.0 GB are free"

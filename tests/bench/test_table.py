@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import pytest
 from rich.console import Console
 
+from slimline.bench.compare import ratios
 from slimline.bench.table import (
     case_view,
     format_bytes,
@@ -94,3 +97,30 @@ def test_machine_and_skipped_case():
     with console.capture() as capture:
         print_case(console, report.cases[1])
     assert "skipped: needs about 99.0 GB" in capture.get()
+
+
+def test_passes_and_pairs_of_a_case_with_tasks():
+    case = fabricated_case()
+    limit, ours, peer, *rest = case.measurements
+    other = replace(ours, contender="ours too", task="dot")
+    measurements = (limit, replace(ours, task="sketch", passes=2), other, replace(peer, task="sketch"), *rest)
+    text = _print(case_view(replace(case, measurements=measurements)))
+    assert "passes" in text and "passes" not in _print(case_view(case))
+    pairs = [line.split() for line in text.splitlines() if line.startswith("ours") and " peer " in line]
+    assert pairs[1:] == [["ours", "peer", "0.5", "✓", "≤", "0.6"]]  # below the head; the other task has no peer
+    only_ours = (replace(ours, task="sketch"), replace(peer, task="dot"))
+    assert "our time / theirs" not in _print(case_view(replace(case, measurements=only_ours)))
+
+
+def test_ratios_are_of_the_same_task():
+    case = fabricated_case()
+    _, ours, peer, *_ = case.measurements
+    together = replace(case, measurements=(replace(ours, task="dot"), replace(peer, task="dot")))
+    apart = replace(case, measurements=(replace(ours, task="dot"), replace(peer, task="tdot")))
+    assert ratios(together, together.measurements[0]) == {"peer": 0.5}
+    assert ratios(apart, apart.measurements[0]) == {}
+
+
+def test_absent_case_is_shown_as_absent():
+    text = _print(case_view(fabricated_case(skipped="absent: zarr is not installed")))
+    assert "absent: zarr is not installed" in text and "skipped" not in text

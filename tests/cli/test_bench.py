@@ -68,3 +68,46 @@ def test_what_is_measured_is_kept_when_something_fails(monkeypatch, capsys, tmp_
     contenders = {c["contender"]: c["status"] for c in json.loads(path.read_text())["cases"][0]["contenders"]}
     assert contenders["SparseEmbedding s=1"] == "failed"
     assert contenders["HadamardProjection"] == "measured"
+
+
+def _matrix(*more: str) -> list[str]:
+    return ["bench", "matrix", "--quick", "--threads", "1", "--repeats", "1", *more]
+
+
+def test_matrix_table_and_json(monkeypatch, capsys, tmp_path):
+    path, folder = tmp_path / "bench.json", tmp_path / "data"
+    folder.mkdir()
+    chosen = ("--only", "genotypes,sparse", "--case", "genotypes-npy-dot", "--case", "sparse-tdot")
+    more = ("--samples", "40", "--folder", str(folder), "--json", str(path))
+    assert run_here(monkeypatch, *_matrix(*chosen, *more)) == 0
+    text = capsys.readouterr().out
+    for part in ("genotypes-npy-dot", "40 × 5,000", "passes", "reading blocks", "NumPy by blocks k=8", "SciPy k=1"):
+        assert part in text
+    fields = json.loads(path.read_text())
+    assert fields["suite"] == "matrix" and fields["settings"]["sizes"]["samples"] == 40
+    ours = [c for c in fields["cases"][0]["contenders"] if c["role"] == "ours"]
+    assert all(c["passes"] == 1 and c["share"] > 0 and c["rate"] > 0 for c in ours)
+    assert ours[0]["ratios"].keys() >= {"NumPy k=1", "NumPy by blocks k=1"}
+    assert sorted(p.suffix for p in folder.iterdir()) == [".bed", ".bim", ".fam", ".npy"]  # kept where it was told
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("--only", "graphs"), "there is no such part"),
+        (("--size", "4 elephants"), "a size is a number"),
+        (("--folder", "/no/such/folder"), "there is no such folder"),
+        (("--case", "nothing"), "there is none"),
+    ],
+)
+def test_matrix_options_are_checked_first(arguments, message, monkeypatch, capsys):
+    assert run_here(monkeypatch, *_matrix(*arguments)) != 0
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_matrix_sizes_and_list(monkeypatch, capsys):
+    assert run_here(monkeypatch, *_matrix("--only", "formats", "--size", "4GB", "--text-size", "1GB", "--list")) == 0
+    text = capsys.readouterr().out
+    assert "format-hdf5" in text and "4,000 MB" in text and "svmlight text, 1,000 MB" in text
+    assert run_here(monkeypatch, *_matrix("--only", "formats", "--size", "4GB", "--list")) == 0
+    assert "svmlight text, 1,000 MB" in capsys.readouterr().out

@@ -4,7 +4,7 @@ A suite (such as `slimline.bench.projections`) is a function that returns cases;
 clock to the table, is the same for every suite. Peers are optional: an absent one is shown as absent.
 """
 
-from slimline.bench.case import Case, Contender, Work
+from slimline.bench.case import Case, Contender, LeftOut, Work
 from slimline.bench.record import CaseResult, Measurement, Report, Target
 from slimline.bench.runner import Settings, run_case, run_suite
 
@@ -12,6 +12,7 @@ __all__ = [
     "Case",
     "CaseResult",
     "Contender",
+    "LeftOut",
     "Measurement",
     "Report",
     "Settings",

@@ -6,7 +6,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from slimline.bench.record import Role, Target
+from slimline.bench.record import Role, Status, Target
+
+
+class LeftOut(Exception):  # noqa: N818 - no error: a contender or a case that says itself why it does not take part
+    """Raised while data are made or set up: there is nothing to measure here, for a reason that the table shows.
+
+    Parameters
+    ----------
+    reason : str
+        Why.
+    status : {"skipped", "absent"}
+        What kind of reason it is.
+    """
+
+    def __init__(self, reason: str, status: Status = "skipped") -> None:
+        super().__init__(reason)
+        self.reason, self.status = reason, status
 
 
 def _as_it_is(data: Any) -> Any:
@@ -23,10 +39,13 @@ class Work:
         Work of one run in the unit's own measure: 2.5 for 2.5 GB.
     unit : str
         Unit of the rate, such as "GB/s".
+    per_pass : bool
+        Whether the amount is that of one pass, and a run does as many times that as it makes passes.
     """
 
     amount: float
     unit: str
+    per_pass: bool = False
 
 
 @dataclass(frozen=True)
@@ -49,10 +68,19 @@ class Contender:
         Modules without which the contender is absent.
     estimated_bytes, estimated_seconds : float
         Rough needs of one run, by which it is skipped where the machine or the patience would not do.
+    needed_as : str
+        What the memory is needed for, such as "as float64".
     work : Work, optional
         For the rate.
     limit : str
         Name of the limit with which the rate is compared.
+    task : str
+        Where a case has several: which of them this is. Times are compared with those of the same task only.
+    passes : callable, optional
+        Takes what `setup` returned, returns how many passes over the data there have been so far.
+    memory : callable, optional
+        Takes what `setup` returned, returns the peak of memory above the data and the result, where that is
+        measured in another way than by watching the first run.
     """
 
     name: str
@@ -63,8 +91,12 @@ class Contender:
     requires: tuple[str, ...] = ()
     estimated_bytes: float = 0.0
     estimated_seconds: float = 0.0
+    needed_as: str = ""
     work: Work | None = None
     limit: str = ""
+    task: str = ""
+    passes: Callable[[Any], int] | None = None
+    memory: Callable[[Any], int | None] | None = None
 
 
 @dataclass(frozen=True)
@@ -78,7 +110,7 @@ class Case:
     title : str
         What it is, in words.
     make : callable
-        Returns the data.
+        Returns the data; raises `LeftOut` where they cannot be had.
     contenders : tuple of Contender
         Who takes turns.
     input_bytes : int
@@ -87,6 +119,8 @@ class Case:
         What should be reached.
     threads : int, optional
         Where the case makes sense with this number of threads only.
+    discard : callable, optional
+        Takes the data when all is measured, to clear up behind them.
     """
 
     name: str
@@ -96,3 +130,4 @@ class Case:
     input_bytes: int
     targets: tuple[Target, ...] = ()
     threads: int | None = None
+    discard: Callable[[Any], None] | None = None

@@ -38,10 +38,11 @@ def ratio(case: CaseResult, contender: str, peer: str) -> float | None:
 
 
 def ratios(case: CaseResult, measurement: Measurement) -> dict[str, float]:
-    """Return the time of one of ours divided by the time of each peer that has one."""
+    """Return the time of one of ours divided by the time of each peer that has one and does the same task."""
     if measurement.role != "ours":
         return {}
-    pairs = ((peer.contender, ratio(case, measurement.contender, peer.contender)) for peer in case.of_role("peer"))
+    peers = (peer.contender for peer in case.of_role("peer") if peer.task == measurement.task)
+    pairs = ((peer, ratio(case, measurement.contender, peer)) for peer in peers)
     return {name: value for name, value in pairs if value is not None}
 
 

@@ -8,6 +8,7 @@ import gc
 import os
 import re
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,34 @@ _RESET = Path("/proc/self/clear_refs")
 _CGROUP = Path("/sys/fs/cgroup")
 
 
+class MemoryMeter:
+    """Peak of this process's own memory above what it was at the start.
+
+    The kernel's high-water mark is set back (Linux; elsewhere the peak is None). It is exact to a megabyte or two: the
+    kernel counts pages in batches, and may hand out 2 MB where 4 kB were asked for. Pages of files that came to be
+    mapped, such as code of libraries, are not counted: they can go at any time.
+    """
+
+    def __init__(self) -> None:
+        self._before = self.set_back()
+        self._mapped = _status_bytes("RssFile") or 0
+
+    def set_back(self) -> int | None:
+        """Forget the peak so far, but not the start; return the resident memory, or None where it cannot be told."""
+        gc.collect()
+        _trim()
+        return _set_back()
+
+    def peak(self) -> int | None:
+        """Return the peak since it was last set back, above the start; None where it cannot be told."""
+        highest, mapped = _status_bytes("VmHWM"), _status_bytes("RssFile") or 0
+        if self._before is None or highest is None:
+            return None
+        return max(0, highest - self._before - max(0, mapped - self._mapped))
+
+
 def run_with_peak(call: Callable[[], Any]) -> tuple[Any, int | None]:
     """Run a call and measure the peak of memory above what was there before and above the result.
-
-    The kernel's high-water mark is set back before the call (Linux; elsewhere the peak is None). It is exact to
-    a megabyte or two: the kernel counts pages in batches, and may hand out 2 MB where 4 kB were asked for.
 
     Parameters
     ----------
@@ -35,23 +59,23 @@ def run_with_peak(call: Callable[[], Any]) -> tuple[Any, int | None]:
     result : object
         What the call returned.
     extra_bytes : int or None
-        Peak resident memory - resident memory before - size of the result; None where it cannot be told.
+        Peak of memory above that before - size of the result (see `MemoryMeter`); None where it cannot be told.
     """
-    gc.collect()
-    _trim()
-    before = _set_back()
+    meter = MemoryMeter()
     result = call()
-    peak = None if before is None else _status_bytes("VmHWM")
-    if before is None or peak is None:
-        return result, None
-    return result, max(0, peak - before - result_bytes(result))
+    peak = meter.peak()
+    return result, None if peak is None else max(0, peak - result_bytes(result))
 
 
 def result_bytes(result: Any) -> int:
-    """Return the size of an array or a sparse matrix; 0 for anything else."""
+    """Return the size of an array, a sparse matrix, or a tuple or record of such; 0 for anything else."""
     if sp.issparse(result):
         parts = (getattr(result, name, None) for name in ("data", "indices", "indptr"))
         return sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
+    if isinstance(result, tuple):
+        return sum(result_bytes(part) for part in result)
+    if is_dataclass(result):
+        return sum(result_bytes(getattr(result, field.name)) for field in fields(result))
     return result.nbytes if isinstance(result, np.ndarray) else 0
 
 

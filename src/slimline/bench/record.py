@@ -42,6 +42,10 @@ class Measurement:
         Unit of the rate.
     limit : str
         Name of the limit to compare with.
+    task : str
+        Which task of the case it did, if there are several.
+    passes : int, optional
+        Passes over the data in one run, where they are counted.
     """
 
     contender: str
@@ -53,6 +57,8 @@ class Measurement:
     amount: float | None = None
     unit: str = ""
     limit: str = ""
+    task: str = ""
+    passes: int | None = None
 
     @property
     def best(self) -> float | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from slimline.bench.case import Case, Contender
+from slimline.bench.case import Case, Contender, LeftOut
 from slimline.bench.machine import thread_limit
 from slimline.bench.memory import available_bytes, run_with_peak
 from slimline.bench.record import CaseResult, Measurement, Status
@@ -101,13 +101,20 @@ def run_case(case: Case, settings: Settings, watch: Watcher | None = None) -> Ca
         return result(skipped=lack)
     modules = {c.name: _absent_module(c) for c in case.contenders}  # imported before the thread limit, to come under it
     tell("making the data", 0, 1)
-    data = case.make()
+    try:
+        data = case.make()
+    except LeftOut as why:
+        return result(skipped=f"{why.status}: {why.reason}" if why.status == "absent" else why.reason)
     entries = [_Entry(c, data) for c in case.contenders]
-    with thread_limit(threads), _collector_off():
-        for step, entry in enumerate(entries):
-            tell(f"memory: {entry.contender.name}", step, len(entries))
-            entry.enter(modules[entry.contender.name], settings)
-        _take_turns([e for e in entries if e.status == "measured"], settings, threads, tell)
+    try:
+        with thread_limit(threads), _collector_off():
+            for step, entry in enumerate(entries):
+                tell(f"memory: {entry.contender.name}", step, len(entries))
+                entry.enter(modules[entry.contender.name], settings)
+            _take_turns([e for e in entries if e.status == "measured"], settings, threads, tell)
+    finally:
+        if case.discard is not None:
+            case.discard(data)
     return result([entry.measurement() for entry in entries])
 
 
@@ -123,6 +130,7 @@ class _Entry:
     planned: int = 0
     seconds: list[float] = field(default_factory=list)
     extra_bytes: int | None = None
+    passes: int | None = None
 
     def enter(self, absent: str, settings: Settings) -> None:
         """Decide whether to take part; if so, run once for the memory and plan the timed runs."""
@@ -134,12 +142,20 @@ class _Entry:
             need = f"about {contender.estimated_seconds:.0f} s"
             self.leave("skipped", f"{need}, more than the budget of {settings.budget:g} s")
             return
-        if lack := _lacking_memory(contender.estimated_bytes):
+        if lack := _lacking_memory(contender.estimated_bytes, contender.needed_as):
             self.leave("skipped", lack)
             return
         try:
             self.state = contender.setup(self.data)
+            before = 0 if contender.passes is None else contender.passes(self.state)
             _, self.extra_bytes = run_with_peak(self._timed)
+            if contender.passes is not None:
+                self.passes = contender.passes(self.state) - before
+            if contender.memory is not None:
+                self.extra_bytes = contender.memory(self.state)
+        except LeftOut as why:
+            self.leave(why.status, why.reason)
+            return
         except Exception as error:  # a peer's trouble is a result, too
             self._fail(error)
             return
@@ -161,6 +177,7 @@ class _Entry:
         """Return the record."""
         contender = self.contender
         work = contender.work
+        times = self.passes if work is not None and work.per_pass and self.passes else 1
         return Measurement(
             contender=contender.name,
             role=contender.role,
@@ -168,9 +185,11 @@ class _Entry:
             note=self.note,
             seconds=tuple(self.seconds) if self.status == "measured" else (),
             extra_bytes=self.extra_bytes if self.status == "measured" else None,
-            amount=work.amount if work else None,
+            amount=work.amount * times if work else None,
             unit=work.unit if work else "",
             limit=contender.limit,
+            task=contender.task,
+            passes=self.passes if self.status == "measured" else None,
         )
 
     def _timed(self) -> Any:
@@ -252,11 +271,12 @@ def _absent_module(contender: Contender) -> str:
     return ""
 
 
-def _lacking_memory(needed: float) -> str:
+def _lacking_memory(needed: float, needed_as: str = "") -> str:
     available = available_bytes()
     if available is None or needed <= MEMORY_PART * available:
         return ""
-    return f"needs about {needed / 1e9:.1f} GB, {available / 1e9:.1f} GB are free"
+    what = f"{needed / 1e9:.1f} GB {needed_as}".rstrip()
+    return f"needs about {what}, {available / 1e9:.1f} GB are free"
 
 
 @contextmanager

@@ -77,38 +77,45 @@ def case_view(case: CaseResult, width: int = 120) -> RenderableType:
     threads = f"{case.threads} thread{'s' if case.threads != 1 else ''}"
     heading = Text.assemble((f"\n{case.name}", "bold magenta"), f"  {case.title}, {threads}")
     if case.skipped:
-        return Group(heading, Text(f"skipped: {case.skipped}", style="yellow"))
+        prefix = "" if case.skipped.startswith("absent") else "skipped: "
+        return Group(heading, Text(prefix + case.skipped, style="yellow"))
     parts: list[RenderableType] = [heading, Text(""), _contenders(case)]
+    if any(m.task for m in case.measurements):
+        return Group(*parts, *_pairs(case), *_disturbance(case))
     peers = case.of_role("peer") if case.of_role("ours") else ()
     step = max(1, (width - _NAME_WIDTH) // _RATIO_WIDTH)
     for start in range(0, len(peers), step):
         parts += [Text(""), _ratios(case, peers[start : start + step])]
-    if busy := _busiest(case):
-        parts.append(Text(f"The machine was not quiet: {busy}.", style="yellow"))
-    return Group(*parts)
+    return Group(*parts, *_disturbance(case))
 
 
 def _contenders(case: CaseResult) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("contender", no_wrap=True)
+    table.add_column("contender", min_width=22)  # a longer name goes on in the next line
     table.add_column("time", justify="right", no_wrap=True)
     table.add_column("memory", justify="right", no_wrap=True)
+    counted = any(m.passes is not None for m in case.measurements)
+    if counted:
+        table.add_column("passes", justify="right", no_wrap=True)
     table.add_column("speed", min_width=10)
     targets = any(target.quantity != "ratio" for target in case.targets)
-    table.add_column("target" if targets else "")
+    table.add_column("target" if targets else "", min_width=12 if targets else None)
     roles: tuple[Role, ...] = ("limit", "ours", "peer")
     for role in roles:
         members = case.of_role(role)
         for m in members:
             last = role != roles[-1] and m is members[-1]
-            table.add_row(*_contender_row(case, m), style=_STYLE[role], end_section=last)
+            name, time, memory, *rest = _contender_row(case, m)
+            passes = ["" if m.passes is None else str(m.passes)] if counted else []
+            table.add_row(name, time, memory, *passes, *rest, style=_STYLE[role], end_section=last)
     return table
 
 
 def _contender_row(case: CaseResult, m: Measurement) -> tuple[RenderableType, ...]:
     if m.status != "measured":
-        note = Text(f"{m.status}: {m.note}" if m.note else m.status, style="yellow" if m.role == "peer" else "red")
-        return m.contender, "–", "–", "", note
+        # where one of ours does not take part by its own decision, nothing is wrong
+        style = "red" if m.role != "peer" and m.status == "failed" else "yellow"
+        return m.contender, "–", "–", "", Text(f"{m.status}: {m.note}" if m.note else m.status, style=style)
     part = share(case, m)
     speed = "" if m.rate is None else f"{_three(m.rate)} {m.unit}"
     if part is not None:
@@ -135,6 +142,29 @@ def _ratios(case: CaseResult, peers: tuple[Measurement, ...]) -> Table:
                 cells.append(Text(format_ratio(ratio(case, m.contender, peer.contender))))
         table.add_row(m.contender, *cells)
     return table
+
+
+def _pairs(case: CaseResult) -> list[RenderableType]:
+    """Return ours beside each peer that did the same task: one row a pair, as most pairs did different ones."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("ours", no_wrap=True, style="bold")
+    table.add_column("peer")
+    table.add_column("our time / theirs", justify="right")
+    targets = {(t.contender, t.peer): t for t in case.targets if t.quantity == "ratio"}
+    for m in case.of_role("ours"):
+        for peer in case.of_role("peer"):
+            if m.task != peer.task or (value := ratio(case, m.contender, peer.contender)) is None:
+                continue
+            cell = Text(format_ratio(value))
+            if (target := targets.get((m.contender, peer.contender))) is not None:
+                cell = _verdict(judge(case, target), f"≤ {target.bound:g}", before=f"{format_ratio(value)}  ")
+            table.add_row(m.contender, peer.contender, cell)
+    return [Text(""), table] if table.row_count else []
+
+
+def _disturbance(case: CaseResult) -> list[RenderableType]:
+    busy = _busiest(case)
+    return [Text(f"The machine was not quiet: {busy}.", style="yellow")] if busy else []
 
 
 def _verdict(verdict: Verdict, text: str, before: str = "") -> Text:

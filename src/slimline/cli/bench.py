@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from slimline.bench import Case
+    from slimline.bench.matrix import Sizes
 
 EXAMPLES = """[bold]Examples[/bold]
 
@@ -22,6 +24,28 @@ slimline bench projections --quick
 slimline bench projections --threads 1 --case 'dense*' --json dense.json
 
 slimline bench projections --list"""
+
+MATRIX_EXAMPLES = """[bold]Examples[/bold]
+
+slimline bench matrix --quick
+
+slimline bench matrix --only formats --size 4GB --folder /scratch --json formats.json
+
+slimline bench matrix --case 'genotypes-plink-*' --threads 1"""
+
+#: `--case NAME`
+Cases = Annotated[
+    list[str] | None,
+    typer.Option("--case", metavar="NAME", help="Only these cases (* and ? allowed); may be repeated."),
+]
+Threads = Annotated[str, typer.Option(metavar="N|all", help="Threads that everyone is allowed.")]
+Repeats = Annotated[int, typer.Option(min=1, help="Timed runs of each contender, at least; the best counts.")]
+Budget = Annotated[float, typer.Option(min=0.001, help="Seconds that one contender may take in one case.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Small sizes, for a quick look; no targets.")]
+Json = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write machine, settings and all times as JSON; - for stdout.")
+]
+List = Annotated[bool, typer.Option("--list", help="Show the cases and stop.")]
 
 app = typer.Typer(
     help="Compare slimline with other libraries, all taking turns in one run on this machine.",
@@ -37,18 +61,13 @@ def bench() -> None:
 
 @app.command(epilog=EXAMPLES)
 def projections(
-    case: Annotated[
-        list[str] | None,
-        typer.Option("--case", metavar="NAME", help="Only these cases (* and ? allowed); may be repeated."),
-    ] = None,
-    threads: Annotated[str, typer.Option(metavar="N|all", help="Threads that everyone is allowed.")] = "all",
-    repeats: Annotated[int, typer.Option(min=1, help="Timed runs of each contender, at least; the best counts.")] = 5,
-    budget: Annotated[float, typer.Option(min=0.001, help="Seconds that one contender may take in one case.")] = 120.0,
-    quick: Annotated[bool, typer.Option("--quick", help="Small sizes, for a quick look; no targets.")] = False,
-    json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write machine, settings and all times as JSON; - for stdout.")
-    ] = None,
-    list_cases: Annotated[bool, typer.Option("--list", help="Show the cases and stop.")] = False,
+    case: Cases = None,
+    threads: Threads = "all",
+    repeats: Repeats = 5,
+    budget: Budget = 120.0,
+    quick: Quick = False,
+    json: Json = None,
+    list_cases: List = False,
 ) -> None:
     """Time every projection family against scikit-learn, SciPy and NumPy.
 
@@ -56,28 +75,150 @@ def projections(
     Speed stands beside what the machine can do at best, measured in the same run.
     """
     from slimline._kernels import instruction_set
-    from slimline.bench import Report, Settings, run_suite
-    from slimline.bench.machine import describe_machine, parse_threads
+    from slimline.bench.machine import parse_threads
     from slimline.bench.projections import projection_cases
-    from slimline.bench.table import machine_lines, print_case, summary_view
-    from slimline.cli.output import STANDARD_OUTPUT, check_json_path, progress, tables, write_json
+    from slimline.cli.output import check_json_path
 
     check_json_path(json)
-    console = tables(json)
     count = parse_threads(threads)
     cases = chosen(projection_cases(count, instruction_set(), quick), case or [])
     if list_cases:
-        for one in cases:
-            console.print(f"[bold]{one.name:<18}[/bold] {one.title}", soft_wrap=True)
+        show_cases(cases)
         return
-    settings = {"threads": count, "repeats": repeats, "budget": budget, "quick": quick}
-    report = Report("projections", describe_machine(count), settings, ())
+    measure("projections", cases, {"threads": count, "repeats": repeats, "budget": budget, "quick": quick}, json)
+
+
+@app.command(epilog=MATRIX_EXAMPLES)
+def matrix(
+    only: Annotated[
+        str | None, typer.Option(metavar="PARTS", help="Only these parts: genotypes, sparse, formats; with commas.")
+    ] = None,
+    case: Cases = None,
+    threads: Threads = "all",
+    repeats: Repeats = 5,
+    budget: Budget = 120.0,
+    samples: Annotated[int | None, typer.Option(min=8, help="People of the genotypes; 2,250 unless told.")] = None,
+    features: Annotated[int | None, typer.Option(min=256, help="Variants; 492,516 unless told.")] = None,
+    size: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help="Size of the file of each format, such as 4GB; 500MB unless told."),
+    ] = None,
+    text_size: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Size of the text files; a quarter of --size unless told.")
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Keep the data files here, and use those that are; else they are removed."),
+    ] = None,
+    quick: Quick = False,
+    json: Json = None,
+    list_cases: List = False,
+) -> None:
+    """Time every pass over data, in memory and in files, against NumPy, SciPy, scikit-learn and bed-reader.
+
+    Time is the best of several runs, all taking turns, files being in the page cache. Memory is the peak above the data
+    and the result. Speed is in bytes as they are stored, beside reading the same data and doing nothing with them.
+    """
+    from tempfile import TemporaryDirectory
+
+    from slimline.bench.machine import parse_threads
+    from slimline.bench.matrix import PARTS, matrix_cases
+    from slimline.cli.output import check_json_path
+
+    check_json_path(json)
+    if folder is not None and not folder.is_dir():
+        raise InvalidParameterError(f"--folder {folder}: there is no such folder; make it first.")
+    count = parse_threads(threads)
+    sizes = chosen_sizes(quick, samples, features, size, text_size)
+    parts = [part.strip() for part in only.split(",")] if only else PARTS
+    with TemporaryDirectory(prefix="slimline-bench-") as temporary:
+        place = folder or Path(temporary)
+        cases = matrix_cases(place, sizes, threads=count, only=parts, judged=not quick, keep=folder is not None)
+        cases = tuple(chosen(cases, case or []))
+        if list_cases:
+            show_cases(cases)
+            return
+        settings = {"threads": count, "repeats": repeats, "budget": budget, "quick": quick}
+        measure("matrix", cases, settings | {"sizes": asdict(sizes)}, json)
+
+
+def chosen_sizes(
+    quick: bool, samples: int | None, features: int | None, size: str | None, text_size: str | None
+) -> Sizes:
+    """Return the sizes of the data: the full or the quick ones, less what is told otherwise.
+
+    Parameters
+    ----------
+    quick : bool
+        Whether small sizes are meant.
+    samples, features : int, optional
+        People and variants.
+    size, text_size : str, optional
+        Size of files, with a unit.
+
+    Returns
+    -------
+    sizes : Sizes
+        For `matrix_cases`.
+    """
+    from slimline.bench.matrix import QUICK, Sizes, parse_size
+
+    told: dict[str, Any] = {}
+    if samples is not None:
+        told["samples"] = samples
+    if features is not None:
+        told["features"] = features
+    if size is not None:
+        told["file_bytes"] = parse_size(size)
+        told["text_bytes"] = max(told["file_bytes"] // 4, 1)
+    if text_size is not None:
+        told["text_bytes"] = parse_size(text_size)
+    return replace(QUICK if quick else Sizes(), **told)
+
+
+def show_cases(cases: Sequence[Case]) -> None:
+    """Print the names and titles of cases.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+        Which.
+    """
+    from slimline.cli.output import tables
+
+    console = tables(None)
+    width = max((len(one.name) for one in cases), default=0)
+    for one in cases:
+        console.print(f"[bold]{one.name:<{width}}[/bold] {one.title}", soft_wrap=True)
+
+
+def measure(suite: str, cases: Sequence[Case], settings: dict[str, Any], json: Path | None) -> None:
+    """Run the cases of a suite, and show and write what was measured.
+
+    Parameters
+    ----------
+    suite : str
+        Name of the suite.
+    cases : sequence of Case
+        What to run.
+    settings : dict
+        Threads, repeats and budget, and what else the record should tell.
+    json : Path, optional
+        Where the record goes.
+    """
+    from slimline.bench import Report, Settings, run_suite
+    from slimline.bench.machine import describe_machine
+    from slimline.bench.table import machine_lines, print_case, summary_view
+    from slimline.cli.output import STANDARD_OUTPUT, progress, tables, write_json
+
+    console = tables(json)
+    report = Report(suite, describe_machine(settings["threads"]), settings, ())
     console.print(machine_lines(report))
     with progress() as bar:
         task = bar.add_task("", total=None)
         results = run_suite(
             cases,
-            Settings(count, repeats, budget),
+            Settings(settings["threads"], settings["repeats"], settings["budget"]),
             lambda step, done, total: bar.update(task, description=step, completed=done, total=total),
         )
         for result in results:

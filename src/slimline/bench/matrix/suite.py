@@ -1,0 +1,59 @@
+"""The cases of `slimline bench matrix`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from slimline.bench.case import Case
+from slimline.bench.matrix.format_cases import format_cases
+from slimline.bench.matrix.genotype_cases import genotype_cases
+from slimline.bench.matrix.genotypes import GenotypeSet
+from slimline.bench.matrix.sizes import PARTS, Sizes
+from slimline.bench.matrix.sparse_cases import sparse_cases
+from slimline.errors import InvalidParameterError
+
+
+def matrix_cases(
+    folder: Path,
+    sizes: Sizes,
+    *,
+    threads: int = 1,
+    only: Sequence[str] = PARTS,
+    judged: bool = True,
+    keep: bool = False,
+) -> tuple[Case, ...]:
+    """Return the cases of `slimline bench matrix`.
+
+    Parameters
+    ----------
+    folder : Path
+        Where data files are written, and found again.
+    sizes : Sizes
+        How large everything is.
+    threads : int
+        Threads that everyone is allowed.
+    only : sequence of str
+        Parts of the suite, from `PARTS`.
+    judged : bool
+        Whether there are targets; at small sizes they mean nothing.
+    keep : bool
+        Whether the files of the formats stay when their case is done.
+
+    Returns
+    -------
+    cases : tuple of Case
+        Genotypes by storage and operation, CSR by operation, files by format.
+    """
+    for part in only:
+        if part not in PARTS:
+            raise InvalidParameterError(f"--only {part}: there is no such part. Choose from {', '.join(PARTS)}.")
+    cases: list[Case] = []
+    if "genotypes" in only:
+        people = GenotypeSet(folder, sizes.samples, sizes.features, sizes.single_features)
+        cases += genotype_cases(people, sizes, judged)
+    if "sparse" in only:
+        cases += sparse_cases(sizes, judged)
+    if "formats" in only:
+        cases += format_cases(folder, sizes, threads, judged, keep)
+    return tuple(cases)
