@@ -68,11 +68,34 @@ class Hadamard:
     def lift(self, v: Annotated[NDArray, dict(device='cpu', writable=False)], feature: int, scale: float, out: Annotated[NDArray, dict(device='cpu')], threads: int) -> None:
         """out = v R^T for the features of out."""
 
-def read_file(descriptor: int, offset: int, stride: int, out: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu')]) -> int:
+def read_file(descriptor: int, offset: int, stride: int, out: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu')], threads: int) -> int:
     """Fills out with rows of a file; -1, or the byte where it ended."""
 
-def unpack_genotypes(packed: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), device='cpu', writable=False)], samples: int, out: Annotated[NDArray[numpy.int8], dict(shape=(None, None), device='cpu')], threads: int) -> None:
+def unpack_genotypes(packed: Annotated[NDArray, dict(device='cpu', writable=False)], samples: int, out: Annotated[NDArray[numpy.int8], dict(shape=(None, None), device='cpu')], threads: int) -> None:
     """Copies of the first allele, -127 for a missing call."""
+
+def block_dot(x: Annotated[NDArray, dict(device='cpu', writable=False)], samples: int, missing: int | None, W: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, fill: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
+    """out += X W."""
+
+def block_tdot(x: Annotated[NDArray, dict(device='cpu', writable=False)], samples: int, missing: int | None, A: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, fill: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
+    """out += X^T A."""
+
+def block_normal(x: Annotated[NDArray, dict(device='cpu', writable=False)], samples: int, missing: int | None, A: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, factor: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, fill: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, W: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
+    """W = X^T A and out += X X^T A of a block with all rows."""
+
+def block_tile(x: Annotated[NDArray, dict(device='cpu', writable=False)], samples: int, missing: int | None, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, factor: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, fill: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, out: Annotated[NDArray, dict(device='cpu')], threads: int) -> None:
+    """The standardised values."""
+
+def block_statistics(x: Annotated[NDArray, dict(device='cpu', writable=False)], samples: int, missing: int | None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], deviation: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], nonzeros: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], absent: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
+    """
+    Weight, mean, squared deviations, non-zeros and missing values of each column.
+    """
+
+def compressed_gather(indptr: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], data: Annotated[NDArray, dict(device='cpu', writable=False)], V: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], line_fill: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, index_fill: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
+    """out[line] += value V[index]."""
+
+def compressed_scatter(indptr: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], data: Annotated[NDArray, dict(device='cpu', writable=False)], V: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], line_fill: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, index_fill: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
+    """out[index] += value V[line]."""
 
 class ParsedText:
     """What became of a piece of text."""

@@ -35,7 +35,7 @@ class Buffers:
         self._turn = (self._turn + 1) % 3
         if self._memory[self._turn].size < size:
             self._memory[self._turn] = np.empty(size, dtype=np.uint8)
-        flat = self._memory[self._turn][:size].view(dtype)
+        flat: NDArray[Any] = self._memory[self._turn][:size].view(dtype)
         return flat.reshape(shape, order="C" if order == "C" else "F")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline._kernels import _native
+from slimline._kernels import _native, thread_count
 from slimline.errors import FileChangedError, FileFormatError
 
 #: Pieces of a file that its fingerprint looks at, and their bytes.
@@ -101,7 +101,7 @@ class OpenFile:
             Bytes from row to row in the file (default: rows follow each other).
         """
         raw = out.view(np.uint8)  # any byte order
-        short = _native.read_file(self._descriptor, offset, raw.shape[1] if stride is None else stride, raw)
+        short = _native.read_file(self._descriptor, offset, raw.shape[1] if stride is None else stride, raw, thread_count())
         if short >= 0:
             self._file.require_unchanged()
             raise FileFormatError(f"{self._file} ends at byte {short:,}, in the middle of the data: it is truncated.")

@@ -40,7 +40,8 @@ def require_finite(matrix: Matrix, block: Block, affine: Affine, *, missing: boo
             matrix,
             block,
             absent,
-            "is missing (NaN, or no call): fill it, for instance with standardised(centre=None, scale=None, fill='mean')",
+            "is missing (NaN, or no call): fill it, for instance with "
+            "standardised(centre=None, scale=None, fill='mean')",
         )
 
 

@@ -101,7 +101,7 @@ class Matrix(ABC):
     def fingerprint(self) -> str:
         """Return a short digest of the data: shape, type and samples of the content. A copy has the same."""
 
-    def require_unchanged(self) -> None:
+    def require_unchanged(self) -> None:  # noqa: B027 - in memory there is nothing to look at
         """Raise where the storage can tell that the data are not what they were."""
 
     # Passes ----------------------------------------------------------------------------------------
@@ -337,7 +337,8 @@ class Matrix(ABC):
             require_finite(self, block, affine, missing=missing)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name}: {self.shape[0]:,} samples × {self.shape[1]:,} features, {self.dtype}>"
+        n, d = self.shape
+        return f"<{type(self).__name__} {self.name}: {n:,} samples × {d:,} features, {self.dtype}>"
 
 
 def digest(*parts: Any) -> str:

@@ -1,4 +1,4 @@
-"""`open_matrix`: which storage is this?"""
+"""`open_matrix`: the storage that fits a file or an object."""
 
 from __future__ import annotations
 
@@ -32,9 +32,7 @@ FORMATS: dict[str, tuple[str, str, tuple[str, ...]]] = {
 _COMPRESSED = (".gz", ".bz2", ".xz")
 
 
-def open_matrix(
-    source: Any, *, format: str | None = None, progress: bool | Listener = False, **options: Any
-) -> Matrix:
+def open_matrix(source: Any, *, format: str | None = None, progress: bool | Listener = False, **options: Any) -> Matrix:
     """Return data as a `Matrix`, in memory or on disk.
 
     Parameters
@@ -141,7 +139,7 @@ def _mapped(source: np.memmap[Any, Any], options: dict[str, Any]) -> Matrix | No
     if source.dtype.kind not in "fiub":
         return None
     fortran = not source.flags.c_contiguous
-    file = DataFile(os.fspath(source.filename))
+    file = DataFile(str(source.filename))
     return NpyMatrix(file, source.shape, source.dtype, fortran, source.offset, options.get("missing"))
 
 

@@ -142,8 +142,18 @@ def statistics(block: Block, affine: Affine, weights: Floats | None) -> ColumnSt
     nonzeros, absent = np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64)
 
     def fill_in(columns: slice, x: Any, samples: int, missing: int | None) -> None:
-        parts = [part[columns] for part in (weight, mean, deviation, nonzeros, absent)]
-        _native.block_statistics(x, samples, missing, weights, *parts, thread_count())
+        _native.block_statistics(
+            x,
+            samples,
+            missing,
+            weights,
+            weight[columns],
+            mean[columns],
+            deviation[columns],
+            nonzeros[columns],
+            absent[columns],
+            thread_count(),
+        )
 
     if not affine.trivial:
         for columns, values in _tiles(block, affine, np.float64):
@@ -213,6 +223,7 @@ def _tiles(block: Block, affine: Affine, dtype: Any) -> Any:
     if step >= 4096:  # the Walsh-Hadamard transform likes whole powers of two
         step = step // 4096 * 4096
     step = min(step, width)
+    whole: Any = block.values
     memory = np.empty(rows * step, dtype=dtype)
     for start in range(0, width, max(step, 1)):
         columns = slice(start, min(start + step, width))
@@ -220,7 +231,7 @@ def _tiles(block: Block, affine: Affine, dtype: Any) -> Any:
         values = memory[: shape[0] * shape[1]].reshape(shape, order=order)
         part = affine.of(columns)
         if sp.issparse(block.values):
-            values[...] = _dense(block.values[:, columns], part)
+            values[...] = _dense(whole[:, columns], part)
         else:
             x, samples = _raw(block)
             x = x[columns] if samples else x[:, columns]
@@ -298,10 +309,11 @@ def _sparse_gram(x: Any, affine: Affine, out: Floats) -> None:
 
 def _centred_product(a: Any, b: Any, product: Floats, affine: Affine) -> Floats:
     """Return (A - 1c)(B - 1c)ᵀ from A Bᵀ, both scaled; dense rows are centred before."""
-    if affine.centre is None or not sp.issparse(a):
+    if affine.centre is None or isinstance(a, np.ndarray):
         return product
     middle = affine.centre if affine.factor is None else affine.centre * affine.factor
-    return np.asarray(product - (a @ middle)[:, None] - (b @ middle)[None, :] + middle @ middle)
+    left, right = (np.asarray(x @ middle) for x in (a, b))
+    return np.asarray(product - left[:, None] - right[None, :] + middle @ middle)
 
 
 def _exact(block: Block, affine: Affine) -> Any:
@@ -329,9 +341,10 @@ def _sparse_statistics(x: Any, weights: Floats | None) -> ColumnStats:
     lost = np.bincount(column[~there], row_weights[row[~there]], minlength=width)
     weight = row_weights.sum() - lost
     row, column, values = row[there], column[there], values[there]
-    total = np.bincount(column, row_weights[row] * values, minlength=width)
+    total: Floats = np.bincount(column, row_weights[row] * values, minlength=width).astype(np.float64)
     mean = np.divide(total, weight, out=np.zeros(width), where=weight > 0)
     stored = np.bincount(column, row_weights[row], minlength=width)
-    deviation = np.bincount(column, row_weights[row] * (values - mean[column]) ** 2, minlength=width)
+    squares = row_weights[row] * (values - mean[column]) ** 2
+    deviation: Floats = np.bincount(column, squares, minlength=width).astype(np.float64)
     deviation += np.maximum(weight - stored, 0.0) * mean * mean
     return ColumnStats(weight, total, mean, deviation, nonzeros.astype(np.int64), absent.astype(np.int64))

@@ -109,7 +109,7 @@ def row_numbers(index: Any, n: int) -> NDArray[np.intp]:
         return np.flatnonzero(index)
     if index.ndim != 1 or (index.size and index.dtype.kind not in "iu"):
         raise InvalidParameterError("rows are chosen by a vector of whole numbers or a boolean mask.")
-    index = index.astype(np.intp)
+    index = np.asarray(index, dtype=np.intp)
     if index.size and (index.min() < -n or index.max() >= n):
         raise InvalidParameterError(f"there are {n} rows; got row numbers from {index.min()} to {index.max()}.")
-    return np.where(index < 0, index + n, index)
+    return np.asarray(np.where(index < 0, index + n, index), dtype=np.intp)

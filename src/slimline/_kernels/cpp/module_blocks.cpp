@@ -5,6 +5,8 @@
 #include <nanobind/stl/optional.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <optional>
 #include <system_error>
 
@@ -25,28 +27,47 @@ using OwnVector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu
 using OwnCounts = nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Maybe = std::optional<Vector>;
 
-// Fills a C-contiguous array with rows of a file that lie `stride` bytes apart. Returns -1, or where the file ended.
-int64_t read_file(int descriptor, int64_t offset, int64_t stride, nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
-  const size_t item = out.dtype().bits / 8;
-  size_t rows = out.shape(0), width = out.shape(1) * item;
-  if (offset < 0 || stride < int64_t(width)) refuse("offset must be 0 or more, and rows must not overlap");
-  char* to = static_cast<char*>(out.data());
-  if (stride == int64_t(width)) width *= rows, rows = rows ? 1 : 0;
-  int64_t short_at = -1;
+struct Stretch {
+  char* to;
+  int64_t at;
+  size_t size;
+};
+
+// Reads stretch(0), stretch(1), …; returns -1, or the first byte that the file does not have.
+template <class F> int64_t read_rows(int descriptor, size_t count, int threads, F stretch) {
+  std::atomic<int64_t> short_at{-1};
   without_gil([&] {
-    for (size_t i = 0; i < rows && short_at < 0; i++) {
-      int64_t at = offset + int64_t(i) * stride;
-      for (size_t left = width; left > 0;) {
-        // A few megabytes a call, so that an interrupt is heard on a slow disk.
-        const ssize_t got = ::pread(descriptor, to, left < (size_t(4) << 20) ? left : size_t(4) << 20, at);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) throw std::system_error(errno, std::generic_category());
-        if (got == 0) { short_at = at; return; }
-        to += got, at += got, left -= size_t(got);
+    parallel_for(count, std::max<size_t>(1, count / 64), threads, [&](size_t begin, size_t end, int) {
+      for (size_t i = begin; i < end && short_at < 0; i++) {
+        Stretch s = stretch(i);
+        while (s.size > 0) {
+          const ssize_t got = ::pread(descriptor, s.to, s.size, s.at);
+          if (got < 0 && errno == EINTR) continue;
+          if (got < 0) throw std::system_error(errno, std::generic_category());
+          if (got == 0) { short_at = s.at; return; }
+          s.to += got, s.at += got, s.size -= size_t(got);
+        }
       }
-    }
+    });
   });
   return short_at;
+}
+
+// Fills a C-contiguous array with rows of a file that lie `stride` bytes apart. Returns -1, or where the file ended.
+int64_t read_file(int descriptor, int64_t offset, int64_t stride, nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu> out, int threads) {
+  const size_t item = out.dtype().bits / 8;
+  const size_t rows = out.shape(0), width = out.shape(1) * item;
+  if (offset < 0 || stride < int64_t(width)) refuse("offset must be 0 or more, and rows must not overlap");
+  char* to = static_cast<char*>(out.data());
+  if (stride == int64_t(width)) {
+    // one long row, cut: a megabyte a call is as fast as all at once
+    constexpr size_t piece = size_t(1) << 20;
+    const size_t size = width * rows;
+    return read_rows(descriptor, (size + piece - 1) / piece, threads, [&](size_t i) {
+      return Stretch{to + i * piece, offset + int64_t(i * piece), std::min(piece, size - i * piece)};
+    });
+  }
+  return read_rows(descriptor, rows, threads, [&](size_t i) { return Stretch{to + i * width, offset + int64_t(i) * stride, width}; });
 }
 
 // `samples` = 0: an array; else genotypes of two bits, one row of bytes a variant.
@@ -180,7 +201,7 @@ void compressed(Array pointer, Array index, Array value, Table v, Maybe line_fil
 
 void bind_blocks(nb::module_& m) {
   using namespace nb::literals;
-  m.def("read_file", &read_file, "descriptor"_a, "offset"_a, "stride"_a, "out"_a.noconvert(), "Fills out with rows of a file; -1, or the byte where it ended.");
+  m.def("read_file", &read_file, "descriptor"_a, "offset"_a, "stride"_a, "out"_a.noconvert(), "threads"_a, "Fills out with rows of a file; -1, or the byte where it ended.");
   m.def("unpack_genotypes", &unpack_genotypes, "packed"_a.noconvert(), "samples"_a, "out"_a.noconvert(), "threads"_a, "Copies of the first allele, -127 for a missing call.");
   m.def("block_dot", &dot, "x"_a.noconvert(), "samples"_a, "missing"_a.none(), "W"_a.noconvert(), "centre"_a.noconvert().none(), "fill"_a.noconvert().none(),
         "out"_a.noconvert(), "threads"_a, "out += X W.");

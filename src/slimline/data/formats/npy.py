@@ -18,6 +18,8 @@ from slimline.projections.blocks import KERNEL_TYPES
 
 #: Bytes of a row that are read in one go, at least, where a row is longer than that.
 _STRETCH = 64 << 10
+#: Bytes of a panel of columns, at most.
+_MOST_PANEL_BYTES = 48 << 20
 
 
 class NpyMatrix(Matrix):
@@ -70,7 +72,9 @@ class NpyMatrix(Matrix):
                     yield self._block(slice(0, n), slice(start, stop), out.T)
                 return
             if whole_columns:
-                width, height = panel_width(columns, d), n
+                # Short stretches of rows are slow to read, so panels of a large file are larger.
+                panel = min(max(self._file.size // 64, BLOCK_BYTES), _MOST_PANEL_BYTES)
+                width, height = panel_width(panel // max(n * item, 1), d), n
             else:
                 width = d if d * item <= _STRETCH else panel_width(_STRETCH // item, d)
                 height = max(1, BLOCK_BYTES // max(width * item, 1))
