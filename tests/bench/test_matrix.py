@@ -15,10 +15,9 @@ from slimline.bench.matrix import files as files_module
 from slimline.bench.matrix.files import KINDS, remove, require_modules, require_reader, require_room, write_once
 from slimline.bench.matrix.genotypes import GenotypeSet
 from slimline.bench.matrix.loaders import loading
-from slimline.bench.matrix.packed_genotypes import pack
 from slimline.bench.matrix.streams import read_bed
 from slimline.bench.matrix.subject import Subject, right_hand_sides
-from slimline.data.block import MISSING_CALL, PackedGenotypes
+from slimline.data.block import MISSING_CALL
 from slimline.errors import InvalidParameterError
 
 ONCE = Settings(threads=1, repeats=1)
@@ -217,14 +216,6 @@ def test_genotypes_are_the_same_in_both_files(folder):
     people.require_written()  # is there already
     assert people.npy.stat().st_mtime_ns == time
     assert not [path.name for path in folder.iterdir() if path.name.startswith(".")]
-
-
-@pytest.mark.parametrize("people", [1, 4, 7])
-def test_packing_is_undone_by_unpacking(people):
-    X = np.random.default_rng(people).choice(np.array([0, 1, 2, MISSING_CALL], dtype=np.int8), size=(people, 9))
-    packed = pack(X)
-    assert packed.shape == (9, -(-people // 4))
-    np.testing.assert_array_equal(PackedGenotypes(packed, people).unpack(), X)
 
 
 @pytest.mark.parametrize("name", KIND)

@@ -101,7 +101,9 @@ class OpenFile:
             Bytes from row to row in the file (default: rows follow each other).
         """
         raw = out.view(np.uint8)  # any byte order
-        short = _native.read_file(self._descriptor, offset, raw.shape[1] if stride is None else stride, raw, thread_count())
+        short = _native.read_file(
+            self._descriptor, offset, raw.shape[1] if stride is None else stride, raw, thread_count()
+        )
         if short >= 0:
             self._file.require_unchanged()
             raise FileFormatError(f"{self._file} ends at byte {short:,}, in the middle of the data: it is truncated.")

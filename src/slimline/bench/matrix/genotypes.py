@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.bench.matrix.files import require_reader, require_room
-from slimline.bench.matrix.packed_genotypes import write_set
 from slimline.bench.matrix.subject import Subject
-from slimline.data import open_matrix
+from slimline.data import open_matrix, write_genotypes
 from slimline.data.block import MISSING_CALL
 from slimline.data.formats.dense import DenseMatrix
 
+#: As in the 1000 Genomes project.
+_REGIONS, _POPULATIONS = 5, 26
 _MISSING_RATE = 0.01
 _SEED = 1
 #: Entries that are turned into float32 at a time.
@@ -55,7 +56,17 @@ class GenotypeSet:
         beside = [self.bed.with_suffix(ending) for ending in (".bim", ".fam")]
         if not all(path.exists() for path in (self.npy, self.bed, *beside)):
             require_room(self._stem.parent, int(1.3 * self.samples * self.features))
-            write_set(self._stem, self.samples, self.features, _MISSING_RATE, _SEED)
+            write_genotypes(
+                self._stem,
+                self.samples,
+                self.features,
+                n_regions=_REGIONS,
+                n_populations=_POPULATIONS,
+                missing_rate=_MISSING_RATE,
+                seed=_SEED,
+                formats=("plink", "npy"),
+                overwrite=True,
+            )
 
     def in_memory(self) -> Subject:
         """Return the int8 array."""

@@ -12,13 +12,12 @@ import numpy as np
 from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
-from slimline.bench.matrix.packed_genotypes import BED_MAGIC, write_names
-
 #: Rows of wide data, columns of tables, people of a large cohort, and genes of cells.
 _ROWS, _TABLE_COLUMNS, _PEOPLE, _GENES = 2000, 1000, 20_000, 30_000
 #: Share of the genes that a cell expresses.
 _DENSITY = 0.08
 _BLOCK_BYTES = 16 << 20
+_BED_MAGIC = b"\x6c\x1b\x01"
 _SEED = 7
 
 
@@ -48,11 +47,18 @@ def plink(path: Path, size: int) -> None:
     people = _PEOPLE if size >= 100 * _PEOPLE else 200
     per_variant = people // 4
     variants = max(1, size // per_variant)
+    # bytes of four calls, one call in a hundred missing
+    codes = np.random.default_rng(_SEED).choice(4, size=(4096, 4), p=[0.25, 0.01, 0.49, 0.25]).astype(np.uint8)
+    calls = codes[:, 0] | codes[:, 1] << 2 | codes[:, 2] << 4 | codes[:, 3] << 6
     with path.open("wb") as file:
-        file.write(BED_MAGIC)
+        file.write(_BED_MAGIC)
         for block in _pieces(variants, per_variant):
-            file.write(np.random.default_rng((_SEED, block.start)).bytes((block.stop - block.start) * per_variant))
-    write_names(path, people, variants)
+            rng = np.random.default_rng((_SEED, block.start))
+            file.write(calls[rng.integers(0, calls.size, (block.stop - block.start) * per_variant)].tobytes())
+    with path.with_suffix(".fam").open("w") as file:
+        file.writelines(f"F{i} P{i} 0 0 0 -9\n" for i in range(people))
+    with path.with_suffix(".bim").open("w") as file:
+        file.writelines(f"{1 + 22 * j // variants}\trs{j}\t0\t{j + 1}\tA\tG\n" for j in range(variants))
 
 
 def hdf5(path: Path, size: int) -> None:
