@@ -107,11 +107,11 @@ def gram_of_rows(matrix: Matrix) -> Floats:
     whole_rows = all(block.values.shape[1] == d for block in islice(matrix.blocks(), 1))
     while first < n:
         first = _gram_of_group(matrix, first, out) if whole_rows else _gram_of_held(matrix, first, out)
-    return out
+    return out if whole_rows else mirrored(out)
 
 
 def _gram_of_held(matrix: Matrix, first: int, out: Floats) -> int:
-    """Do the same where blocks are parts of rows: one pass gathers the rows to be held, another multiplies."""
+    """Fill whole rows of `out` where blocks are parts of rows: one pass gathers the held ones, another multiplies."""
     n, d = matrix.shape
     last = min(first + max(_HELD_BYTES // (8 * d), 1), n)
     held = np.zeros((last - first, d))
@@ -123,7 +123,6 @@ def _gram_of_held(matrix: Matrix, first: int, out: Floats) -> int:
     for block, affine in matrix._pass("gram"):
         product = held[:, block.columns] @ _exact(block, affine).T
         out[first:last, block.rows] += product
-    out[:, first:last] = out[first:last].T
     return last
 
 

@@ -11,9 +11,12 @@ import numpy as np
 from slimline.data.ahead import BLOCK_BYTES, Buffers
 from slimline.data.block import Block
 from slimline.data.formats.named import NamedMatrix, Names
-from slimline.data.formats.stores import Chunk, Store
+from slimline.data.formats.stores import Store
 from slimline.data.matrix import digest
 from slimline.projections.blocks import KERNEL_TYPES
+
+#: Rows and columns.
+Place = tuple[slice, slice]
 
 #: Bytes of a row that a block spans, where rows are longer than that: short and wide blocks make tdot slow.
 _STRETCH = 64 << 10
@@ -38,7 +41,7 @@ class ChunkGrid:
     """
 
     shape: tuple[int, int]
-    chunk: Chunk
+    chunk: tuple[int, int]
     itemsize: int
 
     @property
@@ -46,27 +49,27 @@ class ChunkGrid:
         """Say whether full-height panels can be had without reading chunks again and again."""
         return self.shape[0] * self.chunk[1] * self.itemsize <= _READS * _PANEL_BYTES
 
-    def rectangles(self) -> Iterator[tuple[slice, slice]]:
-        """Yield (rows, columns) that cover the matrix, as large as a block may be and made of whole chunks.
+    def rectangles(self) -> Iterator[tuple[Place, list[Place]]]:
+        """Yield what to read, and the blocks to make of it, until the matrix is covered.
 
-        A chunk that is larger than a block is cut; its parts follow each other, so that it can be kept meanwhile.
+        A rectangle is made of whole chunks, as many as a block may have. A single chunk that is larger than a block
+        makes several, so that no more than one such chunk is in memory.
         """
         (n, d), (height, width), item = self.shape, self.chunk, self.itemsize
-        if height * width * item > BLOCK_BYTES:
-            for rows in _cuts(n, height):
-                for columns in _cuts(d, width):
-                    yield from _parts(rows, columns, item)
+        if n == 0 or d == 0:
             return
-        most = BLOCK_BYTES // (height * item)
-        across = min(-(-_STRETCH // item), most) if height < n else most
-        across = min(max(across // width, 1) * width, d)
-        down = min(max(BLOCK_BYTES // (across * item) // height, 1) * height, n)
-        for rows in _cuts(n, down):
-            for columns in _cuts(d, across):
-                yield rows, columns
+        large = height * width * item > BLOCK_BYTES
+        if not large:
+            most = BLOCK_BYTES // (height * item)
+            across = min(-(-_STRETCH // item), most) if height < n else most
+            width = min(max(across // width, 1) * width, d)
+            height = min(max(BLOCK_BYTES // (width * item) // height, 1) * height, n)
+        for rows in _cuts(n, height):
+            for columns in _cuts(d, width):
+                yield (rows, columns), _parts(rows, columns, item) if large else [(rows, columns)]
 
-    def columns(self) -> Iterator[tuple[slice, slice]]:
-        """Yield (all rows, columns); a column of chunks that is larger than a panel may be is cut."""
+    def columns(self) -> Iterator[tuple[Place, list[Place]]]:
+        """Yield the same for panels of whole columns; a column of chunks that is larger than a panel may be is cut."""
         n, d = self.shape
         width = self.chunk[1]
         column = max(n * self.itemsize, 1)
@@ -74,11 +77,12 @@ class ChunkGrid:
         if pieces <= 1:
             step = max(BLOCK_BYTES // column // width, 1) * width
             for columns in _cuts(d, step):
-                yield slice(0, n), columns
+                yield (slice(0, n), columns), [(slice(0, n), columns)]
             return
         for whole in _cuts(d, width):
             for part in _cuts(whole.stop - whole.start, -(-width // pieces)):
-                yield slice(0, n), slice(whole.start + part.start, whole.start + part.stop)
+                place = slice(0, n), slice(whole.start + part.start, whole.start + part.stop)
+                yield place, [place]
 
 
 def _cuts(size: int, step: int) -> Iterator[slice]:
@@ -86,16 +90,15 @@ def _cuts(size: int, step: int) -> Iterator[slice]:
         yield slice(start, min(start + step, size))
 
 
-def _parts(rows: slice, columns: slice, item: int) -> Iterator[tuple[slice, slice]]:
+def _parts(rows: slice, columns: slice, item: int) -> list[Place]:
     height, width = rows.stop - rows.start, columns.stop - columns.start
     across = min(width, max(BLOCK_BYTES // item, 1))
     down = min(height, max(BLOCK_BYTES // (across * item), 1))
-    for r in _cuts(height, down):
-        for c in _cuts(width, across):
-            yield (
-                slice(rows.start + r.start, rows.start + r.stop),
-                slice(columns.start + c.start, columns.start + c.stop),
-            )
+    return [
+        (slice(rows.start + r.start, rows.start + r.stop), slice(columns.start + c.start, columns.start + c.stop))
+        for r in _cuts(height, down)
+        for c in _cuts(width, across)
+    ]
 
 
 class ChunkedMatrix(NamedMatrix):
@@ -132,26 +135,31 @@ class ChunkedMatrix(NamedMatrix):
     def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
         """Yield rectangles of whole chunks, or panels of whole columns."""
         buffers = Buffers()
-        converted = self.dtype != self._stored
-        memory = np.empty(0, dtype=self._stored)
+        aside = np.empty(0, dtype=self._stored)  # for what has to be converted or cut
         cuts = self._grid.columns() if whole_columns else self._grid.rectangles()
-        height, width = self._grid.chunk
-        with self._store.open(height * width * self._stored.itemsize) as root:
+        with self._store.open() as root:
             with self._store.errors():
                 array = root[self._key]
-            for rows, columns in cuts:
+            for place, parts in cuts:
+                rows, columns = place
                 shape = (rows.stop - rows.start, columns.stop - columns.start)
-                out = buffers.array(shape, self.dtype)
-                into = out
-                if converted:
-                    if memory.size < out.size:
-                        memory = np.empty(out.size, dtype=self._stored)
-                    into = memory[: out.size].reshape(shape)
+                ready = len(parts) == 1 and self.dtype == self._stored
+                if ready:
+                    read = buffers.array(shape, self.dtype)
+                else:
+                    if aside.size < shape[0] * shape[1]:
+                        aside = np.empty(shape[0] * shape[1], dtype=self._stored)
+                    read = aside[: shape[0] * shape[1]].reshape(shape)
                 with self._store.errors():
-                    self._store.fill(array, (rows, columns), into)
-                if converted:
-                    out[...] = into
-                yield Block(rows, columns, out, self._missing)
+                    self._store.fill(array, place, read)
+                for r, c in parts:
+                    values = read
+                    if not ready:
+                        values = buffers.array((r.stop - r.start, c.stop - c.start), self.dtype)
+                        values[...] = read[
+                            r.start - rows.start : r.stop - rows.start, c.start - columns.start : c.stop - columns.start
+                        ]
+                    yield Block(r, c, values, self._missing)
         self.require_unchanged()
 
     @property

@@ -8,7 +8,6 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from slimline.data.ahead import BLOCK_BYTES
 from slimline.data.files import DataFile
 from slimline.data.formats.named import NamedMatrix, Names
 from slimline.data.formats.npy import NpyMatrix
@@ -35,12 +34,11 @@ class Hdf5Store(Store):
         self._h5py = require_reader("h5py", "hdf5", "HDF5 and .h5ad files")
 
     @contextmanager
-    def open(self, largest_chunk: int = 0) -> Iterator[Any]:
-        """Yield the file; a chunk larger than a block is kept until all its parts have been read."""
+    def open(self) -> Iterator[Any]:
+        """Yield the file."""
         self.source.require_unchanged()
-        cache = {"rdcc_nbytes": largest_chunk + 1} if largest_chunk > BLOCK_BYTES else {}
         with self.errors():
-            file = self._h5py.File(self.source.path, "r", **cache)
+            file = self._h5py.File(self.source.path, "r")
         try:
             yield file
         finally:

@@ -109,7 +109,7 @@ def common_type(columns: Sequence[Column], metadata: Any) -> np.dtype[Any]:
         return np.dtype(np.float64)
     common = np.result_type(*distinct)
     if common.kind != "f" and not _no_nulls(columns, metadata):
-        common = np.result_type(common, np.float32 if common.itemsize <= 2 else np.float64)
+        common = np.result_type(common, np.float32 if common in KERNEL_TYPES else np.float64)
     return common if common in KERNEL_TYPES else np.dtype(np.float64)
 
 

@@ -14,8 +14,6 @@ from slimline.data.files import DataFile
 from slimline.data.folders import DataFolder
 from slimline.data.readers import library_errors
 
-Chunk = tuple[int, int]
-
 
 class Store(ABC):
     """A file or folder with arrays in groups; its nodes behave as those of h5py and of zarr both do.
@@ -40,19 +38,8 @@ class Store(ABC):
         return library_errors(self.source, self.kind)
 
     @abstractmethod
-    def open(self, largest_chunk: int = 0) -> AbstractContextManager[Any]:
-        """Return the root group for one pass, in a context that closes it.
-
-        Parameters
-        ----------
-        largest_chunk : int
-            Bytes of a chunk that will be read in parts, so that it pays to keep it.
-
-        Returns
-        -------
-        context : context manager
-            Gives the root group.
-        """
+    def open(self) -> AbstractContextManager[Any]:
+        """Return the root group for one pass, in a context that closes it."""
 
     @abstractmethod
     def chunk_of(self, array: Any) -> tuple[int, ...]:

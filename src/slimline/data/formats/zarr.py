@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,7 @@ class ZarrStore(Store):
         self._buffer = require_reader("zarr.buffer.cpu", "zarr", "Zarr stores").NDBuffer
 
     @contextmanager
-    def open(self, largest_chunk: int = 0) -> Iterator[Any]:
+    def open(self) -> Iterator[Any]:
         """Yield the root group."""
         self.source.require_unchanged()
         storage = require_reader("zarr.storage", "zarr", "Zarr stores")
@@ -62,7 +62,8 @@ class ZarrStore(Store):
                 root = self._zarr.open(store=store, mode="r")
             yield root if is_group(root) else _LoneArray({"": root})
         finally:
-            store.close()
+            with suppress(AttributeError):  # a zip file that could not be opened cannot be closed either
+                store.close()
 
     def chunk_of(self, array: Any) -> tuple[int, ...]:
         """Return the shape of a shard, if it is no larger than a block, or else of a chunk."""
