@@ -99,7 +99,8 @@ class CompressedMatrix(NamedMatrix):
         self._indptr = self._checked(np.asarray(group["indptr"][...]), data.shape, indices.shape)
         narrow = indices.dtype.itemsize < 4 or indices.dtype == np.int32
         self._index_type = np.dtype(np.int32 if narrow else np.int64)
-        self._block_values = BLOCK_BYTES // (self.dtype.itemsize + self._index_type.itemsize)
+        # half a block: what is read to the end of a chunk, and SciPy, hold some more
+        self._block_values = max(BLOCK_BYTES // 2 // (self.dtype.itemsize + self._index_type.itemsize), 1)
 
     def _checked(self, indptr: NDArray[Any], data: tuple[int, ...], indices: tuple[int, ...]) -> NDArray[np.int64]:
         if indptr.shape != (self._lines + 1,):

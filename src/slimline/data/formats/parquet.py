@@ -54,26 +54,28 @@ class ParquetMatrix(NamedMatrix):
 
     def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
         """Yield columns of row groups, small groups together; of all of them where whole columns are wanted."""
-        d, item = self.shape[1], self.dtype.itemsize
+        d = self.shape[1]
+        everything = [(range(len(self._heights)), slice(0, self.shape[0]))]
         buffers = Buffers()
         with self._open() as file:
-            for groups, rows in (
-                [(range(len(self._heights)), slice(0, self.shape[0]))] if whole_columns else self._runs()
-            ):
-                height = max(rows.stop - rows.start, 1)
-                width = max(min(BLOCK_BYTES // (height * item), d), 1)
+            for groups, rows in everything if whole_columns else self._runs():
+                width = max(self._most // max(rows.stop - rows.start, 1), 1)
                 for start in range(0, d, width):
                     columns = slice(start, min(start + width, d))
-                    for part, table in self._tables(file, groups, rows, columns, whole_columns):
-                        out = buffers.array((part.stop - part.start, columns.stop - start), self.dtype, "F")
-                        with library_errors(self._file, _KIND):
-                            self._fill(table, columns, out)
-                        yield Block(part, columns, out)
+                    if whole_columns or rows.stop - rows.start <= self._most:
+                        yield self._block(file, groups, rows, columns, buffers)
+                    else:
+                        yield from self._batches(file, groups, rows, columns, buffers)
         self.require_unchanged()
+
+    @property
+    def _most(self) -> int:
+        """Return the numbers of a block: half as many as elsewhere, since pyarrow holds them once more."""
+        return max(BLOCK_BYTES // 2 // self.dtype.itemsize, 1)
 
     def _runs(self) -> Iterator[tuple[range, slice]]:
         """Yield (row groups, rows): as many groups together as fit a block with all columns, or one."""
-        most = BLOCK_BYTES // max(self.shape[1] * self.dtype.itemsize, 1)
+        most = self._most // max(self.shape[1], 1)
         first = row = height = 0
         for group, size in enumerate(self._heights):
             if height and height + size > most:
@@ -83,26 +85,24 @@ class ParquetMatrix(NamedMatrix):
         if height:
             yield range(first, len(self._heights)), slice(row, row + height)
 
-    def _tables(
-        self, file: Any, groups: range, rows: slice, columns: slice, whole: bool
-    ) -> Iterator[tuple[slice, Any]]:
-        """Yield (rows, table): one, or several where a single column of a group is larger than a block."""
-        names = self._columns[columns]
-        most = BLOCK_BYTES // self.dtype.itemsize
-        if whole or rows.stop - rows.start <= most:
-            with library_errors(self._file, _KIND):
-                table = file.read_row_groups(list(groups), columns=names)
+    def _block(self, file: Any, groups: range, rows: slice, columns: slice, buffers: Buffers) -> Block:
+        with library_errors(self._file, _KIND):
+            table = file.read_row_groups(list(groups), columns=self._columns[columns])
             self._require_height(table.num_rows, rows.stop - rows.start)
-            yield rows, table
-            return
-        batches = file.iter_batches(batch_size=most, row_groups=list(groups), columns=names)
+            return Block(rows, columns, self._filled(table, columns, buffers))
+
+    def _batches(self, file: Any, groups: range, rows: slice, columns: slice, buffers: Buffers) -> Iterator[Block]:
+        """Yield parts of a single column that is longer than a block."""
+        with library_errors(self._file, _KIND):
+            batches = file.iter_batches(batch_size=self._most, row_groups=list(groups), columns=self._columns[columns])
         row = rows.start
         while row < rows.stop:
             with library_errors(self._file, _KIND):
                 batch = next(batches, None)
-            height = 0 if batch is None else batch.num_rows
-            self._require_height(min(height, rows.stop - row), max(height, 1))
-            yield slice(row, row + height), batch
+                height = 0 if batch is None else batch.num_rows
+                self._require_height(min(height, rows.stop - row), max(height, 1))
+                values = self._filled(batch, columns, buffers)
+            yield Block(slice(row, row + height), columns, values)
             row += height
 
     def _require_height(self, found: int, wanted: int) -> None:
@@ -110,7 +110,9 @@ class ParquetMatrix(NamedMatrix):
             self.require_unchanged()
             raise FileFormatError(f"{self._file} is damaged: a row group has {found:,} rows where {wanted:,} are due.")
 
-    def _fill(self, table: Any, columns: slice, out: NDArray[Any]) -> None:
+    def _filled(self, table: Any, columns: slice, buffers: Buffers) -> NDArray[Any]:
+        """Return the values of a table or a record batch, in columns."""
+        out = buffers.array((table.num_rows, columns.stop - columns.start), self.dtype, "F")
         for j, name in enumerate(self._columns[columns]):
             column = table.column(name)
             row = 0
@@ -121,6 +123,7 @@ class ParquetMatrix(NamedMatrix):
                 out[row : row + len(values), j] = values
                 row += len(values)
             self._require_height(row, len(out))
+        return out
 
     def _open(self) -> Any:
         self._file.require_unchanged()
@@ -140,7 +143,7 @@ def opened(file: DataFile, metadata: Any = None) -> Any:
     """Return pyarrow's handle of a file; checksums of pages are looked at where there are any."""
     parquet = require_reader("pyarrow.parquet", "parquet", "Parquet files")
     with library_errors(file, _KIND):
-        return parquet.ParquetFile(file.path, metadata=metadata, page_checksum_verification=True)
+        return parquet.ParquetFile(file.path, metadata=metadata, page_checksum_verification=True, pre_buffer=False)
 
 
 def open_parquet(

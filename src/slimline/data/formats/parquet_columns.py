@@ -98,7 +98,8 @@ def _pandas_index(schema: Any) -> list[str]:
 def _dtype(arrow: Any, kind: Any) -> np.dtype[Any] | None:
     types = arrow.types
     if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
-        return np.dtype(kind.to_pandas_dtype())
+        dtype: np.dtype[Any] = np.dtype(kind.to_pandas_dtype())
+        return dtype
     return None
 
 
