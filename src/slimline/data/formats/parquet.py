@@ -71,7 +71,7 @@ class ParquetMatrix(NamedMatrix):
     @property
     def _most(self) -> int:
         """Return the numbers of a block: half as many as elsewhere, since pyarrow holds them once more."""
-        return max(BLOCK_BYTES // 2 // self.dtype.itemsize, 1)
+        return max(BLOCK_BYTES // (2 * int(self.dtype.itemsize)), 1)
 
     def _runs(self) -> Iterator[tuple[range, slice]]:
         """Yield (row groups, rows): as many groups together as fit a block with all columns, or one."""
