@@ -284,14 +284,18 @@ def test_foreign_files(tmp_path):
 
 @pytest.mark.parametrize("kind", ["plain", "gzip", "sparse"])
 def test_damaged_files(tmp_path, kind, global_random_seed):
-    """No cut file is answered from: HDF5 knows where a file should end."""
+    """No cut file is answered from: HDF5 knows where a file should end.
+
+    The attribute is a string of fixed length. One of variable length lies in HDF5's global heap, and HDF5 2.0 goes
+    round in circles for ever in some damaged heaps, where no caller can reach it.
+    """
     path = tmp_path / "x.h5"
     x = np.round(numbers(40, 20) * 2)
     if kind == "sparse":
         with h5py.File(path, "w") as file:
             group = file.create_group("s")
             write_sparse(group, sp.csr_array(x), chunks=(30,), compression="gzip")
-            group.attrs["shape"], group.attrs["encoding-type"] = x.shape, "csr_matrix"
+            group.attrs["shape"], group.attrs["encoding-type"] = x.shape, np.bytes_("csr_matrix")
     else:
         write(path, x, **({} if kind == "plain" else {"chunks": (11, 7), "compression": "gzip"}))
     assert attack(path, [path], seed=global_random_seed, flips=40) == 0
