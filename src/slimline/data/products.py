@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -103,12 +104,29 @@ def mirrored(lower: Floats) -> Floats:
 
 def gram_of_rows(matrix: Matrix) -> Floats:
     """Return X Xᵀ of a stream of rows: some are held while all go by, so the passes are as many as such groups."""
-    n = matrix.shape[0]
+    n, d = matrix.shape
     out = np.zeros((n, n))
     first = 0
+    whole_rows = all(block.values.shape[1] == d for block in islice(matrix.blocks(), 1))
     while first < n:
-        first = _gram_of_group(matrix, first, out)
-    return out
+        first = _gram_of_group(matrix, first, out) if whole_rows else _gram_of_held(matrix, first, out)
+    return out if whole_rows else mirrored(out)
+
+
+def _gram_of_held(matrix: Matrix, first: int, out: Floats) -> int:
+    """Fill whole rows of `out` where blocks are parts of rows: one pass gathers the held ones, another multiplies."""
+    n, d = matrix.shape
+    last = min(first + max(_HELD_BYTES // (8 * d), 1), n)
+    held = np.zeros((last - first, d))
+    for block, affine in matrix._pass("gram"):
+        rows = np.arange(n)[block.rows]
+        wanted = (rows >= first) & (rows < last)
+        if wanted.any():
+            held[rows[wanted] - first, block.columns] = _exact(block, affine)[wanted]
+    for block, affine in matrix._pass("gram"):
+        product = held[:, block.columns] @ _exact(block, affine).T
+        out[first:last, block.rows] += product
+    return last
 
 
 def _gram_of_group(matrix: Matrix, first: int, out: Floats) -> int:

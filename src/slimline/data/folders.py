@@ -1,0 +1,89 @@
+"""A data folder: a store of many files, watched for changes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from slimline.errors import FileChangedError, FileFormatError
+
+#: Files that a fingerprint looks into, and bytes of each.
+_SAMPLES, _SAMPLE_BYTES = 64, 4096
+
+
+class DataFolder:
+    """A folder whose files must stay the same as long as it is in use.
+
+    A chunk that is not there stands for zeros in some formats, so one that vanishes has to be noticed here.
+
+    Parameters
+    ----------
+    path : str or path
+        Where it is.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        if not self.path.exists():
+            raise FileNotFoundError(f"{self.path}: no such file or folder.")
+        if not self.path.is_dir():
+            raise FileFormatError(f"{self.path} is not a folder.")
+        self._part = self.path
+        self._state = self._look()
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def watch(self, part: str) -> None:
+        """Watch only a folder within, and the files that lie directly in the folders above it."""
+        self._part = self.path / part
+        self._state = self._look()
+
+    def require_unchanged(self) -> None:
+        """Raise if a file came, went or was written since the folder was opened."""
+        try:
+            state = self._look()
+        except OSError:
+            raise FileChangedError(f"{self} vanished while it was in use: put it back and open it again.") from None
+        if state != self._state:
+            raise FileChangedError(
+                f"{self} changed while it was in use (from {self._state[0]:,} files to {state[0]:,}, or files were "
+                "written again): passes would see different data. Open it again when it is complete."
+            )
+
+    def fingerprint(self) -> str:
+        """Return a digest of names and sizes of the files and of pieces of some; the times do not matter."""
+        files = sorted((str(Path(file.path).relative_to(self.path)), file.stat().st_size) for file in self._files())
+        digest = hashlib.sha256(repr(files).encode())
+        for k in sorted({len(files) * k // _SAMPLES for k in range(_SAMPLES)} if files else ()):
+            name, size = files[k]
+            with (self.path / name).open("rb") as file:
+                digest.update(file.read(_SAMPLE_BYTES))
+                file.seek(max(size - _SAMPLE_BYTES, 0))
+                digest.update(file.read(_SAMPLE_BYTES))
+        return digest.hexdigest()
+
+    def _files(self) -> Iterator[os.DirEntry[str]]:
+        above = [folder for folder in (self._part, *self._part.parents) if folder.is_relative_to(self.path)]
+        for folder in above[1:]:
+            with os.scandir(folder) as entries:
+                yield from (entry for entry in entries if entry.is_file())
+        waiting = [str(self._part)]
+        while waiting:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir():
+                        waiting.append(entry.path)
+                    else:
+                        yield entry
+
+    def _look(self) -> tuple[int, int]:
+        """Return the number of files, and a digest of their names, sizes and times that does not see their order."""
+        count = total = 0
+        for file in self._files():
+            state = file.stat()
+            count += 1
+            total ^= hash((file.path, state.st_size, state.st_mtime_ns, state.st_ino))
+        return count, total

@@ -1,0 +1,85 @@
+"""Every pass over a matrix against the same in plain float64 NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.testing import assert_allclose
+
+from slimline.data import Matrix
+from slimline.projections import Gaussian, HashEmbedding, SubsampledHadamard
+
+
+def _close(found: Any, wanted: Any, scale: Any) -> None:
+    """Compare with rounding of float64 sums; `scale` is the same sum over absolute values."""
+    error = np.abs(np.asarray(found) - wanted)
+    assert (error <= 1e-13 * (1 + np.asarray(scale))).all(), error.max()
+
+
+def check_passes(matrix: Matrix, exact: Any, *, seed: int = 0) -> None:
+    """Compare all passes, and those of two views, with the array; NaN stands for a missing value."""
+    exact = np.asarray(exact, dtype=np.float64)
+    assert matrix.shape == exact.shape
+    if np.isnan(exact).any():
+        filled = np.where(np.isnan(exact), 0.5, exact)
+        _check(matrix.standardised(None, None, fill=0.5), filled, seed)
+    else:
+        _check(matrix, exact, seed)
+        filled = exact
+    _check_stats(matrix, exact)
+    mean = np.nanmean(exact, axis=0)
+    full = np.where(np.isnan(exact), mean, exact)
+    spread = np.nanstd(exact, axis=0)
+    spread[spread < 1e-12] = 1.0
+    standard = matrix.standardised(fill="mean")
+    a = np.random.default_rng(seed).standard_normal((matrix.shape[0], 2))
+    z = (full - mean) / spread
+    assert_allclose(standard.normal(a)[1], z @ (z.T @ a), rtol=1e-10, atol=1e-8)
+    assert_allclose(standard.tdot(a), z.T @ a, rtol=1e-10, atol=1e-9)
+    assert_allclose(standard.gram(), z @ z.T, rtol=1e-10, atol=1e-8)
+    index = np.random.default_rng(seed).permutation(matrix.shape[0])[: max(matrix.shape[0] // 2, 1)]
+    part = matrix.standardised(None, None, fill=0.5).rows(index)
+    w = np.random.default_rng(seed).standard_normal(matrix.shape[1])
+    _close(part.dot(w), filled[index] @ w, np.abs(filled[index]) @ np.abs(w))
+
+
+def _check(matrix: Matrix, exact: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, d = exact.shape
+    W, A = rng.standard_normal((d, 3)), rng.standard_normal((n, 3))
+    size = np.abs(exact)
+    before = matrix.passes
+    _close(matrix.dot(W), exact @ W, size @ np.abs(W))
+    assert matrix.passes == before + 1
+    _close(matrix.dot(W[:, 0]), exact @ W[:, 0], size @ np.abs(W[:, 0]))
+    _close(matrix.tdot(A), exact.T @ A, size.T @ np.abs(A))
+    assert matrix.passes == before + 3
+    wide, tall = matrix.normal(A)
+    assert matrix.passes == before + (4 if matrix.whole_columns else 5)
+    _close(wide, exact.T @ A, size.T @ np.abs(A))
+    _close(tall, exact @ (exact.T @ A), size @ (size.T @ np.abs(A)))
+    gram = matrix.gram()
+    _close(gram, exact @ exact.T, size @ size.T)
+    assert np.array_equal(gram, gram.T)
+    _close(matrix.row_norms(), np.linalg.norm(exact, axis=1), np.linalg.norm(exact, axis=1))
+    r = 16
+    for projection in (
+        HashEmbedding(n_features=d, n_components=r, seed=seed),
+        Gaussian(n_features=d, n_components=r, seed=seed),
+        SubsampledHadamard(n_features=d, n_components=min(r, d), seed=seed),
+    ):
+        R = projection.lift(np.eye(projection.n_components)).T  # R itself: lift gives V Rᵀ
+        tolerance = 1e-12 if matrix.dtype == np.float64 else 3e-6
+        error = np.abs(matrix.sketch(projection) - exact @ R)
+        assert (error <= tolerance * (1 + size @ np.abs(R)) * 8).all(), error.max()
+
+
+def _check_stats(matrix: Matrix, exact: Any) -> None:
+    before = matrix.passes
+    stats = matrix.column_stats()
+    assert matrix.passes == before + 1
+    _close(stats.sum, np.nansum(exact, axis=0), np.nansum(np.abs(exact), axis=0))
+    assert_allclose(stats.variance, np.nanvar(exact, axis=0), rtol=1e-10, atol=1e-12)
+    assert np.array_equal(stats.missing, np.isnan(exact).sum(axis=0))
+    assert np.array_equal(stats.nonzeros, ((exact != 0) & ~np.isnan(exact)).sum(axis=0))
