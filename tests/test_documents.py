@@ -4,13 +4,18 @@ import doctest
 import importlib
 import pkgutil
 import re
+import runpy
 import sys
+import tomllib
 import types
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import slimline
+from slimline.data import simulate_genotypes
+from slimline.data.open import FORMATS
 
 ROOT = Path(__file__).parents[1]
 
@@ -20,13 +25,56 @@ def _blocks(document: str, language: str) -> list[str]:
 
 
 @pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
-def test_python_blocks_run(document, monkeypatch):
+def test_python_blocks_run(document, monkeypatch, tmp_path):
     blocks = _blocks(document, "python")
     assert blocks
+    monkeypatch.chdir(tmp_path)
     for block in blocks:
         module = types.ModuleType("document")
         monkeypatch.setitem(sys.modules, "document", module)  # classes of the block can be pickled
         exec(compile(block, document, "exec"), module.__dict__)
+
+
+def test_tasks_of_the_data_page_run_one_after_the_other(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)  # empty, as the page says
+    module = types.ModuleType("document")
+    blocks = _blocks("docs/data.md", "python")
+    assert len(blocks) > 15
+    for block in blocks:
+        exec(compile(block, f"docs/data.md: {block[:60]}", "exec"), module.__dict__)
+    said = capsys.readouterr().out
+    for line in re.findall(r"print\(.+\)  # (.+)", "".join(blocks)):  # what the page says that is printed
+        for part in line.split("…"):
+            assert part.strip() in said
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
+def test_examples_run(example, monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(example), run_name="__main__")
+    assert capsys.readouterr().out
+    assert not any(tmp_path.iterdir())  # nothing is left behind
+
+
+def test_the_genotypes_example_finds_variants_that_differ(capsys):
+    runpy.run_path(str(ROOT / "examples" / "genotypes_out_of_core.py"), run_name="__main__")
+    said = capsys.readouterr().out
+    frequencies = simulate_genotypes(300, 20_000, n_populations=3, fst=0.1, missing_rate=0.01, seed=0).frequencies
+    spread = np.ptp(frequencies, axis=0) / np.sqrt(frequencies.mean(axis=0) * (1 - frequencies.mean(axis=0)))
+    named = [int(number) - 1 for number in re.findall(r"snp(\d+)", said)]
+    assert len(named) == 5
+    assert (spread[named] > np.quantile(spread, 0.9)).all()
+    assert "3 passes over the genotypes" in said
+
+
+def test_the_formats_of_the_readme_are_those_that_open():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\| (`\..+?) \|.*\| (.*)\|$", text, flags=re.MULTILINE)
+    shown = {ending for endings, _ in table for ending in re.findall(r"`(\.\w+)`", endings.split("(")[0])}
+    assert shown == {ending for _, _, endings in FORMATS.values() for ending in endings}
+    extras = set(re.findall(r"slimline\[(\w+)\]", "".join(extra for _, extra in table)))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert extras == {"parquet", "hdf5", "zarr"} <= set(project["optional-dependencies"])
 
 
 def test_readme_gives_two_commands():
@@ -47,8 +95,12 @@ def test_doctests(name):
     assert result.failed == 0
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "docs/benchmarks.md"])
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "docs/benchmarks.md", "docs/data.md"])
 def test_links_lead_somewhere(document):
     path = ROOT / document
-    for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8")):
+    text = path.read_text(encoding="utf-8")
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), flags=re.MULTILINE)
+    anchors = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}  # as GitHub does
+    assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= anchors
+    for target in re.findall(r"\]\(([^)#:]+)\)", text):
         assert (path.parent / target).exists(), target
