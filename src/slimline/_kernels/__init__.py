@@ -10,13 +10,14 @@ from slimline._kernels import _native
 from slimline._kernels._native import Hadamard, Rows, Scatter
 from slimline._kernels.blas import gemm, one_blas_thread
 from slimline._kernels.gaps import EMPTY, gap_table
-from slimline._kernels.threads import thread_count
+from slimline._kernels.threads import half_of_the_threads, thread_count
 from slimline.errors import UnsupportedInstructionSetError
 
 __all__ = [
     "Hadamard",
     "Rows",
     "Scatter",
+    "half_of_the_threads",
     "instruction_set",
     "instruction_sets",
     "native_rows",

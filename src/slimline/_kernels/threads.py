@@ -1,14 +1,40 @@
 """How many threads a call may use."""
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from slimline.errors import InvalidParameterError
 
+_local = threading.local()
+
 
 def thread_count() -> int:
     """Return the number of threads: `SLIMLINE_NUM_THREADS`, else `OMP_NUM_THREADS`, else the CPUs of this process."""
+    return min(_thread_count(), getattr(_local, "most", 4096))
+
+
+@contextmanager
+def half_of_the_threads() -> Iterator[None]:
+    """Leave half of the threads to somebody else, such as a reader.
+
+    A kernel waits for the slowest of its threads, and one that shares its CPU is slow.
+
+    Yields
+    ------
+    None
+        In this thread `thread_count` returns half as much for the while.
+    """
+    before = getattr(_local, "most", 4096)
+    _local.most = max(1, thread_count() // 2)
+    try:
+        yield
+    finally:
+        _local.most = before
+
+
+def _thread_count() -> int:
     for name in ("SLIMLINE_NUM_THREADS", "OMP_NUM_THREADS"):
         text = os.environ.get(name, "").split(",")[0].strip()
         if not text:

@@ -15,6 +15,8 @@ from slimline.errors import FileChangedError, FileFormatError
 
 #: Pieces of a file that its fingerprint looks at, and their bytes.
 _SAMPLES, _SAMPLE_BYTES = 64, 4096
+#: Threads that read, at most: more do not make the system copy faster.
+_READERS = 4
 
 
 class DataFile:
@@ -101,9 +103,8 @@ class OpenFile:
             Bytes from row to row in the file (default: rows follow each other).
         """
         raw = out.view(np.uint8)  # any byte order
-        short = _native.read_file(
-            self._descriptor, offset, raw.shape[1] if stride is None else stride, raw, thread_count()
-        )
+        stride = raw.shape[1] if stride is None else stride
+        short = _native.read_file(self._descriptor, offset, stride, raw, min(thread_count(), _READERS))
         if short >= 0:
             self._file.require_unchanged()
             raise FileFormatError(f"{self._file} ends at byte {short:,}, in the middle of the data: it is truncated.")

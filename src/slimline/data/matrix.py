@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from slimline._kernels import half_of_the_threads
 from slimline.data import products
 from slimline.data.affine import PLAIN, Affine
 from slimline.data.ahead import read_ahead
@@ -127,7 +129,8 @@ class Matrix(ABC):
         out: NDArray[np.floating[Any]] = np.zeros((self.shape[0], projection.n_components), dtype=dtype)
         # What is drawn for a panel of columns serves all rows, if they are all there.
         for block, affine in self._pass("sketch", whole_columns=projection.draws_every_entry):
-            products.add_sketch(block, projection, affine, out)
+            with nullcontext() if projection.draws_every_entry else self._beside_the_reader():
+                products.add_sketch(block, projection, affine, out)
             if not isinstance(block.rows, slice) or block.rows != slice(0, self.shape[0]):
                 self._require_finite(out, block.rows, block, affine)
         if not np.isfinite(out).all():  # whole columns: looking at all sums after each panel would take too long
@@ -151,7 +154,8 @@ class Matrix(ABC):
         W, flat = _right_hand_sides(W, self.shape[1], "W", "feature")
         out = np.zeros((self.shape[0], W.shape[1]))
         for block, affine in self._pass("dot"):
-            products.add_dot(block, W, affine, out)
+            with self._beside_the_reader():
+                products.add_dot(block, W, affine, out)
             self._require_finite(out, block.rows, block, affine)
         return out[:, 0] if flat else out
 
@@ -171,7 +175,8 @@ class Matrix(ABC):
         A, flat = _right_hand_sides(A, self.shape[0], "A", "sample")
         out = np.zeros((self.shape[1], A.shape[1]))
         for block, affine in self._pass("tdot"):
-            products.add_tdot(block, A, affine, out)
+            with self._beside_the_reader():
+                products.add_tdot(block, A, affine, out)
             self._require_finite(out, block.columns, block, affine)
         return out[:, 0] if flat else out
 
@@ -196,7 +201,8 @@ class Matrix(ABC):
         A, flat = _right_hand_sides(A, self.shape[0], "A", "sample")
         W, out = np.zeros((self.shape[1], A.shape[1])), np.zeros(A.shape)
         for block, affine in self._pass("normal", whole_columns=True):
-            products.add_normal(block, A, affine, W, out)
+            with self._beside_the_reader():
+                products.add_normal(block, A, affine, W, out)
             self._require_finite(W, block.columns, block, affine)
         return (W[:, 0], out[:, 0]) if flat else (W, out)
 
@@ -232,7 +238,8 @@ class Matrix(ABC):
         weight = sample_weights(sample_weight, self.shape[0])
         running = RunningStats(self.shape[1])
         for block, affine in self._pass("column_stats"):
-            part = products.statistics(block, affine, None if weight is None else weight[block.rows])
+            with self._beside_the_reader():
+                part = products.statistics(block, affine, None if weight is None else weight[block.rows])
             self._require_finite(part.mean, slice(None), block, affine, missing=False)
             running.add(block.columns, part)
         return running.result()
@@ -241,7 +248,8 @@ class Matrix(ABC):
         """Return the Euclidean norm of each row, in one pass."""
         squares = np.zeros(self.shape[0])
         for block, affine in self._pass("row_norms"):
-            squares[block.rows] += products.row_squares(block, affine)
+            with self._beside_the_reader():
+                squares[block.rows] += products.row_squares(block, affine)
             self._require_finite(squares, block.rows, block, affine)
         return np.sqrt(squares)
 
@@ -321,6 +329,10 @@ class Matrix(ABC):
         self.require_unchanged()
         self._counter.count += 1
         self._tell(operation, 1.0, done=True)
+
+    def _beside_the_reader(self) -> AbstractContextManager[None]:
+        """Return a context in which the kernels leave room for the thread that reads ahead."""
+        return half_of_the_threads() if self.reads_ahead else nullcontext()
 
     def _tell(self, operation: str, fraction: float, done: bool = False) -> None:
         if self._counter.listener is not None:

@@ -69,7 +69,8 @@ class Standardised(Matrix):
         """Go through whole columns: what is needed to standardise one is known when it is at hand."""
         running = RunningStats(self.shape[1])
         for block, _ in super()._pass(operation, whole_columns=True):
-            part = products.statistics(block, PLAIN, None if self._weight is None else self._weight[block.rows])
+            with self._beside_the_reader():
+                part = products.statistics(block, PLAIN, None if self._weight is None else self._weight[block.rows])
             self._require_finite(part.mean, slice(None), block, PLAIN, missing=False)
             running.add(block.columns, part)
             yield block, self._affine_from(part, block.columns)

@@ -228,8 +228,22 @@ class Worker {
 
 }  // namespace
 
-bool bytes_by_digits(const Lines& x, const double* v, size_t rows, size_t k) {
+// Missing values are added one by one, so there must not be too many; a few lines tell.
+static bool many_missing(const Lines& x, const Standard& s) {
+  if (!x.packed && !s.has_missing) return false;
+  Source source(x, s, 256);
+  size_t seen = 0, gone = 0;
+  const size_t length = std::min<size_t>(x.length, 256), start = (x.length - length) / 2 / 256 * 256;
+  for (size_t i = 0; i < 16; i++) {
+    source.fetch(x.lines * i / 16, 1, start, start + length);
+    seen += length, gone += source.missing.size();
+  }
+  return gone * 16 > seen;
+}
+
+bool bytes_by_digits(const Lines& x, const Standard& s, const double* v, size_t rows, size_t k) {
   if ((x.type != Type::i8 && x.type != Type::u8) || k > 3 || !kernels().bytes[0].dot) return false;
+  if (many_missing(x, s)) return false;
   // powers of two near the ends of float64 have no room for the digits
   for (size_t i = 0; i < rows * k; i++) {
     const double size = std::fabs(v[i]);

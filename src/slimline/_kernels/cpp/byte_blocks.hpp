@@ -5,9 +5,9 @@
 
 namespace slimline {
 
-// Whether this is the way: the instruction set has the kernels, the vectors can be written in digits, and they are few (many
-// share the work of turning bytes into float64).
-bool bytes_by_digits(const Lines&, const double* v, size_t rows, size_t k);
+// Whether this is the way: the instruction set has the kernels, the vectors can be written in digits, they are few (many share
+// the work of turning bytes into float64), and few values are missing.
+bool bytes_by_digits(const Lines&, const Standard&, const double* v, size_t rows, size_t k);
 
 // out (lines x k) += lines · v, v length x k
 void byte_lines_dot(const Lines&, const Standard&, const double* v, size_t k, double* out, int threads);
