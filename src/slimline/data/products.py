@@ -13,7 +13,7 @@ from slimline._kernels import reference_blocks as kernels
 from slimline._kernels import thread_count
 from slimline.data.affine import Affine
 from slimline.data.block import MISSING_CALL, Block, PackedGenotypes
-from slimline.data.finite import missing_at_all
+from slimline.data.finite import missing_at_all, require_finite
 from slimline.data.statistics import ColumnStats
 from slimline.projections import Projection
 from slimline.projections.blocks import require_sound, result_dtype
@@ -84,7 +84,7 @@ def add_gram(block: Block, affine: Affine, out: Floats) -> None:
     if sp.issparse(block.values):
         _sparse_gram(block.values, affine, out)
         return
-    for _, values in _tiles(block, affine, np.float64, "F"):
+    for _, values in _tiles(block, affine, np.float64, "F") if out.size else ():
         if isinstance(block.rows, slice):
             dsyrk(1.0, values, beta=1.0, c=out, overwrite_c=1, lower=1)
         else:
@@ -92,10 +92,14 @@ def add_gram(block: Block, affine: Affine, out: Floats) -> None:
 
 
 def mirrored(lower: Floats) -> Floats:
-    """Return the symmetric matrix of which only the lower triangle was computed, in C order."""
-    upper = np.triu_indices(lower.shape[0], 1)
-    lower[upper] = lower.T[upper]
-    return np.ascontiguousarray(lower)
+    """Write the lower triangle of a symmetric matrix over the upper one, and return it in C order; no copy is made."""
+    step = 512
+    for start in range(0, lower.shape[0], step):
+        stop = start + step
+        lower[start:stop, stop:] = lower[stop:, start:stop].T
+        corner = lower[start:stop, start:stop]
+        corner[...] = np.tril(corner) + np.tril(corner, -1).T
+    return lower if lower.flags.c_contiguous else lower.T
 
 
 def gram_of_rows(matrix: Matrix) -> Floats:
@@ -105,7 +109,7 @@ def gram_of_rows(matrix: Matrix) -> Floats:
     first = 0
     while first < n:
         first = _gram_of_group(matrix, first, out)
-    return out
+    return mirrored(out)
 
 
 def _gram_of_group(matrix: Matrix, first: int, out: Floats) -> int:
@@ -127,6 +131,8 @@ def _gram_of_group(matrix: Matrix, first: int, out: Floats) -> int:
             product: Any = part @ values.T
             product = product.toarray() if sp.issparse(product) else product  # type: ignore[attr-defined]
             product = _centred_product(part, values, product, affine)
+            if not np.isfinite(product).all():  # rows that are held were looked at when they came by
+                require_finite(matrix, block, affine)
             out[top : top + part.shape[0], rows] = product
             out[rows, top : top + part.shape[0]] = product.T
     return last
@@ -164,7 +170,7 @@ def row_squares(block: Block, affine: Affine) -> Floats:
             # (x - c)² = x (x - 2c) + c², and c² for what is not stored
             squares = x.data * (x.data - 2.0 * middle[x.indices])
             out += middle @ middle
-        out += np.bincount(rows, squares, minlength=out.size)
+        out += _sums(rows, squares, out.size)
         return np.maximum(out, 0.0)
     x, samples = _raw(block)
     kernels.row_squares(x, samples, block.missing, affine.centre, affine.factor, affine.fill, out, thread_count())
@@ -289,7 +295,7 @@ def _centred_product(a: Any, b: Any, product: Floats, affine: Affine) -> Floats:
     if affine.centre is None or not sp.issparse(a):
         return product
     middle = affine.centre if affine.factor is None else affine.centre * affine.factor
-    return np.asarray(product - (a @ middle)[:, None] - (b @ middle)[None, :] + middle @ middle)
+    return np.asarray(product - ((a @ middle)[:, None] + (b @ middle)[None, :]) + middle @ middle)
 
 
 def _exact(block: Block, affine: Affine) -> Any:
@@ -314,12 +320,32 @@ def _sparse_statistics(x: Any, weights: Floats | None) -> ColumnStats:
     row_weights = np.ones(n) if weights is None else weights
     absent = np.bincount(column[~there], minlength=width)
     nonzeros = np.bincount(column[there & (values != 0)], minlength=width)
-    lost = np.bincount(column[~there], row_weights[row[~there]], minlength=width)
-    weight = row_weights.sum() - lost
+    weight = row_weights.sum() - _sums(column[~there], row_weights[row[~there]], width)
+    zeros = _weight_of_zeros(row, column, (n, width), weights)
     row, column, values = row[there], column[there], values[there]
-    total = np.bincount(column, row_weights[row] * values, minlength=width)
+    total = _sums(column, row_weights[row] * values, width)
     mean = np.divide(total, weight, out=np.zeros(width), where=weight > 0)
-    stored = np.bincount(column, row_weights[row], minlength=width)
-    deviation = np.bincount(column, row_weights[row] * (values - mean[column]) ** 2, minlength=width)
-    deviation += np.maximum(weight - stored, 0.0) * mean * mean
+    deviation = _sums(column, row_weights[row] * (values - mean[column]) ** 2, width)
+    deviation += zeros * mean * mean
     return ColumnStats(weight, total, mean, deviation, nonzeros.astype(np.int64), absent.astype(np.int64))
+
+
+def _weight_of_zeros(row: Any, column: Any, shape: tuple[int, int], weights: Floats | None) -> Floats:
+    """Return, for each column, the weight of the rows that store nothing in it."""
+    n, width = shape
+    stored = np.bincount(column, minlength=width)
+    if weights is None:
+        return np.asarray(n - stored, dtype=np.float64)
+    # All less what is stored would leave an error of the size of all. So weights are cut in two, a coarse part whose
+    # sums are exact in float64, and a rest that is small.
+    unit = 2.0 ** (np.ceil(np.log2(max(n * weights.max(initial=0.0), np.finfo(np.float64).tiny))) - 52)
+    coarse = np.round(weights / unit) * unit
+    zeros = np.zeros(width)
+    for part in (coarse, weights - coarse):
+        zeros += part.sum() - _sums(column, part[row], width)
+    return np.where(stored == n, 0.0, np.maximum(zeros, 0.0))
+
+
+def _sums(places: Any, values: Floats, size: int) -> Floats:
+    # whole numbers come back where there is nothing to add
+    return np.bincount(places, values, minlength=size).astype(np.float64, copy=False)
