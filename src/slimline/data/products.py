@@ -103,39 +103,68 @@ def mirrored(lower: Floats) -> Floats:
 
 
 def gram_of_rows(matrix: Matrix) -> Floats:
-    """Return X Xᵀ of a stream of rows: some are held while all go by, so the passes are as many as such groups."""
+    """Return X Xᵀ of a stream of rows: some blocks are held while all go by, so there is a pass for each such group."""
     n = matrix.shape[0]
     out = np.zeros((n, n))
-    first = 0
-    while first < n:
+    first: int | None = 0 if n else None
+    while first is not None:
         first = _gram_of_group(matrix, first, out)
     return mirrored(out)
 
 
-def _gram_of_group(matrix: Matrix, first: int, out: Floats) -> int:
-    """Fill the rows of `out` from `first` on, as many as can be held; return the next."""
-    held: list[Any] = []
-    size = 0
-    last = first
-    for block, affine in matrix._pass("gram"):
-        rows = block.rows if isinstance(block.rows, slice) else slice(int(block.rows[0]), int(block.rows[-1]) + 1)
-        if rows.stop <= first:
+def _gram_of_group(matrix: Matrix, first: int, out: Floats) -> int | None:
+    """Add the products of the blocks from number `first` on, as many as can be held, with all that come after them.
+
+    Returns the number of the first block that could not be held, None if there is none.
+    """
+    held: list[tuple[Block, Any]] = []
+    size, next_group = 0, None
+    for number, (block, affine) in enumerate(matrix._pass("gram")):
+        if number < first:
             continue
         values = _exact(block, affine)
-        if last < rows.stop and size < _HELD_BYTES:
-            fresh = values[max(last - rows.start, 0) :]
-            held.append(fresh)
-            size += fresh.data.nbytes + (fresh.indices.nbytes if sp.issparse(fresh) else 0)  # type: ignore[attr-defined]
-            last = rows.stop
-        for top, part in zip(np.cumsum([first, *(h.shape[0] for h in held)])[:-1], held, strict=True):
-            product: Any = part @ values.T
+        if next_group is None and (size < _HELD_BYTES or not held):
+            held.append((Block(block.rows, block.columns, None), values))
+            size += values.data.nbytes + (values.indices.nbytes if sp.issparse(values) else 0)  # type: ignore[attr-defined]
+        elif next_group is None:
+            next_group = number
+        for before, part in held:
+            left, right = max(before.columns.start, block.columns.start), min(before.columns.stop, block.columns.stop)
+            if left >= right:
+                continue
+            a = (
+                part
+                if left == before.columns.start and right == before.columns.stop
+                else _cut(part, before, left, right)
+            )
+            b = (
+                values
+                if left == block.columns.start and right == block.columns.stop
+                else _cut(values, block, left, right)
+            )
+            product: Any = a @ b.T
             product = product.toarray() if sp.issparse(product) else product  # type: ignore[attr-defined]
-            product = _centred_product(part, values, product, affine)
-            if not np.isfinite(product).all():  # rows that are held were looked at when they came by
+            product = _centred_product(
+                a, b, product, affine.of(slice(left - block.columns.start, right - block.columns.start))
+            )
+            if not np.isfinite(product).all():  # what is held was looked at when it came by
                 require_finite(matrix, block, affine)
-            out[top : top + part.shape[0], rows] = product
-            out[rows, top : top + part.shape[0]] = product.T
-    return last
+            out[_places(before.rows, block.rows)] += product
+            if part is not values:
+                out[_places(block.rows, before.rows)] += product.T
+    return next_group
+
+
+def _cut(values: Any, block: Block, left: int, right: int) -> Any:
+    return values[:, left - block.columns.start : right - block.columns.start]
+
+
+def _places(rows: slice | NDArray[np.intp], columns: slice | NDArray[np.intp]) -> Any:
+    """Return an index of the rectangle of some rows and some columns, a view where both are ranges."""
+    if isinstance(rows, slice) and isinstance(columns, slice):
+        return rows, columns
+    wide = [np.arange(part.start, part.stop) if isinstance(part, slice) else part for part in (rows, columns)]
+    return np.ix_(*wide)
 
 
 def statistics(block: Block, affine: Affine, weights: Floats | None) -> ColumnStats:

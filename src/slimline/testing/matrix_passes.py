@@ -7,15 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from slimline.data import Matrix, PassProgress
+from slimline.data import Matrix, PassProgress, products
 from slimline.errors import NonFiniteError
 from slimline.projections import Gaussian, HashEmbedding, Projection, RandomSign, SubsampledHadamard
 from slimline.projections.blocks import result_dtype
 from slimline.testing.matrix_explicit import Explicit, ExplicitStats, Floats
 from slimline.testing.rounding import accumulation_error, require_close
-
-#: Passes that X Xᵀ of a stream of rows takes is one, while they can be held (in float64) in this many bytes.
-_HELD_BYTES = 32 << 20
 
 
 def check_passes(
@@ -65,7 +62,8 @@ def check_passes(
         both = counted(matrix, lambda sides=sides: matrix.normal(sides), 1 + streamed, f"{what}: normal")  # type: ignore[misc]
         require_exact(both[0], *explicit.tdot(sides), f"{what}: normal, first part")
         require_exact(both[1], *explicit.normal(sides), f"{what}: normal, second part")
-    passes = 1 if not streamed or 0 < 8 * n * d < _HELD_BYTES else None
+    # of a stream of rows as many are held as there is room for
+    passes = 1 if not streamed or 0 < 12 * n * d < products._HELD_BYTES else None
     gram = counted(matrix, matrix.gram, passes, f"{what}: gram")
     require_exact(gram, *explicit.gram(), f"{what}: gram")
     if not np.array_equal(gram, gram.T):
