@@ -315,7 +315,8 @@ class Matrix(ABC):
             blocks = read_ahead(blocks)
         cells, all_cells = 0, max(self.shape[0] * self.shape[1], 1)
         for block in blocks:
-            yield block, self._affine(block)
+            if block.values.shape[0]:  # a view may see no row of it
+                yield block, self._affine(block)
             cells += block.values.shape[0] * block.values.shape[1]
             self._tell(operation, min(cells / all_cells, 0.999))
         self.require_unchanged()

@@ -81,10 +81,12 @@ def add_sketch(block: Block, projection: Projection, affine: Affine, out: NDArra
 
 def add_gram(block: Block, affine: Affine, out: Floats) -> None:
     """Add the lower triangle of X Xᵀ of a panel of whole columns to `out`, which is in Fortran order."""
+    if not out.size:
+        return
     if sp.issparse(block.values):
         _sparse_gram(block.values, affine, out)
         return
-    for _, values in _tiles(block, affine, np.float64, "F") if out.size else ():
+    for _, values in _tiles(block, affine, np.float64, "F"):
         if isinstance(block.rows, slice):
             dsyrk(1.0, values, beta=1.0, c=out, overwrite_c=1, lower=1)
         else:

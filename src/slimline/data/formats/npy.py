@@ -121,7 +121,7 @@ def npy_header(stream: BinaryIO, name: str) -> tuple[tuple[int, int], bool, np.d
         version = npy_format.read_magic(stream)
         read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
         shape, fortran, dtype = read(stream)
-    except (ValueError, OSError, EOFError) as error:
+    except Exception as error:  # NumPy parses the header as Python, and what is damaged fails in any way
         raise FileFormatError(f"{name} is not a sound .npy file: {error}") from error
     if len(shape) != 2:
         raise FileFormatError(f"{name} holds an array of shape {shape}; a matrix has two dimensions.")
