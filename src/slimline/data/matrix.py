@@ -14,7 +14,7 @@ from slimline.data import products
 from slimline.data.affine import PLAIN, Affine
 from slimline.data.ahead import read_ahead
 from slimline.data.block import Block
-from slimline.data.finite import require_finite
+from slimline.data.finite import refuse_overflow, require_finite
 from slimline.data.progress import Listener, PassProgress
 from slimline.data.statistics import ColumnStats, RunningStats
 from slimline.errors import InvalidParameterError
@@ -133,6 +133,7 @@ class Matrix(ABC):
         if not np.isfinite(out).all():  # whole columns: looking at all sums after each panel would take too long
             for block in self.blocks():
                 require_finite(self, block, self._affine(block))
+            refuse_overflow(self, out.dtype)
         return out
 
     def dot(self, W: Any) -> FloatMatrix:
@@ -230,10 +231,10 @@ class Matrix(ABC):
             One entry a column.
         """
         weight = sample_weights(sample_weight, self.shape[0])
-        running = RunningStats(self.shape[1])
+        running = RunningStats(*self.shape)
         for block, affine in self._pass("column_stats"):
             part = products.statistics(block, affine, None if weight is None else weight[block.rows])
-            self._require_finite(part.mean, slice(None), block, affine, missing=False)
+            self._require_finite(part.deviation, slice(None), block, affine, missing=False)
             running.add(block.columns, part)
         return running.result()
 
@@ -336,6 +337,7 @@ class Matrix(ABC):
     ) -> None:
         if not np.isfinite(sums[where]).all():
             require_finite(self, block, affine, missing=missing)
+            refuse_overflow(self, sums.dtype)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}: {self.shape[0]:,} samples × {self.shape[1]:,} features, {self.dtype}>"
@@ -359,6 +361,8 @@ def sample_weights(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
         raise InvalidParameterError(f"sample_weight must have one entry for each of {n} samples; got {weight.shape}.")
     if not (np.isfinite(weight).all() and (weight >= 0).all()):
         raise InvalidParameterError("sample_weight must hold finite numbers, 0 or more.")
+    if n and not 0 < weight.sum() < np.inf:
+        raise InvalidParameterError("sample_weight must have a finite sum above 0.")
     return weight
 
 

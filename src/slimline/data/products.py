@@ -13,7 +13,7 @@ from slimline._kernels import reference_blocks as kernels
 from slimline._kernels import thread_count
 from slimline.data.affine import Affine
 from slimline.data.block import MISSING_CALL, Block, PackedGenotypes
-from slimline.data.finite import missing_at_all, require_finite
+from slimline.data.finite import missing_at_all, refuse_overflow, require_finite
 from slimline.data.statistics import ColumnStats
 from slimline.projections import Projection
 from slimline.projections.blocks import require_sound, result_dtype
@@ -151,6 +151,7 @@ def _gram_of_group(matrix: Matrix, first: int, out: Floats) -> int | None:
             )
             if not np.isfinite(product).all():  # what is held was looked at when it came by
                 require_finite(matrix, block, affine)
+                refuse_overflow(matrix, product.dtype)
             out[_places(before.rows, block.rows)] += product
             if part is not values:
                 out[_places(block.rows, before.rows)] += product.T
@@ -179,14 +180,14 @@ def statistics(block: Block, affine: Affine, weights: Floats | None) -> ColumnSt
         parts = [part[columns] for part in (weight, mean, deviation, nonzeros, absent)]
         kernels.statistics(x, samples, missing, weights, *parts, thread_count())
 
+    if sp.issparse(block.values):
+        return _sparse_statistics(block.values, affine, weights)
     if not affine.trivial:
         for columns, values in _tiles(block, affine, np.float64, "C"):
             fill_in(columns, values, 0, None)
-    elif sp.issparse(block.values):
-        return _sparse_statistics(block.values, weights)
     else:
         fill_in(slice(None), *_raw(block), block.missing)
-    return ColumnStats(weight, mean * weight, mean, deviation, nonzeros, absent)
+    return ColumnStats(weight, mean * weight, mean, deviation, nonzeros, absent, block.values.shape[0])
 
 
 def row_squares(block: Block, affine: Affine) -> Floats:
@@ -340,25 +341,31 @@ def _exact(block: Block, affine: Affine) -> Any:
     return values
 
 
-def _sparse_statistics(x: Any, weights: Floats | None) -> ColumnStats:
+def _sparse_statistics(x: Any, affine: Affine, weights: Floats | None) -> ColumnStats:
     require_sound(x)
     n, width = x.shape
     by_row = x.format == "csr"
     lines = np.repeat(np.arange(n if by_row else width), np.diff(x.indptr))
     row, column = (lines, x.indices) if by_row else (x.indices, lines)
-    values = x.data.astype(np.float64)
+    values, nothing = x.data.astype(np.float64), np.zeros(width)  # what is stored, and what stands where nothing is
+    if affine.fill is not None:
+        values = np.where(np.isnan(values), affine.fill[column], values)
+    if affine.centre is not None:
+        values, nothing = values - affine.centre[column], -affine.centre
+    if affine.factor is not None:
+        values, nothing = values * affine.factor[column], nothing * affine.factor
     there = ~np.isnan(values)
     row_weights = np.ones(n) if weights is None else weights
     absent = np.bincount(column[~there], minlength=width)
-    nonzeros = np.bincount(column[there & (values != 0)], minlength=width)
     weight = row_weights.sum() - _sums(column[~there], row_weights[row[~there]], width)
     zeros = _weight_of_zeros(row, column, (n, width), weights)
+    empty = n - np.bincount(column, minlength=width)
     row, column, values = row[there], column[there], values[there]
-    total = _sums(column, row_weights[row] * values, width)
+    total = _sums(column, row_weights[row] * values, width) + zeros * nothing
     mean = np.divide(total, weight, out=np.zeros(width), where=weight > 0)
-    deviation = _sums(column, row_weights[row] * (values - mean[column]) ** 2, width)
-    deviation += zeros * mean * mean
-    return ColumnStats(weight, total, mean, deviation, nonzeros.astype(np.int64), absent.astype(np.int64))
+    deviation = _sums(column, row_weights[row] * (values - mean[column]) ** 2, width) + zeros * (nothing - mean) ** 2
+    nonzeros = np.bincount(column[values != 0], minlength=width) + np.where(nothing != 0, empty, 0)
+    return ColumnStats(weight, total, mean, deviation, nonzeros.astype(np.int64), absent.astype(np.int64), n)
 
 
 def _weight_of_zeros(row: Any, column: Any, shape: tuple[int, int], weights: Floats | None) -> Floats:

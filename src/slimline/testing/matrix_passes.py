@@ -70,7 +70,7 @@ def check_passes(
         raise AssertionError(f"{what}: gram is not symmetric.")
     norms = counted(matrix, matrix.row_norms, 1, f"{what}: row_norms")
     require_exact(norms, *explicit.row_norms(), f"{what}: row_norms")
-    weights = (None, rng.integers(0, 3, n).astype(np.float64), rng.random(n))
+    weights = (None, np.append(rng.integers(0, 3, n), 1.0)[1:], rng.random(n))
     for weight in weights[seed % 3 :][:1] if brief else weights:
         check_stats(matrix, explicit, weight, what)
     if d:

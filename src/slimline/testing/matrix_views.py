@@ -101,7 +101,7 @@ def check_standardised(matrix: Matrix, X: Floats, what: str, *, every: bool = Tr
         check_passes(view, explicit, case, measured=measured, brief=True, seed=seed + number)
         if number % 5 == 0:
             _check_first_passes(matrix, (centre, scale, fill), explicit, measured, case, seed)
-    weight = np.asarray(rng.integers(0, 3, n), dtype=np.float64)
+    weight = np.append(rng.integers(0, 3, n), 1.0)[1:]  # not all of them 0
     explicit = standardise(X, "mean", "std", "mean", weight)
     view = matrix.standardised("mean", "std", "mean", sample_weight=weight)
     check_passes(view, explicit, f"{what}, standardised with sample weights", measured=False, seed=seed)
