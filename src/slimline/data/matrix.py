@@ -35,6 +35,10 @@ class PassCounter:
         self.count = 0
         self.listener: Listener | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        # who listens stays here: another process has a screen of its own, and few functions can be sent to it
+        return {"count": self.count, "listener": None}
+
 
 class Matrix(ABC):
     """n samples × d features, in memory or not, seen block by block.
