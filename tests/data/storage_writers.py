@@ -41,8 +41,7 @@ def _npz_sparse(path: Path) -> None:
 
 def _text(path: Path, lines: list[str], head: str = "") -> None:
     piece = "".join(lines).encode()
-    opened = gzip.open(path, "wb", compresslevel=1) if path.suffix == ".gz" else path.open("wb")
-    with opened as file:
+    with gzip.open(path, "wb", compresslevel=1) if path.suffix == ".gz" else path.open("wb") as file:
         file.write(head.encode())
         for _ in range(MEGABYTES * 2**20 // len(piece)):
             file.write(piece)
@@ -131,7 +130,7 @@ def _zarr(path: Path) -> None:
         "zarr_format": 3, "node_type": "array", "shape": [n, d], "data_type": "float32", "fill_value": 0.0,
         "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [height, width]}},
         "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
-        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}], "attributes": {}, "storage_transformers": [],
+        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}], "attributes": {},
     }  # fmt: skip
     for i in range(n // height):
         (path / "c" / str(i)).mkdir(parents=True)

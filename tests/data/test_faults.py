@@ -174,7 +174,11 @@ except (FileChangedError, FileFormatError) as error:
 def test_a_file_cut_short_during_a_pass_does_not_kill_the_process(tmp_path, how):
     np.save(tmp_path / "x.npy", np.ones((3000, 1000), np.float32))
     done = subprocess.run(
-        [sys.executable, "-c", _CUT, str(tmp_path / "x.npy"), how], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-c", _CUT, str(tmp_path / "x.npy"), how],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
     )
     assert done.returncode == 7, (done.returncode, done.stderr)
     assert "x.npy" in done.stdout
@@ -251,7 +255,9 @@ def test_sums_that_overflow_are_refused(make):
     np.testing.assert_allclose(big.dot([1.0, 0.0]), [1e300, -1e300, 2e300])
 
 
-@pytest.mark.parametrize("bad", [np.full(48, np.nan), np.full(48, np.inf), np.ones(47), np.ones((1, 48, 1)), np.ones(48) * 1j])
+@pytest.mark.parametrize(
+    "bad", [np.full(48, np.nan), np.full(48, np.inf), np.ones(47), np.ones((1, 48, 1)), np.ones(48) * 1j]
+)
 def test_right_hand_sides_are_looked_at(bad):
     matrix = open_matrix(X)
     with pytest.raises(InvalidParameterError):
@@ -319,7 +325,10 @@ except KeyboardInterrupt:
 def test_control_c_during_a_long_pass(tmp_path):
     np.save(tmp_path / "x.npy", np.ones((500, 20_000), np.int8))
     process = subprocess.Popen(
-        [sys.executable, "-c", _LONG, str(tmp_path / "x.npy")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", _LONG, str(tmp_path / "x.npy")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     try:
         assert process.stdout.readline() == "busy\n"

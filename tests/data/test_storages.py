@@ -109,9 +109,7 @@ def _sparse(X, kind):
 
 
 KINDS = [
-    f"{name}-{twist}"
-    for name in ("csr", "csc")
-    for twist in ("", "64", "mixed", "unsorted", "twice", "nan", "padded")
+    f"{name}-{twist}" for name in ("csr", "csc") for twist in ("", "64", "mixed", "unsorted", "twice", "nan", "padded")
 ]
 
 
@@ -165,7 +163,9 @@ def test_npy_files(tmp_path, version, dtype, order):
     if version == (1, 0):
         np.save(tmp_path / "y.npy", np.array(X + X.dtype.type(1), order=order))
         others = [open_matrix(tmp_path / "y.npy")]
-        check_matrix(lambda: open_matrix(path), X.astype(np.float64), others=others, small_block=256, brief=dtype != "i1")
+        check_matrix(
+            lambda: open_matrix(path), X.astype(np.float64), others=others, small_block=256, brief=dtype != "i1"
+        )
     mapped = np.load(path, mmap_mode="r")
     assert np.array_equal(open_matrix(mapped).dot(np.ones(45)), X.astype(np.float64).sum(axis=1))
     assert type(open_matrix(mapped)) is type(open_matrix(path))
