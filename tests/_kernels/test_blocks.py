@@ -1,6 +1,6 @@
 """The block kernels against their NumPy twins: every type and order, sizes around vectors, strides, missing values.
 
-Sums are compared entry by entry with γ · (|x| + |centre|) @ |right-hand side|, which holds for every order of summation.
+Sums are compared entry by entry with γ · (|x| + |centre|) @ |right-hand side|, which holds for any order of summation.
 """
 
 import numpy as np

@@ -70,6 +70,21 @@ def test_missing_values_of_an_array(dtype, order):
     check_matrix(lambda: open_matrix(stored, **options), X, small_block=256, brief=dtype != "i1")
 
 
+@pytest.mark.parametrize("dtype", ["f8", "f4", ">f4", "i4", "i8"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_number_for_missing_values_among_floats_and_wide_integers(dtype, order, tmp_path):
+    number = np.iinfo(np.int64).min if dtype == "i8" else -9
+    X = _numbers((12, 40), dtype).astype(np.float64) + 20
+    X[3, 5] = X[11, 39] = np.nan
+    stored = np.array(np.where(np.isnan(X), 0, X), dtype, order=order)
+    stored[np.isnan(X)] = number
+    before = stored.copy()
+    check_matrix(lambda: open_matrix(stored, missing=number), X, small_block=256, brief=True)
+    assert np.array_equal(stored, before)
+    np.save(tmp_path / "x.npy", stored)
+    check_matrix(lambda: open_matrix(tmp_path / "x.npy", missing=number), X, small_block=256, brief=True)
+
+
 @pytest.mark.parametrize("shape", [(1, 1), (1, 30), (30, 1), (0, 7), (7, 0), (0, 0), (2, 2), (70, 3)])
 @pytest.mark.parametrize("make", [np.asarray, np.asfortranarray, sp.csr_array, sp.csc_array, sp.coo_array])
 def test_thin_and_empty_shapes(shape, make):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib import format as npy_format
 
 from slimline.data.ahead import BLOCK_BYTES, Buffers
-from slimline.data.block import Block, as_kernel_array
+from slimline.data.block import Block, with_missing
 from slimline.data.files import DataFile
 from slimline.data.formats.dense import panel_width
 from slimline.data.matrix import Matrix, digest
@@ -82,7 +82,7 @@ class NpyMatrix(Matrix):
                     yield self._block(slice(top, bottom), slice(left, right), out)
 
     def _block(self, rows: slice, columns: slice, values: Any) -> Block:
-        return Block(rows, columns, as_kernel_array(values), self._missing)
+        return Block(rows, columns, *with_missing(values, self._missing))
 
     @property
     def fingerprint(self) -> str:
