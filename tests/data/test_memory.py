@@ -94,7 +94,7 @@ def test_a_file_is_read_in_a_few_blocks(name, tmp_path):
     path = write(name, tmp_path)
     _, module, package, _ = FORMATS[name]
     peaks = _measure(str(path), f"slimline.data.formats.{module}", *([package] if package else []))
-    assert peaks.pop("passes") in (5, 6)
+    assert peaks.pop("passes") in (5, 6, 7)  # normal may take two, and text is gone through once to find its lines
     assert max(peaks.values()) < LIMIT, peaks
 
 

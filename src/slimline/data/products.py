@@ -12,8 +12,9 @@ from scipy.linalg.blas import dsyrk
 from slimline._kernels import reference_blocks as kernels
 from slimline._kernels import thread_count
 from slimline.data.affine import Affine
-from slimline.data.block import MISSING_CALL, Block, PackedGenotypes
+from slimline.data.block import Block, PackedGenotypes
 from slimline.data.finite import missing_at_all, refuse_overflow, require_finite
+from slimline.data.sparse_statistics import sparse_statistics, sums_at
 from slimline.data.statistics import ColumnStats
 from slimline.projections import Projection
 from slimline.projections.blocks import require_sound, result_dtype
@@ -181,7 +182,7 @@ def statistics(block: Block, affine: Affine, weights: Floats | None) -> ColumnSt
         kernels.statistics(x, samples, missing, weights, *parts, thread_count())
 
     if sp.issparse(block.values):
-        return _sparse_statistics(block.values, affine, weights)
+        return sparse_statistics(block.values, affine, weights)
     if not affine.trivial:
         for columns, values in _tiles(block, affine, np.float64, "C"):
             fill_in(columns, values, 0, None)
@@ -202,7 +203,7 @@ def row_squares(block: Block, affine: Affine) -> Floats:
             # (x - c)² = x (x - 2c) + c², and c² for what is not stored
             squares = x.data * (x.data - 2.0 * middle[x.indices])
             out += middle @ middle
-        out += _sums(rows, squares, out.size)
+        out += sums_at(rows, squares, out.size)
         return np.maximum(out, 0.0)
     x, samples = _raw(block)
     kernels.row_squares(x, samples, block.missing, affine.centre, affine.factor, affine.fill, out, thread_count())
@@ -339,51 +340,3 @@ def _exact(block: Block, affine: Affine) -> Any:
     x, samples = _raw(block)
     kernels.tile(x, samples, block.missing, affine.centre, affine.factor, affine.fill, values, thread_count())
     return values
-
-
-def _sparse_statistics(x: Any, affine: Affine, weights: Floats | None) -> ColumnStats:
-    require_sound(x)
-    n, width = x.shape
-    by_row = x.format == "csr"
-    lines = np.repeat(np.arange(n if by_row else width), np.diff(x.indptr))
-    row, column = (lines, x.indices) if by_row else (x.indices, lines)
-    values, nothing = x.data.astype(np.float64), np.zeros(width)  # what is stored, and what stands where nothing is
-    if affine.fill is not None:
-        values = np.where(np.isnan(values), affine.fill[column], values)
-    if affine.centre is not None:
-        values, nothing = values - affine.centre[column], -affine.centre
-    if affine.factor is not None:
-        values, nothing = values * affine.factor[column], nothing * affine.factor
-    there = ~np.isnan(values)
-    row_weights = np.ones(n) if weights is None else weights
-    absent = np.bincount(column[~there], minlength=width)
-    weight = row_weights.sum() - _sums(column[~there], row_weights[row[~there]], width)
-    zeros = _weight_of_zeros(row, column, (n, width), weights)
-    empty = n - np.bincount(column, minlength=width)
-    row, column, values = row[there], column[there], values[there]
-    total = _sums(column, row_weights[row] * values, width) + zeros * nothing
-    mean = np.divide(total, weight, out=np.zeros(width), where=weight > 0)
-    deviation = _sums(column, row_weights[row] * (values - mean[column]) ** 2, width) + zeros * (nothing - mean) ** 2
-    nonzeros = np.bincount(column[values != 0], minlength=width) + np.where(nothing != 0, empty, 0)
-    return ColumnStats(weight, total, mean, deviation, nonzeros.astype(np.int64), absent.astype(np.int64), n)
-
-
-def _weight_of_zeros(row: Any, column: Any, shape: tuple[int, int], weights: Floats | None) -> Floats:
-    """Return, for each column, the weight of the rows that store nothing in it."""
-    n, width = shape
-    stored = np.bincount(column, minlength=width)
-    if weights is None:
-        return np.asarray(n - stored, dtype=np.float64)
-    # All less what is stored would leave an error of the size of all. So weights are cut in two, a coarse part whose
-    # sums are exact in float64, and a rest that is small.
-    unit = 2.0 ** (np.ceil(np.log2(max(n * weights.max(initial=0.0), np.finfo(np.float64).tiny))) - 52)
-    coarse = np.round(weights / unit) * unit
-    zeros = np.zeros(width)
-    for part in (coarse, weights - coarse):
-        zeros += part.sum() - _sums(column, part[row], width)
-    return np.where(stored == n, 0.0, np.maximum(zeros, 0.0))
-
-
-def _sums(places: Any, values: Floats, size: int) -> Floats:
-    # whole numbers come back where there is nothing to add
-    return np.bincount(places, values, minlength=size).astype(np.float64, copy=False)
