@@ -100,7 +100,7 @@ def test_a_file_is_read_in_a_few_blocks(name, tmp_path):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_writers_write_what_they_say(name, tmp_path, monkeypatch):
-    monkeypatch.setattr("tests.data.storage_writers.MEGABYTES", 3)
+    monkeypatch.setattr("tests.data.storage_writers.MEGABYTES", 20)
     path = write(name, tmp_path)
     from slimline import open_matrix
 

@@ -319,11 +319,15 @@ class Matrix(ABC):
         if self.reads_ahead:
             blocks = read_ahead(blocks)
         cells, all_cells = 0, max(self.shape[0] * self.shape[1], 1)
-        for block in blocks:
-            if block.values.shape[0]:  # a view may see no row of it
-                yield block, self._affine(block)
-            cells += block.values.shape[0] * block.values.shape[1]
-            self._tell(operation, min(cells / all_cells, 0.999))
+        try:
+            for block in blocks:
+                if block.values.shape[0]:  # a view may see no row of it
+                    yield block, self._affine(block)
+                cells += block.values.shape[0] * block.values.shape[1]
+                self._tell(operation, min(cells / all_cells, 0.999))
+        finally:  # at once: the traceback of an error would keep file and reading thread for as long as it is kept
+            if (close := getattr(blocks, "close", None)) is not None:
+                close()
         self.require_unchanged()
         self._counter.count += 1
         self._tell(operation, 1.0, done=True)
