@@ -66,6 +66,8 @@ def read_ahead(items: Iterator[T]) -> Iterator[T]:
 
     def fetch() -> None:
         try:
+            if stop.is_set():
+                return
             for item in items:
                 if not hand_over((True, item)):
                     return
@@ -78,8 +80,8 @@ def read_ahead(items: Iterator[T]) -> Iterator[T]:
                 close()
 
     reader = Thread(target=fetch, name="slimline-read-ahead", daemon=True)
-    reader.start()
     try:
+        reader.start()  # an interrupt in here finds the thread running
         while True:
             try:
                 more, item = waiting.get(timeout=_PATIENCE)
@@ -94,4 +96,5 @@ def read_ahead(items: Iterator[T]) -> Iterator[T]:
             yield item
     finally:
         stop.set()
-        reader.join()
+        if reader.ident is not None:  # else interrupted while it was being started: it ends by itself
+            reader.join()

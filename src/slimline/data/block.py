@@ -73,7 +73,7 @@ class Block:
     values : array, CSR or CSC array, or PackedGenotypes
         Of one of `KERNEL_TYPES`; an array lies in memory by rows or by columns.
     missing : int, optional
-        Whole number that stands for a missing value. NaN always does.
+        Whole number that stands for a missing value in an array of whole numbers. NaN always does.
     """
 
     rows: slice | NDArray[np.intp]
@@ -101,3 +101,16 @@ def as_kernel_array(x: NDArray[Any]) -> NDArray[Any]:
     if not x.flags.aligned or not lies_in_order(x):
         x = np.array(x, order="C", copy=True)
     return x
+
+
+def with_missing(x: NDArray[Any], missing: int | None) -> tuple[NDArray[Any], int | None]:
+    """Return `as_kernel_array(x)` and the whole number that still stands for a missing value in it, if any does.
+
+    Among floats only NaN does: it is written there, in a copy, for the number.
+    """
+    values = as_kernel_array(x)
+    if missing is None or values.dtype.kind != "f":
+        return values, missing
+    values = values.copy(order="K")
+    values[x == missing] = np.nan  # compared as stored: float64 does not hold every whole number
+    return values, None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
@@ -43,6 +43,14 @@ def require_finite(matrix: Matrix, block: Block, affine: Affine, *, missing: boo
             "is missing (NaN, or no call): fill it, for instance with "
             "standardised(centre=None, scale=None, fill='mean')",
         )
+
+
+def refuse_overflow(matrix: Matrix, dtype: Any) -> NoReturn:
+    """Raise because a sum of finite values is not finite."""
+    raise NonFiniteError(
+        f"{matrix.name}: sums of its values, or of their squares, exceed the largest {dtype}: "
+        "bring the columns to a common scale, for instance with standardised(centre=None, scale=...)."
+    )
 
 
 def missing_at_all(block: Block) -> bool:

@@ -16,7 +16,7 @@ from slimline.data import products
 from slimline.data.affine import PLAIN, Affine
 from slimline.data.ahead import read_ahead
 from slimline.data.block import Block
-from slimline.data.finite import require_finite
+from slimline.data.finite import refuse_overflow, require_finite
 from slimline.data.progress import Listener, PassProgress
 from slimline.data.statistics import ColumnStats, RunningStats
 from slimline.errors import InvalidParameterError
@@ -36,6 +36,10 @@ class PassCounter:
     def __init__(self) -> None:
         self.count = 0
         self.listener: Listener | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # who listens stays here: another process has a screen of its own, and few functions can be sent to it
+        return {"count": self.count, "listener": None}
 
 
 class Matrix(ABC):
@@ -136,6 +140,7 @@ class Matrix(ABC):
         if not np.isfinite(out).all():  # whole columns: looking at all sums after each panel would take too long
             for block in self.blocks():
                 require_finite(self, block, self._affine(block))
+            refuse_overflow(self, out.dtype)
         return out
 
     def dot(self, W: Any) -> FloatMatrix:
@@ -236,11 +241,11 @@ class Matrix(ABC):
             One entry a column.
         """
         weight = sample_weights(sample_weight, self.shape[0])
-        running = RunningStats(self.shape[1])
+        running = RunningStats(*self.shape)
         for block, affine in self._pass("column_stats"):
             with self._beside_the_reader():
                 part = products.statistics(block, affine, None if weight is None else weight[block.rows])
-            self._require_finite(part.mean, slice(None), block, affine, missing=False)
+            self._require_finite(part.deviation, slice(None), block, affine, missing=False)
             running.add(block.columns, part)
         return running.result()
 
@@ -322,10 +327,15 @@ class Matrix(ABC):
         if self.reads_ahead:
             blocks = read_ahead(blocks)
         cells, all_cells = 0, max(self.shape[0] * self.shape[1], 1)
-        for block in blocks:
-            yield block, self._affine(block)
-            cells += block.values.shape[0] * block.values.shape[1]
-            self._tell(operation, min(cells / all_cells, 0.999))
+        try:
+            for block in blocks:
+                if block.values.shape[0]:  # a view may see no row of it
+                    yield block, self._affine(block)
+                cells += block.values.shape[0] * block.values.shape[1]
+                self._tell(operation, min(cells / all_cells, 0.999))
+        finally:  # at once: the traceback of an error would keep file and reading thread for as long as it is kept
+            if (close := getattr(blocks, "close", None)) is not None:
+                close()
         self.require_unchanged()
         self._counter.count += 1
         self._tell(operation, 1.0, done=True)
@@ -347,6 +357,7 @@ class Matrix(ABC):
     ) -> None:
         if not np.isfinite(sums[where]).all():
             require_finite(self, block, affine, missing=missing)
+            refuse_overflow(self, sums.dtype)
 
     def __repr__(self) -> str:
         n, d = self.shape
@@ -371,6 +382,8 @@ def sample_weights(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
         raise InvalidParameterError(f"sample_weight must have one entry for each of {n} samples; got {weight.shape}.")
     if not (np.isfinite(weight).all() and (weight >= 0).all()):
         raise InvalidParameterError("sample_weight must hold finite numbers, 0 or more.")
+    if n and not 0 < weight.sum() < np.inf:
+        raise InvalidParameterError("sample_weight must have a finite sum above 0.")
     return weight
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,8 @@ from scipy.linalg.blas import dsyrk
 from slimline._kernels import _native, thread_count
 from slimline.data.affine import Affine
 from slimline.data.block import MISSING_CALL, Block, PackedGenotypes
-from slimline.data.finite import missing_at_all
+from slimline.data.finite import missing_at_all, refuse_overflow, require_finite
+from slimline.data.sparse_statistics import sparse_statistics, sums_at
 from slimline.data.statistics import ColumnStats
 from slimline.projections import Projection
 from slimline.projections.blocks import require_sound, result_dtype
@@ -81,6 +81,8 @@ def add_sketch(block: Block, projection: Projection, affine: Affine, out: NDArra
 
 def add_gram(block: Block, affine: Affine, out: Floats) -> None:
     """Add the lower triangle of X Xᵀ of a panel of whole columns to `out`, which is in Fortran order."""
+    if not out.size:
+        return
     if sp.issparse(block.values):
         _sparse_gram(block.values, affine, out)
         return
@@ -96,61 +98,80 @@ def add_gram(block: Block, affine: Affine, out: Floats) -> None:
 
 
 def mirrored(lower: Floats) -> Floats:
-    """Return the symmetric matrix of which only the lower triangle was computed, in C order."""
-    upper = np.triu_indices(lower.shape[0], 1)
-    lower[upper] = lower.T[upper]
-    return np.ascontiguousarray(lower)
+    """Write the lower triangle of a symmetric matrix over the upper one, and return it in C order; no copy is made."""
+    step = 512
+    for start in range(0, lower.shape[0], step):
+        stop = start + step
+        lower[start:stop, stop:] = lower[stop:, start:stop].T
+        corner = lower[start:stop, start:stop]
+        corner[...] = np.tril(corner) + np.tril(corner, -1).T
+    return lower if lower.flags.c_contiguous else lower.T
 
 
 def gram_of_rows(matrix: Matrix) -> Floats:
-    """Return X Xᵀ of a stream of rows: some are held while all go by, so the passes are as many as such groups."""
-    n, d = matrix.shape
+    """Return X Xᵀ of a stream of rows: some blocks are held while all go by, so there is a pass for each such group."""
+    n = matrix.shape[0]
     out = np.zeros((n, n))
-    first = 0
-    whole_rows = all(block.values.shape[1] == d for block in islice(matrix.blocks(), 1))
-    while first < n:
-        first = _gram_of_group(matrix, first, out) if whole_rows else _gram_of_held(matrix, first, out)
-    return out if whole_rows else mirrored(out)
+    first: int | None = 0 if n else None
+    while first is not None:
+        first = _gram_of_group(matrix, first, out)
+    return mirrored(out)
 
 
-def _gram_of_held(matrix: Matrix, first: int, out: Floats) -> int:
-    """Fill whole rows of `out` where blocks are parts of rows: one pass gathers the held ones, another multiplies."""
-    n, d = matrix.shape
-    last = min(first + max(_HELD_BYTES // (8 * d), 1), n)
-    held = np.zeros((last - first, d))
-    for block, affine in matrix._pass("gram"):
-        rows = np.arange(n)[block.rows]
-        wanted = (rows >= first) & (rows < last)
-        if wanted.any():
-            held[rows[wanted] - first, block.columns] = _exact(block, affine)[wanted]
-    for block, affine in matrix._pass("gram"):
-        product = held[:, block.columns] @ _exact(block, affine).T
-        out[first:last, block.rows] += product
-    return last
+def _gram_of_group(matrix: Matrix, first: int, out: Floats) -> int | None:
+    """Add the products of the blocks from number `first` on, as many as can be held, with all that come after them.
 
-
-def _gram_of_group(matrix: Matrix, first: int, out: Floats) -> int:
-    """Fill the rows of `out` from `first` on, as many as can be held; return the next."""
-    held: list[Any] = []
-    size = 0
-    last = first
-    for block, affine in matrix._pass("gram"):
-        rows = block.rows if isinstance(block.rows, slice) else slice(int(block.rows[0]), int(block.rows[-1]) + 1)
-        if rows.stop <= first:
+    Returns the number of the first block that could not be held, None if there is none.
+    """
+    held: list[tuple[Block, Any]] = []
+    size, next_group = 0, None
+    for number, (block, affine) in enumerate(matrix._pass("gram")):
+        if number < first:
             continue
         values = _exact(block, affine)
-        if last < rows.stop and size < _HELD_BYTES:
-            fresh = values[max(last - rows.start, 0) :]
-            held.append(fresh)
-            size += fresh.data.nbytes + (fresh.indices.nbytes if sp.issparse(fresh) else 0)  # type: ignore[attr-defined]
-            last = rows.stop
-        for top, part in zip(np.cumsum([first, *(h.shape[0] for h in held)])[:-1], held, strict=True):
-            product: Any = part @ values.T
+        if next_group is None and (size < _HELD_BYTES or not held):
+            held.append((Block(block.rows, block.columns, None), values))
+            size += values.data.nbytes + (values.indices.nbytes if sp.issparse(values) else 0)  # type: ignore[attr-defined]
+        elif next_group is None:
+            next_group = number
+        for before, part in held:
+            left, right = max(before.columns.start, block.columns.start), min(before.columns.stop, block.columns.stop)
+            if left >= right:
+                continue
+            a = (
+                part
+                if left == before.columns.start and right == before.columns.stop
+                else _cut(part, before, left, right)
+            )
+            b = (
+                values
+                if left == block.columns.start and right == block.columns.stop
+                else _cut(values, block, left, right)
+            )
+            product: Any = a @ b.T
             product = product.toarray() if sp.issparse(product) else product  # type: ignore[attr-defined]
-            product = _centred_product(part, values, product, affine)
-            out[top : top + part.shape[0], rows] = product
-            out[rows, top : top + part.shape[0]] = product.T
-    return last
+            product = _centred_product(
+                a, b, product, affine.of(slice(left - block.columns.start, right - block.columns.start))
+            )
+            if not np.isfinite(product).all():  # what is held was looked at when it came by
+                require_finite(matrix, block, affine)
+                refuse_overflow(matrix, product.dtype)
+            out[_places(before.rows, block.rows)] += product
+            if part is not values:
+                out[_places(block.rows, before.rows)] += product.T
+    return next_group
+
+
+def _cut(values: Any, block: Block, left: int, right: int) -> Any:
+    return values[:, left - block.columns.start : right - block.columns.start]
+
+
+def _places(rows: slice | NDArray[np.intp], columns: slice | NDArray[np.intp]) -> Any:
+    """Return an index of the rectangle of some rows and some columns, a view where both are ranges."""
+    if isinstance(rows, slice) and isinstance(columns, slice):
+        return rows, columns
+    wide = [np.arange(part.start, part.stop) if isinstance(part, slice) else part for part in (rows, columns)]
+    return np.ix_(*wide)
 
 
 def statistics(block: Block, affine: Affine, weights: Floats | None) -> ColumnStats:
@@ -173,14 +194,14 @@ def statistics(block: Block, affine: Affine, weights: Floats | None) -> ColumnSt
             thread_count(),
         )
 
+    if sp.issparse(block.values):
+        return sparse_statistics(block.values, affine, weights)
     if not affine.trivial:
         for columns, values in _tiles(block, affine, np.float64):
             fill_in(columns, values, 0, None)
-    elif sp.issparse(block.values):
-        return _sparse_statistics(block.values, weights)
     else:
         fill_in(slice(None), *_raw(block), block.missing)
-    return ColumnStats(weight, mean * weight, mean, deviation, nonzeros, absent)
+    return ColumnStats(weight, mean * weight, mean, deviation, nonzeros, absent, block.values.shape[0])
 
 
 def row_squares(block: Block, affine: Affine) -> Floats:
@@ -195,7 +216,7 @@ def row_squares(block: Block, affine: Affine) -> Floats:
             # (x - c)² = x (x - 2c) + c², and c² for what is not stored
             squares = x.data * (x.data - 2.0 * middle[x.indices])
             out += middle @ middle
-        out += np.bincount(rows, squares, minlength=out.size)
+        out += sums_at(rows, squares, out.size)
         return np.maximum(out, 0.0)
     for _, values in _tiles(block, affine, np.float64):
         out += np.einsum("ij,ij->i", values, values)
@@ -331,7 +352,7 @@ def _centred_product(a: Any, b: Any, product: Floats, affine: Affine) -> Floats:
         return product
     middle = affine.centre if affine.factor is None else affine.centre * affine.factor
     left, right = (np.asarray(x @ middle) for x in (a, b))
-    return np.asarray(product - left[:, None] - right[None, :] + middle @ middle)
+    return np.asarray(product - (left[:, None] + right[None, :]) + middle @ middle)
 
 
 def _exact(block: Block, affine: Affine) -> Any:
@@ -343,26 +364,3 @@ def _exact(block: Block, affine: Affine) -> Any:
     for columns, part in _tiles(block, affine, np.float64):
         values[:, columns] = part
     return values
-
-
-def _sparse_statistics(x: Any, weights: Floats | None) -> ColumnStats:
-    require_sound(x)
-    n, width = x.shape
-    by_row = x.format == "csr"
-    lines = np.repeat(np.arange(n if by_row else width), np.diff(x.indptr))
-    row, column = (lines, x.indices) if by_row else (x.indices, lines)
-    values = x.data.astype(np.float64)
-    there = ~np.isnan(values)
-    row_weights = np.ones(n) if weights is None else weights
-    absent = np.bincount(column[~there], minlength=width)
-    nonzeros = np.bincount(column[there & (values != 0)], minlength=width)
-    lost = np.bincount(column[~there], row_weights[row[~there]], minlength=width)
-    weight = row_weights.sum() - lost
-    row, column, values = row[there], column[there], values[there]
-    total: Floats = np.bincount(column, row_weights[row] * values, minlength=width).astype(np.float64)
-    mean = np.divide(total, weight, out=np.zeros(width), where=weight > 0)
-    stored = np.bincount(column, row_weights[row], minlength=width)
-    squares = row_weights[row] * (values - mean[column]) ** 2
-    deviation: Floats = np.bincount(column, squares, minlength=width).astype(np.float64)
-    deviation += np.maximum(weight - stored, 0.0) * mean * mean
-    return ColumnStats(weight, total, mean, deviation, nonzeros.astype(np.int64), absent.astype(np.int64))

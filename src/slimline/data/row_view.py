@@ -38,12 +38,14 @@ class RowView(Matrix):
         self._skips = base.reads_ahead and np.unique(self._index).size < base.shape[0]
 
     def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
-        """Yield the blocks of the matrix, less the rows that are not seen."""
-        for block in self._base.blocks(whole_columns):
-            if (part := self._cut(block)) is not None:
-                yield part
+        """Yield the blocks of the matrix, less the rows that are not seen.
 
-    def _cut(self, block: Block) -> Block | None:
+        One without any is not left out: the reader would go on to the next and write over a block that is in use.
+        """
+        for block in self._base.blocks(whole_columns):
+            yield self._cut(block)
+
+    def _cut(self, block: Block) -> Block:
         if not isinstance(block.rows, slice):  # a view of a view
             where = np.full(self._base.shape[0], -1, dtype=np.intp)
             where[block.rows] = np.arange(block.rows.size)
@@ -54,13 +56,13 @@ class RowView(Matrix):
             first, last = np.searchsorted(self._sorted, [block.rows.start, block.rows.stop])
             positions = np.sort(self._order[first:last])
             local = self._index[positions] - block.rows.start
-        if positions.size == 0:
-            return None
         values, missing = block.values, block.missing
         if isinstance(values, PackedGenotypes):
             values, missing = values.unpack("F"), MISSING_CALL
         rows: slice | NDArray[np.intp] = positions
-        if positions[-1] - positions[0] + 1 == positions.size:
+        if positions.size == 0:
+            rows = slice(0, 0)
+        elif positions[-1] - positions[0] + 1 == positions.size:
             rows = slice(int(positions[0]), int(positions[-1]) + 1)
         if local.size == values.shape[0] and np.array_equal(local, np.arange(local.size)):
             return Block(rows, block.columns, values.copy(order="K") if self._copied(values) else values, missing)

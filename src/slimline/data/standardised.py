@@ -67,11 +67,11 @@ class Standardised(Matrix):
 
     def _measuring_pass(self, operation: str) -> Iterator[tuple[Block, Affine]]:
         """Go through whole columns: what is needed to standardise one is known when it is at hand."""
-        running = RunningStats(self.shape[1])
+        running = RunningStats(*self.shape)
         for block, _ in super()._pass(operation, whole_columns=True):
             with self._beside_the_reader():
                 part = products.statistics(block, PLAIN, None if self._weight is None else self._weight[block.rows])
-            self._require_finite(part.mean, slice(None), block, PLAIN, missing=False)
+            self._require_finite(part.deviation, slice(None), block, PLAIN, missing=False)
             running.add(block.columns, part)
             yield block, self._affine_from(part, block.columns)
         self._affine_of_all = self._affine_from(running.result())

@@ -28,6 +28,8 @@ class ColumnStats:
         How many values are there and differ from 0.
     missing : array of shape (d,), int64
         How many are missing.
+    n_samples : int
+        How many rows there are.
     """
 
     weight: Vector
@@ -36,6 +38,7 @@ class ColumnStats:
     deviation: Vector
     nonzeros: NDArray[np.int64]
     missing: NDArray[np.int64]
+    n_samples: int
 
     @property
     def variance(self) -> Vector:
@@ -50,8 +53,9 @@ class ColumnStats:
     @property
     def scale(self) -> Vector:
         """Return the standard deviation, and 1 where a column is constant up to rounding."""
-        eps = np.finfo(np.float64).eps
-        noise = self.weight * eps * self.variance + (self.weight * self.mean * eps) ** 2
+        # what adding up so many values can lose; their weights do not matter, which may be of any size
+        lost = (self.n_samples - self.missing) * float(np.finfo(np.float64).eps)
+        noise = lost * self.variance + (lost * self.mean) ** 2
         return np.where(self.variance <= noise, 1.0, self.std)
 
     @property
@@ -65,11 +69,12 @@ class RunningStats:
 
     Parameters
     ----------
-    n_features : int
-        Number of columns.
+    n_samples, n_features : int
+        Number of rows that there will be, and of columns.
     """
 
-    def __init__(self, n_features: int) -> None:
+    def __init__(self, n_samples: int, n_features: int) -> None:
+        self._n_samples = n_samples
         self._weight = np.zeros(n_features)
         self._mean = np.zeros(n_features)
         self._deviation = np.zeros(n_features)
@@ -91,4 +96,6 @@ class RunningStats:
     def result(self) -> ColumnStats:
         """Return the statistics of all rows that were added."""
         total = self._mean * self._weight
-        return ColumnStats(self._weight, total, self._mean, self._deviation, self._nonzeros, self._missing)
+        return ColumnStats(
+            self._weight, total, self._mean, self._deviation, self._nonzeros, self._missing, self._n_samples
+        )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.data.block import Block, as_kernel_array
+from slimline.data.block import Block, with_missing
 from slimline.data.matrix import Matrix, digest
 from slimline.errors import InvalidParameterError
 from slimline.projections.blocks import KERNEL_TYPES
@@ -64,18 +64,18 @@ class DenseMatrix(Matrix):
     def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
         """Yield views of rows (C order) or of columns (Fortran order, or where whole columns are wanted)."""
         n, d = self.shape
-        copied = as_kernel_array(self._array[:1, :1]).dtype != self._array.dtype
+        copied = self.dtype != self._array.dtype or (self._missing is not None and self.dtype.kind == "f")
         size = _COPY_BYTES if copied else _BLOCK_BYTES
         if whole_columns or abs(self._array.strides[0]) < abs(self._array.strides[1]):
             step = panel_width(size // max(n * self._array.itemsize, 1), d)
             for start in range(0, d, step):
                 columns = slice(start, min(start + step, d))
-                yield Block(slice(0, n), columns, as_kernel_array(self._array[:, columns]), self._missing)
+                yield Block(slice(0, n), columns, *with_missing(self._array[:, columns], self._missing))
         else:
             step = max(16, size // max(d * self._array.itemsize, 1))
             for start in range(0, n, step):
                 rows = slice(start, min(start + step, n))
-                yield Block(rows, slice(0, d), as_kernel_array(self._array[rows]), self._missing)
+                yield Block(rows, slice(0, d), *with_missing(self._array[rows], self._missing))
 
     @property
     def feature_names(self) -> Sequence[str] | None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib import format as npy_format
 
 from slimline.data.ahead import BLOCK_BYTES, Buffers
-from slimline.data.block import Block, as_kernel_array
+from slimline.data.block import Block, with_missing
 from slimline.data.files import DataFile
 from slimline.data.formats.dense import panel_width
 from slimline.data.matrix import Matrix, digest
@@ -86,7 +86,7 @@ class NpyMatrix(Matrix):
                     yield self._block(slice(top, bottom), slice(left, right), out)
 
     def _block(self, rows: slice, columns: slice, values: Any) -> Block:
-        return Block(rows, columns, as_kernel_array(values), self._missing)
+        return Block(rows, columns, *with_missing(values, self._missing))
 
     @property
     def fingerprint(self) -> str:
@@ -125,7 +125,7 @@ def npy_header(stream: BinaryIO, name: str) -> tuple[tuple[int, int], bool, np.d
         version = npy_format.read_magic(stream)
         read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
         shape, fortran, dtype = read(stream)
-    except (ValueError, OSError, EOFError) as error:
+    except Exception as error:  # NumPy parses the header as Python, and what is damaged fails in any way
         raise FileFormatError(f"{name} is not a sound .npy file: {error}") from error
     if len(shape) != 2:
         raise FileFormatError(f"{name} holds an array of shape {shape}; a matrix has two dimensions.")

@@ -52,15 +52,19 @@ class SparseMatrix(Matrix):
         require_sound(array)
         self._array = array if array.format in ("csr", "csc") else array.tocsr()
         super().__init__(array.shape, array.dtype if array.dtype in KERNEL_TYPES else np.float64, name)
+        self._canonical = bool(self._array.has_canonical_format)
         self.whole_columns = self._array.format == "csc"
         self._names, self._ids, self._labels = feature_names, sample_ids, labels
 
     def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
-        """Yield rows of a CSR matrix, columns of a CSC matrix; the values are not copied."""
+        """Yield rows of a CSR matrix, columns of a CSC matrix; copied only where a place may have several values."""
         n, d = self.shape
         by_row = self._array.format == "csr"
         for start, stop in pairwise(line_cuts(self._array.indptr, _BLOCK_VALUES)):
             part = lines_of(self._array, start, stop, self.dtype)
+            if not self._canonical:  # values stored for one place are one value: squares and counts need their sum
+                part = part.copy()
+                part.sum_duplicates()
             if by_row:
                 yield Block(slice(start, stop), slice(0, d), part)
             else:

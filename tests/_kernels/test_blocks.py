@@ -1,0 +1,238 @@
+"""The block kernels against their NumPy twins: every type and order, sizes around vectors, strides, missing values.
+
+Sums are compared entry by entry with γ · (|x| + |centre|) @ |right-hand side|, which holds for any order of summation.
+"""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from slimline._kernels import _native
+from slimline._kernels import reference_blocks as reference
+from slimline.testing.matrix_explicit import Explicit, ExplicitStats
+from slimline.testing.rounding import accumulation_error, require_close
+
+TYPES = ["f8", "f4", "f2", "i1", "u1", "i2", "?", "packed"]
+NAMES = ["dot", "tdot", "normal", "tile", "statistics", "row_squares"]
+SIZES = [*range(1, 71)]
+
+
+def native(name):
+    function = getattr(_native, name, None)
+    if function is None:
+        pytest.skip(f"there is no {name}")
+    return function
+
+
+class Case:
+    """A block, how it is standardised, and the bounds that follow."""
+
+    def __init__(self, dtype, order, shape, seed, missing=False, spread=0):
+        rng = np.random.default_rng(seed)
+        n, d = shape
+        self.samples, self.missing, self.order = 0, None, order
+        if dtype == "packed":
+            bytes_ = rng.integers(0, 256, (d, (n + 3) // 4), dtype=np.uint8)
+            if not missing:
+                bytes_ &= ~(bytes_ & 0x55 & ~(bytes_ >> 1))  # 01 becomes 00; what fills the last byte may be anything
+                if n % 4:
+                    bytes_[:, -1] |= np.uint8(0x55 << 2 * (n % 4) & 0xFF)
+            self.x, self.samples, self.order = bytes_, n, "F"
+            if spread:
+                wide = np.zeros((d, bytes_.shape[1] + spread), np.uint8)
+                wide[:, : bytes_.shape[1]] = bytes_
+                self.x = wide[:, : bytes_.shape[1]]
+        else:
+            low, high = (0, 2) if dtype == "?" else (0, 10) if dtype == "u1" else (-9, 10)
+            values = rng.integers(low, high, shape).astype(np.float64)
+            if dtype in ("f8", "f4", "f2"):
+                values = rng.standard_normal(shape)
+            x = values.astype(dtype)
+            holes = rng.random(shape) < 0.2
+            if missing and "f" in dtype:
+                x[holes] = np.nan
+            elif missing and dtype in ("i1", "i2", "u1"):
+                self.missing = 7
+            lines, length = shape if order == "C" else shape[::-1]
+            memory = np.zeros((lines, length + spread), dtype)
+            memory[:, :length] = x if order == "C" else x.T
+            self.x = memory[:, :length] if order == "C" else memory[:, :length].T
+        wide = reference.widened(self.x, self.samples, self.missing)
+        self.centre, self.factor, self.fill = rng.standard_normal(d), rng.standard_normal(d) + 2, rng.standard_normal(d)
+        if not missing or seed % 5 == 0:  # now and then what is missing stays so, and must show as NaN
+            self.fill = None
+        if seed % 3 == 1:
+            self.centre = None
+        if seed % 4 == 2:
+            self.factor = None
+        filled = wide if self.fill is None else np.where(np.isnan(wide), self.fill, wide)
+        self.size = np.abs(filled) + (0 if self.centre is None else np.abs(self.centre))
+        self.wide, self.shape = wide, shape
+
+    def right(self, rows, k, seed):
+        return np.random.default_rng(seed).standard_normal((rows, k))
+
+
+def _gamma(terms):
+    return 2 * accumulation_error(2 * terms + 32, np.float64)
+
+
+def _same(got, expected, bound, what):
+    """Compare, NaN where it should be."""
+    absent = np.isnan(expected)
+    assert np.array_equal(np.isnan(got), absent), f"{what}: NaN in other places"
+    require_close(np.where(absent, 0, got), np.where(absent, 0, expected), np.where(absent, 0, bound), what)
+
+
+def _compare(name, case, k, threads, what):
+    n, d = case.shape
+    head = (case.x, case.samples, case.missing)
+    affine = (case.centre, case.factor, case.fill)
+    scaled = case.size if case.factor is None else case.size * np.abs(case.factor)
+    one, two = native(f"block_{name}"), getattr(reference, name)
+    if name in ("dot", "tdot"):
+        V = case.right(d if name == "dot" else n, k, 5)
+        begin = case.right(n if name == "dot" else d, k, 6)
+        got, expected = begin.copy(), begin.copy()
+        one(*head, V, case.centre, case.fill, got, threads)
+        two(*head, V, case.centre, case.fill, expected)
+        size = (case.size if name == "dot" else case.size.T) @ np.abs(V)
+        _same(got, expected, (size + np.abs(begin)) * _gamma(len(V)), what)
+    elif name == "normal":
+        A, begin = case.right(n, k, 5), case.right(n, k, 6)
+        got, expected = (np.full((d, k), 77.0), begin.copy()), (np.empty((d, k)), begin.copy())
+        one(*head, A, *affine, *got, threads)
+        two(*head, A, *affine, *expected)
+        size = scaled.T @ np.abs(A)
+        _same(got[0], expected[0], size * _gamma(n), f"{what}, first part")
+        if np.isnan(expected[0]).any():  # the caller refuses such data when it sees the first part
+            return
+        _same(got[1], expected[1], (scaled @ size + np.abs(begin)) * (_gamma(n) + _gamma(d)), f"{what}, second part")
+    elif name == "tile":
+        for dtype in (np.float64, np.float32):
+            got, expected = np.full((n, d), 77, dtype, order=case.order), np.empty((n, d))
+            one(*head, *affine, got, threads)
+            two(*head, *affine, expected)
+            _same(got, expected, 4 * np.finfo(dtype).eps * scaled, f"{what} in {np.dtype(dtype)}")
+    elif name == "row_squares":
+        begin = np.abs(case.right(n, 1, 6)[:, 0])
+        got, expected = begin.copy(), begin.copy()
+        one(*head, *affine, got, threads)
+        two(*head, *affine, expected)
+        _same(got, expected, (np.sum(scaled**2, axis=1) + begin) * _gamma(d), what)
+    else:
+        choices = (None, np.random.default_rng(7).integers(0, 3, n).astype(float), case.right(n, 1, 8)[:, 0] ** 2)
+        for weights in choices[k % 3 :][:1] if case.wide.size > 10_000 else choices:
+            got = [np.full(d, 77.0) for _ in range(3)] + [np.full(d, 77, np.int64) for _ in range(2)]
+            one(*head, weights, *got, threads)
+            expected = ExplicitStats.of(Explicit.plain(case.wide), weights)
+            require_close(got[0], expected.weight, _gamma(n) * expected.weight, f"{what}, weight")
+            require_close(got[1], expected.mean, expected.mean_error, f"{what}, mean")
+            require_close(got[2], expected.deviation, expected.deviation_error, f"{what}, deviation")
+            assert np.array_equal(got[3], expected.nonzeros) and np.array_equal(got[4], expected.missing), what
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", TYPES)
+def test_odd_sizes(name, dtype, each_instruction_set):
+    for order in "C" if dtype == "packed" else "CF":
+        for size in SIZES:
+            for shape in ((size, 3 + size % 7), (2 + size % 5, size))[:: 1 if name != "statistics" else 2]:
+                case = Case(dtype, order, shape, size, missing=size % 2 == 0, spread=size % 3)
+                _compare(name, case, 1 + size % 9, 1, f"{name} of {dtype} {order} {shape}")
+
+
+# A second thread starts above about a millisecond of work.
+@pytest.mark.parametrize("name", ["dot", "tdot", "normal"])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_several_threads(name, dtype, each_instruction_set):
+    for order, shape in (("C", (1203, 1201)), ("F", (2402, 603))):
+        case = Case(dtype, order, shape, 4, missing=True)
+        _compare(name, case, 9, 3, f"{name} of {dtype} {order} {shape} with 3 threads")
+
+
+@pytest.mark.parametrize("name", ["tile", "statistics", "row_squares"])
+@pytest.mark.parametrize("dtype", ["f4", "i1", "packed"])
+def test_several_threads_with_more_data(name, dtype):
+    order, shape = ("C", (401, 20_001)) if dtype == "f4" else ("F", (4003, 2101))
+    _compare(name, Case(dtype, order, shape, 4, missing=True), 1, 2, f"{name} of {dtype} {order} with 2 threads")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_at_all(name):
+    for shape in ((0, 3), (3, 0), (0, 0)):
+        for order in "CF":
+            _compare(name, Case("f4", order, shape, 3), 2, 2, f"{name} of nothing, {shape}")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2"])
+def test_a_value_that_is_not_finite_shows(dtype, value, each_instruction_set):
+    function = native("block_dot")
+    for d in (1, 5, 16, 33, 64, 70):
+        x = np.ones((3, d), dtype)
+        x[1, d // 2] = value
+        for k in (1, 4):
+            out = np.zeros((3, k))
+            function(x, 0, None, np.full((d, k), 2.0), None, None, out, 1)
+            assert not np.isfinite(out[1]).any() and np.isfinite(out[[0, 2]]).all()
+
+
+@pytest.mark.parametrize("way", ["gather", "scatter"])
+@pytest.mark.parametrize("index_type", [np.int32, np.int64])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i1", "u1", "i2", "?"])
+def test_compressed(way, index_type, dtype, each_instruction_set):
+    one, two = native(f"compressed_{way}"), getattr(reference, way)
+    rng = np.random.default_rng(0)
+    for lines, places, density in ((1, 1, 1.0), (7, 70, 0.3), (70, 7, 0.5), (5, 40, 0.0), (600, 900, 0.1)):
+        values = rng.integers(1, 3, (lines, places)) * (rng.random((lines, places)) < density)
+        x = sp.csr_array(values.astype(dtype))
+        indptr, indices, data = x.indptr.astype(index_type), x.indices.astype(index_type), x.data
+        if "f" in dtype and data.size:
+            data[:: max(1, data.size // 9)] = np.nan
+        for k in (1, 2, 3, 8, 9):
+            for fills in ("none", "line", "index"):
+                line_fill = rng.standard_normal(lines) if fills == "line" else None
+                index_fill = rng.standard_normal(places) if fills == "index" else None
+                V = rng.standard_normal((places if way == "gather" else lines, k))
+                begin = rng.standard_normal((lines if way == "gather" else places, k))
+                expected = begin.copy()
+                two(indptr, indices, data, V, line_fill, index_fill, expected)
+                largest = np.abs(np.nan_to_num(x.toarray().astype(float), nan=4.0))
+                size = (largest if way == "gather" else largest.T) @ np.abs(V) + np.abs(begin)
+                for threads in (1, 2, 3):
+                    got = begin.copy()
+                    one(indptr, indices, data, V, line_fill, index_fill, got, threads)
+                    _same(got, expected, size * _gamma(len(V)), f"{way} {dtype} {lines} × {places}, k={k}, {threads}")
+
+
+@pytest.mark.parametrize("way", ["gather", "scatter"])
+@pytest.mark.parametrize("harm", ["index", "negative", "pointer", "beyond"])
+def test_damaged_parts_are_refused(way, harm):
+    function = native(f"compressed_{way}")
+    x = sp.csr_array(np.ones((4, 5)))
+    if harm == "index":
+        x.indices[7] = 5
+    elif harm == "negative":
+        x.indices[7] = -1
+    elif harm == "pointer":
+        x.indptr[2] = x.indptr[3] + 4
+    else:
+        x.indptr[-1] += 3
+    rows, out = (5, 4) if way == "gather" else (4, 5)
+    with pytest.raises((ValueError, IndexError, RuntimeError)):
+        function(x.indptr, x.indices, x.data, np.ones((rows, 1)), None, None, np.zeros((out, 1)), 1)
+
+
+def test_genotypes_are_unpacked(each_instruction_set):
+    function = native("unpack_genotypes")
+    rng = np.random.default_rng(0)
+    for n in (*range(1, 71), 1001, 1002, 1003, 1004):
+        packed = rng.integers(0, 256, (5, (n + 3) // 4), dtype=np.uint8)
+        for order in "CF":
+            for threads in (1, 3):
+                got = np.full((n, 5), 99, np.int8, order=order)
+                expected = np.empty((n, 5), np.int8)
+                function(packed, n, got, threads)
+                reference.unpack_genotypes(packed, n, expected)
+                assert np.array_equal(got, expected)
