@@ -13,15 +13,12 @@ from slimline.testing.matrix_explicit import Explicit, ExplicitStats
 from slimline.testing.rounding import accumulation_error, require_close
 
 TYPES = ["f8", "f4", "f2", "i1", "u1", "i2", "?", "packed"]
-NAMES = ["dot", "tdot", "normal", "tile", "statistics", "row_squares"]
+NAMES = ["dot", "tdot", "normal", "tile", "statistics"]
 SIZES = [*range(1, 71)]
 
 
 def native(name):
-    function = getattr(_native, name, None)
-    if function is None:
-        pytest.skip(f"there is no {name}")
-    return function
+    return getattr(_native, name)
 
 
 class Case:
@@ -37,13 +34,16 @@ class Case:
                 bytes_ &= ~(bytes_ & 0x55 & ~(bytes_ >> 1))  # 01 becomes 00; what fills the last byte may be anything
                 if n % 4:
                     bytes_[:, -1] |= np.uint8(0x55 << 2 * (n % 4) & 0xFF)
+            elif seed % 3:  # few are missing, as in real data: they are then added one by one
+                gone = bytes_ & 0x55 & ~(bytes_ >> 1)
+                bytes_ &= ~(gone & (rng.random(bytes_.shape) < 0.95) * np.uint8(0xFF))
             self.x, self.samples, self.order = bytes_, n, "F"
             if spread:
                 wide = np.zeros((d, bytes_.shape[1] + spread), np.uint8)
                 wide[:, : bytes_.shape[1]] = bytes_
                 self.x = wide[:, : bytes_.shape[1]]
         else:
-            low, high = (0, 2) if dtype == "?" else (0, 10) if dtype == "u1" else (-9, 10)
+            low, high = (0, 2) if dtype == "?" else (0, 10 + 30 * (seed % 3)) if dtype == "u1" else (-9, 10)
             values = rng.integers(low, high, shape).astype(np.float64)
             if dtype in ("f8", "f4", "f2"):
                 values = rng.standard_normal(shape)
@@ -114,12 +114,6 @@ def _compare(name, case, k, threads, what):
             one(*head, *affine, got, threads)
             two(*head, *affine, expected)
             _same(got, expected, 4 * np.finfo(dtype).eps * scaled, f"{what} in {np.dtype(dtype)}")
-    elif name == "row_squares":
-        begin = np.abs(case.right(n, 1, 6)[:, 0])
-        got, expected = begin.copy(), begin.copy()
-        one(*head, *affine, got, threads)
-        two(*head, *affine, expected)
-        _same(got, expected, (np.sum(scaled**2, axis=1) + begin) * _gamma(d), what)
     else:
         choices = (None, np.random.default_rng(7).integers(0, 3, n).astype(float), case.right(n, 1, 8)[:, 0] ** 2)
         for weights in choices[k % 3 :][:1] if case.wide.size > 10_000 else choices:
@@ -151,7 +145,7 @@ def test_several_threads(name, dtype, each_instruction_set):
         _compare(name, case, 9, 3, f"{name} of {dtype} {order} {shape} with 3 threads")
 
 
-@pytest.mark.parametrize("name", ["tile", "statistics", "row_squares"])
+@pytest.mark.parametrize("name", ["tile", "statistics"])
 @pytest.mark.parametrize("dtype", ["f4", "i1", "packed"])
 def test_several_threads_with_more_data(name, dtype):
     order, shape = ("C", (401, 20_001)) if dtype == "f4" else ("F", (4003, 2101))

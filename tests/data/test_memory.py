@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from slimline._kernels import _native
 from tests.data.storage_writers import FORMATS, write
 
 LIMIT = 60
@@ -88,7 +87,6 @@ def test_the_measurement_sees_a_copy():
     assert _measure("whole")["load"] > LIMIT
 
 
-@pytest.mark.skipif(not hasattr(_native, "block_dot"), reason="the plain kernels widen whole blocks")
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_file_is_read_in_a_few_blocks(name, tmp_path):
     path = write(name, tmp_path)

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from slimline import open_matrix
 from slimline.data import Block, Matrix
 from slimline.data.ahead import Buffers
-from slimline.data.matrix import digest
+from slimline.data.digest import digest
 from slimline.errors import NonFiniteError
 from slimline.testing import block_bytes, check_matrix, number_of_threads
 from slimline.testing.matrix_explicit import Explicit, ExplicitStats, standardise

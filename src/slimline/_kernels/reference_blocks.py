@@ -123,21 +123,6 @@ def statistics(
     absent[...] = np.count_nonzero(~there, axis=0)
 
 
-def row_squares(
-    x: NDArray[Any],
-    samples: int,
-    missing: int | None,
-    centre: Maybe,
-    factor: Maybe,
-    fill: Maybe,
-    out: Floats,
-    threads: int = 1,
-) -> None:
-    """Add the sum of the squares of each row to `out`."""
-    values = _standardised(x, samples, missing, centre, factor, fill)
-    out += np.einsum("ij,ij->i", values, values)
-
-
 def gather(
     indptr: NDArray[Any],
     indices: NDArray[Any],

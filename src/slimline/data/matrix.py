@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -15,8 +14,10 @@ from slimline._kernels import half_of_the_threads
 from slimline.data import products
 from slimline.data.affine import PLAIN, Affine
 from slimline.data.ahead import read_ahead
+from slimline.data.arguments import right_hand_sides, sample_weights
 from slimline.data.block import Block
 from slimline.data.finite import refuse_overflow, require_finite
+from slimline.data.gram import GramSum, gram_of_rows
 from slimline.data.progress import Listener, PassProgress
 from slimline.data.statistics import ColumnStats, RunningStats
 from slimline.errors import InvalidParameterError
@@ -156,7 +157,7 @@ class Matrix(ABC):
         product : array of shape (n_samples,) or (n_samples, k), float64
             X W.
         """
-        W, flat = _right_hand_sides(W, self.shape[1], "W", "feature")
+        W, flat = right_hand_sides(W, self.shape[1], "W", "feature")
         out = np.zeros((self.shape[0], W.shape[1]))
         for block, affine in self._pass("dot"):
             with self._beside_the_reader():
@@ -177,7 +178,7 @@ class Matrix(ABC):
         product : array of shape (n_features,) or (n_features, k), float64
             Xᵀ A.
         """
-        A, flat = _right_hand_sides(A, self.shape[0], "A", "sample")
+        A, flat = right_hand_sides(A, self.shape[0], "A", "sample")
         out = np.zeros((self.shape[1], A.shape[1]))
         for block, affine in self._pass("tdot"):
             with self._beside_the_reader():
@@ -203,7 +204,7 @@ class Matrix(ABC):
         if not self.whole_columns:
             W = self.tdot(A)
             return W, self.dot(W)
-        A, flat = _right_hand_sides(A, self.shape[0], "A", "sample")
+        A, flat = right_hand_sides(A, self.shape[0], "A", "sample")
         W, out = np.zeros((self.shape[1], A.shape[1])), np.zeros(A.shape)
         for block, affine in self._pass("normal", whole_columns=True):
             with self._beside_the_reader():
@@ -220,12 +221,12 @@ class Matrix(ABC):
             X Xᵀ, symmetric to the last bit.
         """
         if not self.whole_columns:
-            return products.gram_of_rows(self)
-        out = np.zeros((self.shape[0], self.shape[0]), order="F")
+            return gram_of_rows(self)
+        total = GramSum(self.shape[0])
         for block, affine in self._pass("gram", whole_columns=True):
-            products.add_gram(block, affine, out)
-            self._require_finite(np.diagonal(out), slice(None), block, affine)
-        return products.mirrored(out)
+            total.add(block, affine)
+            self._require_finite(total.diagonal, slice(None), block, affine)
+        return total.result()
 
     def column_stats(self, sample_weight: Any = None) -> ColumnStats:
         """Return sums, means, deviations, non-zeros and missing values of each column, in one pass.
@@ -362,39 +363,3 @@ class Matrix(ABC):
     def __repr__(self) -> str:
         n, d = self.shape
         return f"<{type(self).__name__} {self.name}: {n:,} samples × {d:,} features, {self.dtype}>"
-
-
-def digest(*parts: Any) -> str:
-    """Return a short digest of texts and bytes."""
-    total = hashlib.sha256()
-    for part in parts:
-        data = part if isinstance(part, bytes) else str(part).encode()
-        total.update(len(data).to_bytes(8, "little") + data)
-    return total.hexdigest()[:32]
-
-
-def sample_weights(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
-    """Return the weights as float64, or raise; None stays None."""
-    if sample_weight is None:
-        return None
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (n,):
-        raise InvalidParameterError(f"sample_weight must have one entry for each of {n} samples; got {weight.shape}.")
-    if not (np.isfinite(weight).all() and (weight >= 0).all()):
-        raise InvalidParameterError("sample_weight must hold finite numbers, 0 or more.")
-    if n and not 0 < weight.sum() < np.inf:
-        raise InvalidParameterError("sample_weight must have a finite sum above 0.")
-    return weight
-
-
-def _right_hand_sides(V: Any, size: int, name: str, of: str) -> tuple[FloatMatrix, bool]:
-    V = np.asarray(V)
-    flat = V.ndim == 1
-    if V.ndim not in (1, 2) or V.shape[0] != size:
-        raise InvalidParameterError(f"{name} must have one row for each of {size} {of}s; got shape {V.shape}.")
-    if V.dtype.kind not in "fiub":
-        raise InvalidParameterError(f"{name} must hold real numbers; got element type {V.dtype}.")
-    V = np.ascontiguousarray(V.reshape(size, -1) if size else V.reshape(0, 1 if flat else V.shape[1]), dtype=np.float64)
-    if not np.isfinite(V).all():
-        raise InvalidParameterError(f"{name} holds NaN or an infinity.")
-    return V, flat

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.data.block import MISSING_CALL, Block, PackedGenotypes
-from slimline.data.matrix import Matrix, digest
+from slimline.data.digest import digest
+from slimline.data.matrix import Matrix
 from slimline.errors import InvalidParameterError
 
 

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from slimline.data import products
 from slimline.data.affine import PLAIN, Affine
+from slimline.data.arguments import sample_weights
 from slimline.data.block import Block
-from slimline.data.matrix import Matrix, digest, sample_weights
+from slimline.data.digest import digest
+from slimline.data.matrix import Matrix
 from slimline.data.row_view import RowView
 from slimline.data.statistics import ColumnStats, RunningStats
 from slimline.errors import InvalidParameterError

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from slimline.data import Matrix, PassProgress, products
+from slimline.data import Matrix, PassProgress
+from slimline.data import gram as gram_module
 from slimline.errors import NonFiniteError
 from slimline.projections import Gaussian, HashEmbedding, Projection, RandomSign, SubsampledHadamard
 from slimline.projections.blocks import result_dtype
@@ -63,7 +64,7 @@ def check_passes(
         require_exact(both[0], *explicit.tdot(sides), f"{what}: normal, first part")
         require_exact(both[1], *explicit.normal(sides), f"{what}: normal, second part")
     # of a stream of rows as many are held as there is room for
-    passes = 1 if not streamed or 0 < 12 * n * d < products._HELD_BYTES else None
+    passes = 1 if not streamed or 0 < 12 * n * d < gram_module._HELD_BYTES else None
     gram = counted(matrix, matrix.gram, passes, f"{what}: gram")
     require_exact(gram, *explicit.gram(), f"{what}: gram")
     if not np.array_equal(gram, gram.T):

@@ -80,10 +80,10 @@ def test_each_chunk_is_read_once(tmp_path, block_bytes):
 
 @pytest.mark.parametrize("held", [1, 7000, 1 << 20])
 def test_row_chunks_do_not_promise_whole_columns(tmp_path, monkeypatch, held):
-    from slimline.data import products
+    from slimline.data import gram
     from slimline.data.formats import chunked
 
-    monkeypatch.setattr(products, "_HELD_BYTES", held)
+    monkeypatch.setattr(gram, "_HELD_BYTES", held)
 
     monkeypatch.setattr(chunked, "BLOCK_BYTES", 1000)
     monkeypatch.setattr(chunked, "_PANEL_BYTES", 2000)

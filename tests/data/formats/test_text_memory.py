@@ -25,7 +25,7 @@ def watch():
     while not done.wait(0.002):
         most[0] = max(most[0], held())
 
-watcher = threading.Thread(target=watch)
+watcher = threading.Thread(target=watch, daemon=True)
 watcher.start()
 X = open_matrix(sys.argv[1])
 size = sum(block.nbytes for block, _ in X._pass("read")) / 2**20

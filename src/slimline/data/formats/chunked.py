@@ -10,9 +10,9 @@ import numpy as np
 
 from slimline.data.ahead import BLOCK_BYTES, Buffers
 from slimline.data.block import Block
+from slimline.data.digest import digest
 from slimline.data.formats.named import NamedMatrix, Names
 from slimline.data.formats.stores import Store
-from slimline.data.matrix import digest
 from slimline.projections.blocks import KERNEL_TYPES
 
 #: Rows and columns.

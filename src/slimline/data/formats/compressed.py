@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from slimline.data.ahead import BLOCK_BYTES
 from slimline.data.block import Block
+from slimline.data.digest import digest
 from slimline.data.formats.named import NamedMatrix, Names
 from slimline.data.formats.sparse import line_cuts
 from slimline.data.formats.stores import Store, is_group, text
-from slimline.data.matrix import digest
 from slimline.errors import FileFormatError
 from slimline.projections.blocks import KERNEL_TYPES
 

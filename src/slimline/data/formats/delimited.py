@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from slimline._kernels import _native
 from slimline.data.block import Block
+from slimline.data.digest import digest
 from slimline.data.formats.delimited_columns import Columns, Options, find_columns
-from slimline.data.matrix import Matrix, digest
+from slimline.data.matrix import Matrix
 from slimline.data.row_groups import GROUP_BYTES, RowGroup, group_blocks
 from slimline.data.text_lines import TextFile, TextLines
 from slimline.errors import FileFormatError, InvalidParameterError

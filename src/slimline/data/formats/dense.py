@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.data.block import Block, with_missing
-from slimline.data.matrix import Matrix, digest
+from slimline.data.digest import digest
+from slimline.data.matrix import Matrix
 from slimline.errors import InvalidParameterError
 from slimline.projections.blocks import KERNEL_TYPES
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from slimline.data.digest import digest
 from slimline.data.files import DataFile
 from slimline.data.formats.named import NamedMatrix, Names
 from slimline.data.formats.npy import NpyMatrix
 from slimline.data.formats.store_matrix import chosen, matrix_of, names_of
 from slimline.data.formats.stores import Store, is_group
-from slimline.data.matrix import digest
 from slimline.data.readers import require_reader
 from slimline.errors import FileFormatError
 

@@ -10,9 +10,10 @@ from numpy.lib import format as npy_format
 
 from slimline.data.ahead import BLOCK_BYTES, Buffers
 from slimline.data.block import Block, with_missing
+from slimline.data.digest import digest
 from slimline.data.files import DataFile
 from slimline.data.formats.dense import panel_width
-from slimline.data.matrix import Matrix, digest
+from slimline.data.matrix import Matrix
 from slimline.errors import FileFormatError
 from slimline.projections.blocks import KERNEL_TYPES
 

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.data.ahead import BLOCK_BYTES, Buffers
-from slimline.data.block import Block, as_kernel_array
+from slimline.data.block import Block, with_missing
+from slimline.data.digest import digest
 from slimline.data.formats.dense import panel_width
 from slimline.data.formats.npy import NpyMatrix
 from slimline.data.formats.npz_archive import Archive, Member
 from slimline.data.formats.npz_sparse import NpzSparseMatrix, is_sparse, open_sparse
-from slimline.data.matrix import Matrix, digest
+from slimline.data.matrix import Matrix
 from slimline.errors import FileFormatError, InvalidParameterError
 from slimline.projections.blocks import KERNEL_TYPES
 
@@ -91,11 +92,9 @@ class NpzCompressedMatrix(Matrix):
                 stream.fill(out)
                 if stop == lines:
                     stream.finish()  # before the last block is used: the checksum may be wrong
-                values = as_kernel_array(out.T if fortran else out)
-                if fortran:
-                    yield Block(slice(0, n), slice(start, stop), values, self._missing)
-                else:
-                    yield Block(slice(start, stop), slice(0, d), values, self._missing)
+                lines_here = slice(start, stop)
+                rows, columns = (slice(0, n), lines_here) if fortran else (lines_here, slice(0, d))
+                yield Block(rows, columns, *with_missing(out.T if fortran else out, self._missing))
 
     @property
     def labels(self) -> NDArray[Any] | None:

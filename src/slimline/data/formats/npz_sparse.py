@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from slimline.data.ahead import BLOCK_BYTES
 from slimline.data.block import Block
+from slimline.data.digest import digest
 from slimline.data.formats.npz_archive import Archive, ArrayStream
 from slimline.data.formats.sparse import line_cuts
-from slimline.data.matrix import Matrix, digest
+from slimline.data.matrix import Matrix
 from slimline.errors import FileFormatError
 from slimline.projections.blocks import KERNEL_TYPES
 

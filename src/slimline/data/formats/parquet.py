@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from slimline.data.ahead import BLOCK_BYTES, Buffers
 from slimline.data.block import Block
+from slimline.data.digest import digest
 from slimline.data.files import DataFile
 from slimline.data.formats.named import NamedMatrix, Names
 from slimline.data.formats.parquet_columns import Column, chosen_columns, common_type, vector
-from slimline.data.matrix import digest
 from slimline.data.readers import library_errors, require_reader
 from slimline.errors import FileFormatError
 

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from slimline.data.ahead import BLOCK_BYTES, Buffers
 from slimline.data.block import Block, PackedGenotypes
+from slimline.data.digest import digest
 from slimline.data.files import DataFile
 from slimline.data.formats.dense import panel_width
-from slimline.data.matrix import Matrix, digest
+from slimline.data.matrix import Matrix
 from slimline.data.packed_strings import PackedStrings
 from slimline.data.text_columns import line_of, read_text_columns
 from slimline.errors import FileFormatError

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from slimline.data.block import Block
-from slimline.data.matrix import Matrix, digest
+from slimline.data.digest import digest
+from slimline.data.matrix import Matrix
 from slimline.errors import InvalidParameterError
 from slimline.projections.blocks import KERNEL_TYPES, require_sound
 

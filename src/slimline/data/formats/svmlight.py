@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from slimline._kernels import _native
 from slimline.data.block import Block
-from slimline.data.matrix import Matrix, digest
+from slimline.data.digest import digest
+from slimline.data.matrix import Matrix
 from slimline.data.row_groups import GROUP_BYTES, RowGroup, group_blocks
 from slimline.data.text_lines import TextFile, TextLines
 from slimline.errors import FileFormatError, InvalidParameterError

@@ -1,0 +1,219 @@
+"""X Xᵀ, by panels of whole columns or by groups of rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.linalg.blas import dsyrk, ssyrk
+
+from slimline.data.affine import Affine
+from slimline.data.block import Block, PackedGenotypes
+from slimline.data.finite import refuse_overflow, require_finite
+from slimline.data.tiles import exact_values, scaled_values, tiles
+from slimline.projections.blocks import require_sound
+
+if TYPE_CHECKING:
+    from slimline.data.matrix import Matrix
+
+Floats = NDArray[np.float64]
+
+#: Bytes of the rows that `gram_of_rows` holds.
+_HELD_BYTES = 32 << 20
+#: Whole numbers below this are exact in float32, so sums that stay below are, too.
+_EXACT = 1 << 24
+#: Rows for which a second matrix of sums is kept, at most.
+_MOST_ROWS = 8192
+
+
+class GramSum:
+    """The lower triangle of X Xᵀ, panel of whole columns by panel.
+
+    Bytes that are neither centred nor scaled are multiplied in float32, twice as fast as in float64 and just as exact:
+    the sums are whole numbers, and before one could reach 2**24 they are added to those in float64.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of rows.
+    """
+
+    def __init__(self, n_samples: int) -> None:
+        self._sums = np.zeros((n_samples, n_samples), order="F")
+        self._whole: NDArray[np.float32] | None = None
+        self._most = 0.0  # no whole sum is larger
+
+    def add(self, block: Block, affine: Affine) -> None:
+        """Add a panel."""
+        if not self._sums.size:
+            return
+        if sp.issparse(block.values):
+            _sparse_gram(block.values, affine, self._sums)
+        elif not (self._has_whole_numbers(block, affine) and self._add_whole_numbers(block, affine)):
+            for _, values in tiles(block, affine, np.float64):
+                _add_product(dsyrk, _in_order(values, block.rows), self._sums)
+
+    @property
+    def diagonal(self) -> Floats:
+        """Return the squared norms of the rows so far, NaN where a value was missing."""
+        whole = 0.0 if self._whole is None else np.diagonal(self._whole).astype(np.float64)
+        return np.asarray(np.diagonal(self._sums) + whole)
+
+    def result(self) -> Floats:
+        """Return the whole matrix, in C order."""
+        self._carry()
+        self._whole = None
+        return mirrored(self._sums)
+
+    def _has_whole_numbers(self, block: Block, affine: Affine) -> bool:
+        bytes_ = isinstance(block.values, PackedGenotypes) or block.values.dtype.itemsize == 1
+        fits = self._sums.shape[0] <= _MOST_ROWS and affine.centre is None and affine.factor is None
+        return bytes_ and fits and (affine.fill is None or bool((affine.fill == np.rint(affine.fill)).all()))
+
+    def _add_whole_numbers(self, block: Block, affine: Affine) -> bool:
+        """Add a panel, or return False where a tile has a sum that might be too large, or a missing value."""
+        largest = _largest(block, affine)
+        for columns, values in tiles(block, affine, np.float32):
+            if columns.start == 0 and not largest * largest * values.shape[1] < _EXACT:
+                return False
+            most = largest * largest * values.shape[1]
+            if self._most + most >= _EXACT:
+                self._carry()
+            if self._whole is None:
+                self._whole = np.zeros(self._sums.shape, dtype=np.float32, order="F")
+            self._most += most
+            _add_product(ssyrk, _in_order(values, block.rows), self._whole)
+        return True
+
+    def _carry(self) -> None:
+        if self._whole is not None:
+            self._sums += self._whole
+            self._whole[...] = 0
+        self._most = 0.0
+
+
+def _largest(block: Block, affine: Affine) -> float:
+    """Return a bound for the size of the values of a block of bytes; those that are missing do not count."""
+    fill = 0.0 if affine.fill is None else float(np.abs(affine.fill).max(initial=0.0))
+    if isinstance(block.values, PackedGenotypes):
+        return max(2.0, fill)
+    values = block.values
+    top, bottom = (float(v) for v in (values.max(initial=0), values.min(initial=0)))
+    if block.missing is not None and block.missing in (top, bottom):
+        values = values[values != block.missing]
+        top, bottom = (float(v) for v in (values.max(initial=0), values.min(initial=0)))
+    return max(top, -bottom, fill)
+
+
+def _in_order(values: NDArray[Any], rows: slice | NDArray[np.intp]) -> NDArray[Any]:
+    if isinstance(rows, slice):
+        return values
+    ordered = np.empty_like(values)  # rows in another order than the storage's
+    ordered[rows] = values
+    return ordered
+
+
+def _add_product(syrk: Any, values: NDArray[Any], out: NDArray[Any]) -> None:
+    if values.flags.f_contiguous:
+        syrk(1.0, values, beta=1.0, c=out, overwrite_c=1, lower=1)
+    else:
+        syrk(1.0, values.T, beta=1.0, c=out, overwrite_c=1, lower=1, trans=1)
+
+
+def mirrored(lower: Floats) -> Floats:
+    """Write the lower triangle of a symmetric matrix over the upper one, and return it in C order; no copy is made."""
+    step = 512
+    for start in range(0, lower.shape[0], step):
+        stop = start + step
+        lower[start:stop, stop:] = lower[stop:, start:stop].T
+        corner = lower[start:stop, start:stop]
+        corner[...] = np.tril(corner) + np.tril(corner, -1).T
+    return lower if lower.flags.c_contiguous else lower.T
+
+
+def gram_of_rows(matrix: Matrix) -> Floats:
+    """Return X Xᵀ of a stream of rows: some blocks are held while all go by, so there is a pass for each such group."""
+    n = matrix.shape[0]
+    out = np.zeros((n, n))
+    first: int | None = 0 if n else None
+    while first is not None:
+        first = _gram_of_group(matrix, first, out)
+    return mirrored(out)
+
+
+def _gram_of_group(matrix: Matrix, first: int, out: Floats) -> int | None:
+    """Add the products of the blocks from number `first` on, as many as can be held, with all that come after them.
+
+    Returns the number of the first block that could not be held, None if there is none.
+    """
+    held: list[tuple[Block, Any]] = []
+    size, next_group = 0, None
+    for number, (block, affine) in enumerate(matrix._pass("gram")):
+        if number < first:
+            continue
+        values = exact_values(block, affine)
+        if next_group is None and (size < _HELD_BYTES or not held):
+            held.append((Block(block.rows, block.columns, None), values))
+            size += values.data.nbytes + (values.indices.nbytes if sp.issparse(values) else 0)  # type: ignore[attr-defined]
+        elif next_group is None:
+            next_group = number
+        for before, part in held:
+            left, right = max(before.columns.start, block.columns.start), min(before.columns.stop, block.columns.stop)
+            if left >= right:
+                continue
+            a = (
+                part
+                if left == before.columns.start and right == before.columns.stop
+                else _cut(part, before, left, right)
+            )
+            b = (
+                values
+                if left == block.columns.start and right == block.columns.stop
+                else _cut(values, block, left, right)
+            )
+            product: Any = a @ b.T
+            product = product.toarray() if sp.issparse(product) else product  # type: ignore[attr-defined]
+            product = _centred_product(
+                a, b, product, affine.of(slice(left - block.columns.start, right - block.columns.start))
+            )
+            if not np.isfinite(product).all():  # what is held was looked at when it came by
+                require_finite(matrix, block, affine)
+                refuse_overflow(matrix, product.dtype)
+            out[_places(before.rows, block.rows)] += product
+            if part is not values:
+                out[_places(block.rows, before.rows)] += product.T
+    return next_group
+
+
+def _cut(values: Any, block: Block, left: int, right: int) -> Any:
+    return values[:, left - block.columns.start : right - block.columns.start]
+
+
+def _places(rows: slice | NDArray[np.intp], columns: slice | NDArray[np.intp]) -> Any:
+    """Return an index of the rectangle of some rows and some columns, a view where both are ranges."""
+    if isinstance(rows, slice) and isinstance(columns, slice):
+        return rows, columns
+    wide = [np.arange(part.start, part.stop) if isinstance(part, slice) else part for part in (rows, columns)]
+    return np.ix_(*wide)
+
+
+def _sparse_gram(x: Any, affine: Affine, out: Floats) -> None:
+    require_sound(x)
+    x = scaled_values(x, affine)
+    step = max(1, _HELD_BYTES // (8 * x.shape[0]))
+    rows = x.tocsr()
+    for start in range(0, x.shape[0], step):
+        part = rows[start : start + step]
+        product = (part @ rows.T).toarray()
+        out[start : start + step] += _centred_product(part, rows, product, affine)
+
+
+def _centred_product(a: Any, b: Any, product: Floats, affine: Affine) -> Floats:
+    """Return (A - 1c)(B - 1c)ᵀ from A Bᵀ, both scaled; dense rows are centred before."""
+    if affine.centre is None or isinstance(a, np.ndarray):
+        return product
+    middle = affine.centre if affine.factor is None else affine.centre * affine.factor
+    left, right = (np.asarray(x @ middle) for x in (a, b))
+    return np.asarray(product - (left[:, None] + right[None, :]) + middle @ middle)

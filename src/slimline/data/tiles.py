@@ -1,0 +1,91 @@
+"""The values of a block as kernels and BLAS want them: raw, or written out standardised a few megabytes at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from slimline._kernels import _native, thread_count
+from slimline.data.affine import Affine
+from slimline.data.block import MISSING_CALL, Block, PackedGenotypes
+from slimline.projections.blocks import require_sound
+
+Floats = NDArray[np.float64]
+
+#: Bytes of a panel of columns that is written out.
+_TILE_BYTES = 8 << 20
+
+
+def raw_values(block: Block) -> tuple[NDArray[Any], int]:
+    """Return the array of a dense block, and the number of people if it holds packed genotypes."""
+    if isinstance(block.values, PackedGenotypes):
+        return block.values.packed, block.values.n_samples
+    return block.values, 0
+
+
+def by_rows(block: Block) -> Block:
+    """Return the block with packed genotypes unpacked row by row, as sketching likes them."""
+    if not isinstance(block.values, PackedGenotypes):
+        return block
+    return Block(block.rows, block.columns, block.values.unpack("C"), MISSING_CALL)
+
+
+def tiles(block: Block, affine: Affine, dtype: Any) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Yield (columns within the block, standardised values), a few megabytes at a time, in the block's own order."""
+    by_row = isinstance(block.values, np.ndarray) and block.values.strides[1] == block.values.itemsize
+    order: Any = "C" if by_row or sp.issparse(block.values) else "F"
+    rows, width = block.values.shape
+    step = max(16, _TILE_BYTES // (np.dtype(dtype).itemsize * max(rows, 1)))
+    if step >= 4096:  # the Walsh-Hadamard transform likes whole powers of two
+        step = step // 4096 * 4096
+    step = min(step, width)
+    whole: Any = block.values
+    memory = np.empty(rows * step, dtype=dtype)
+    for start in range(0, width, max(step, 1)):
+        columns = slice(start, min(start + step, width))
+        shape = (rows, columns.stop - start)
+        values = memory[: shape[0] * shape[1]].reshape(shape, order=order)
+        part = affine.of(columns)
+        if sp.issparse(block.values):
+            values[...] = dense_values(whole[:, columns], part)
+        else:
+            x, samples = raw_values(block)
+            x = x[columns] if samples else x[:, columns]
+            _native.block_tile(x, samples, block.missing, part.centre, part.factor, part.fill, values, thread_count())
+        yield columns, values
+
+
+def exact_values(block: Block, affine: Affine) -> Any:
+    """Return the values of a block in float64: sparse rows filled and scaled, dense rows standardised."""
+    if sp.issparse(block.values):
+        require_sound(block.values)
+        return scaled_values(block.values, affine).tocsr()
+    values = np.empty(block.values.shape)
+    for columns, part in tiles(block, affine, np.float64):
+        values[:, columns] = part
+    return values
+
+
+def scaled_values(x: Any, affine: Affine) -> Any:
+    """Return a float64 copy with missing values filled and columns scaled; centring is left out."""
+    x = x.astype(np.float64)
+    columns = x.indices if x.format == "csr" else np.repeat(np.arange(x.shape[1]), np.diff(x.indptr))
+    if affine.fill is not None:
+        x.data = np.where(np.isnan(x.data), affine.fill[columns], x.data)
+    if affine.factor is not None:
+        x.data = x.data * affine.factor[columns]
+    return x
+
+
+def dense_values(x: Any, affine: Affine) -> Floats:
+    """Return a piece of a sparse block as an array, standardised."""
+    values: Floats = x.toarray().astype(np.float64)
+    if affine.fill is not None:
+        values = np.where(np.isnan(values), affine.fill, values)
+    if affine.centre is not None:
+        values = values - affine.centre
+    return values if affine.factor is None else values * affine.factor
