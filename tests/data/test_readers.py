@@ -1,7 +1,6 @@
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 from slimline import open_matrix
@@ -73,17 +72,3 @@ def test_our_own_errors_and_interrupts_pass():
     for error in (InvalidParameterError("mine"), KeyboardInterrupt()):
         with pytest.raises(type(error)), readers.library_errors(_Source(True), "a thing"):
             raise error
-
-
-def test_views_that_skip_blocks_do_not_see_later_ones(tmp_path, monkeypatch):
-    """The reader goes on while a view skips blocks; what the view handed out must stay as it is."""
-    from slimline.data.formats import npy
-
-    monkeypatch.setattr(npy, "BLOCK_BYTES", 10 * 4 * 8)
-    x = np.arange(100 * 4, dtype=np.float64).reshape(100, 4)
-    np.save(tmp_path / "x.npy", x)
-    matrix = open_matrix(tmp_path / "x.npy")
-    blocks = matrix.rows(np.arange(10)).blocks()
-    block = next(blocks)
-    assert block.rows == slice(0, 10) and next(blocks, None) is None  # nine blocks were read and skipped
-    assert np.array_equal(block.values, x[:10])

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 Places = NDArray[np.intp]
 
+#: Values that are compared at a time.
+_PIECE = 1 << 20
+
 
 def require_finite(matrix: Matrix, block: Block, affine: Affine, *, missing: bool = True) -> None:
     """Raise with row and column of the first value in the block that is infinite, or missing with nothing to fill it.
@@ -56,13 +59,15 @@ def refuse_overflow(matrix: Matrix, dtype: Any) -> NoReturn:
 def missing_at_all(block: Block) -> bool:
     """Say whether a block of whole numbers has a missing value; NaN shows in the sums."""
     if isinstance(block.values, PackedGenotypes):
-        packed, n = block.values.packed, block.values.n_samples
-        low, high = packed & 0x55, packed >> 1 & 0x55
-        calls = low & ~high
-        if n % 4:  # the last byte is filled up with anything
-            calls[:, -1] &= (1 << 2 * (n % 4)) - 1
-        return bool(calls.any())
-    return block.missing is not None and bool((block.values == block.missing).any())
+        return _any_equal(block.values.unpack("F"), MISSING_CALL)
+    return block.missing is not None and _any_equal(block.values, block.missing)
+
+
+def _any_equal(values: NDArray[np.generic], number: int) -> bool:
+    """Say whether a number is among the values, in little memory."""
+    lines = values if values.flags.c_contiguous else values.T
+    step = max(1, _PIECE // max(lines.shape[1], 1))
+    return any(bool((lines[start : start + step] == number).any()) for start in range(0, lines.shape[0], step))
 
 
 def _places(block: Block) -> tuple[tuple[Places, Places], tuple[Places, Places]]:

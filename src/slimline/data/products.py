@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from slimline._kernels import _native, thread_count
 from slimline.data.affine import Affine
-from slimline.data.block import Block, PackedGenotypes
+from slimline.data.block import Block
 from slimline.data.finite import missing_at_all
 from slimline.data.sparse_statistics import sparse_statistics, sums_at
 from slimline.data.statistics import ColumnStats
@@ -64,12 +64,14 @@ def add_sketch(block: Block, projection: Projection, affine: Affine, out: NDArra
     with _Rows(out, block.rows) as sums:
         if sp.issparse(block.values):
             _sparse_sketch(block, projection, affine, sums)
-        elif affine.trivial and not missing_at_all(block):
-            values = block.values.unpack("C") if isinstance(block.values, PackedGenotypes) else block.values
-            projection.apply(values, first_feature=first, out=sums)
-        else:
-            for columns, values in tiles(by_rows(block), affine, sums.dtype):
-                projection.apply(values, first_feature=first + columns.start, out=sums)
+            return
+        for part in by_rows(block):
+            inside = affine.of(slice(part.columns.start - first, part.columns.stop - first))
+            if inside.trivial and not missing_at_all(part):
+                projection.apply(part.values, first_feature=part.columns.start, out=sums)
+                continue
+            for columns, values in tiles(part, inside, sums.dtype):
+                projection.apply(values, first_feature=part.columns.start + columns.start, out=sums)
 
 
 def statistics(block: Block, affine: Affine, weights: Floats | None) -> ColumnStats:

@@ -35,8 +35,6 @@ class RowView(Matrix):
         # positions of the view, by the row that they show
         self._order = np.argsort(self._index, kind="stable")
         self._sorted = self._index[self._order]
-        # While blocks are skipped the reader goes on, and its buffers come round again: what is in use must be a copy.
-        self._skips = base.reads_ahead and np.unique(self._index).size < base.shape[0]
 
     def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
         """Yield the blocks of the matrix, less the rows that are not seen.
@@ -66,16 +64,13 @@ class RowView(Matrix):
         elif positions[-1] - positions[0] + 1 == positions.size:
             rows = slice(int(positions[0]), int(positions[-1]) + 1)
         if local.size == values.shape[0] and np.array_equal(local, np.arange(local.size)):
-            return Block(rows, block.columns, values.copy(order="K") if self._copied(values) else values, missing)
+            return Block(rows, block.columns, values, missing)
         if isinstance(values, np.ndarray):
             # keep the order in memory: indexing gives C order
             values = values[local] if values.flags.c_contiguous else np.asfortranarray(values[local])
         else:
             values = values[local]
         return Block(rows, block.columns, values, missing)
-
-    def _copied(self, values: Any) -> bool:
-        return self._skips and isinstance(values, np.ndarray)
 
     def rows(self, index: Any) -> RowView:
         """Return a view of some of these rows."""

@@ -27,11 +27,17 @@ def raw_values(block: Block) -> tuple[NDArray[Any], int]:
     return block.values, 0
 
 
-def by_rows(block: Block) -> Block:
-    """Return the block with packed genotypes unpacked row by row, as sketching likes them."""
+def by_rows(block: Block) -> Iterator[Block]:
+    """Yield the block, or its columns a few at a time with packed genotypes unpacked row by row, as sketching likes."""
     if not isinstance(block.values, PackedGenotypes):
-        return block
-    return Block(block.rows, block.columns, block.values.unpack("C"), MISSING_CALL)
+        yield block
+        return
+    n, width = block.values.shape
+    step = min(max(_TILE_BYTES // max(n, 1) // 256, 1) * 256, max(width, 1))
+    for start in range(0, width, step):
+        part = PackedGenotypes(block.values.packed[start : start + step], n)
+        columns = slice(block.columns.start + start, block.columns.start + start + part.shape[1])
+        yield Block(block.rows, columns, part.unpack("C"), MISSING_CALL)
 
 
 def tiles(block: Block, affine: Affine, dtype: Any) -> Iterator[tuple[slice, NDArray[Any]]]:

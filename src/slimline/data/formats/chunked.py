@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from slimline.data.ahead import BLOCK_BYTES, Buffers
-from slimline.data.block import Block
+from slimline.data import ahead
+from slimline.data.ahead import Buffers
+from slimline.data.block import Block, with_missing
 from slimline.data.digest import digest
 from slimline.data.formats.named import NamedMatrix, Names
 from slimline.data.formats.stores import Store
@@ -20,8 +21,10 @@ Place = tuple[slice, slice]
 
 #: Bytes of a row that a block spans, where rows are longer than that: short and wide blocks make tdot slow.
 _STRETCH = 64 << 10
+#: Bytes of a block: the libraries hold as much again while they decode.
+BLOCK_BYTES = ahead.BLOCK_BYTES // 2
 #: Bytes of a full-height panel, at most: three of them are in memory.
-_PANEL_BYTES = 2 * BLOCK_BYTES
+_PANEL_BYTES = ahead.BLOCK_BYTES
 #: How often a chunk may be read to make full-height panels: two passes over rectangles would do so too.
 _READS = 2
 
@@ -159,7 +162,7 @@ class ChunkedMatrix(NamedMatrix):
                         values[...] = read[
                             r.start - rows.start : r.stop - rows.start, c.start - columns.start : c.stop - columns.start
                         ]
-                    yield Block(r, c, values, self._missing)
+                    yield Block(r, c, *with_missing(values, self._missing))
         self.require_unchanged()
 
     @property
