@@ -13,7 +13,7 @@ namespace slimline {
 namespace {
 
 constexpr size_t group_lines = 32;     // lines that are worked on while they are in the nearest cache
-constexpr size_t panel_bytes = 1 << 20;  // of X, used twice while it is in the cache
+constexpr size_t panel_bytes = 4 << 20;  // of X, used twice while it is in the cache
 
 size_t whole_fours(size_t k) { return k == 1 ? 1 : (k + 3) / 4 * 4; }
 

@@ -12,7 +12,10 @@
 namespace slimline {
 namespace {
 
-constexpr size_t group_lines = 64;  // lines that are unpacked together
+constexpr size_t group_lines = 64;  // lines that are worked on together, at most
+
+// Those that are unpacked stay in the nearest cache.
+size_t together(const Lines& x) { return x.packed ? 16 : group_lines; }
 
 size_t stretch_of(size_t k) { return k == 1 ? 4096 : 1024; }  // places that are done together; a multiple of 256
 
@@ -78,7 +81,8 @@ struct Place { uint32_t line, place; };
 // Bytes of some lines at some places, missing ones as 0; and where those are.
 class Source {
  public:
-  Source(const Lines& x, const Standard& s, size_t stretch) : x_(x), s_(s), pitch_(stretch) {
+  // Lines are not a power of two apart: those would get in each other's way in the cache.
+  Source(const Lines& x, const Standard& s, size_t stretch) : x_(x), s_(s), pitch_((std::min(stretch, x.length) + 63) / 64 * 64 + 64) {
     if (x.packed || s.has_missing) memory_.resize(group_lines * pitch_);
   }
   // `count` <= group_lines lines; `from` is a multiple of 256, to - from at most the stretch
@@ -175,8 +179,8 @@ class Worker {
     for (size_t run = first; run < last; run += digit_lines) {
       const size_t end = std::min(last, run + digit_lines);
       for (size_t j = 0; j < k_; j++) weights_[j].set(a + run * k_ + j, k_, end - run, false);
-      for (size_t line = run; line < end; line += group_lines) {
-        const size_t count = std::min(group_lines, end - line);
+      for (size_t line = run; line < end; line += together(x_)) {
+        const size_t count = std::min(together(x_), end - line);
         source.fetch(line, count, from, to);
         add_fetched(line, count, run, from, to, a, y, pitch);
       }
@@ -259,8 +263,8 @@ void byte_lines_dot(const Lines& x, const Standard& s, const double* v, size_t k
     for (size_t t = 0; t < x.length; t += stretch) {
       const size_t to = std::min(x.length, t + stretch);
       worker.set_vectors(v, t, to);
-      for (size_t line = begin; line < end; line += group_lines) {
-        const size_t count = std::min(group_lines, end - line);
+      for (size_t line = begin; line < end; line += together(x)) {
+        const size_t count = std::min(together(x), end - line);
         worker.source.fetch(line, count, t, to);
         worker.dot(line, count, t, to, v, out + line * k);
       }
