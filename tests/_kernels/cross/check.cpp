@@ -65,6 +65,107 @@ static double value(Type t, const void* sums, size_t i) {
   return t == Type::f64 ? static_cast<const double*>(sums)[i] : double(static_cast<const float*>(sums)[i]);
 }
 
+// Sums over lines: whole numbers, so that every order of summation gives the same.
+static void check_lines(const Kernels& k, const Data& data) {
+  constexpr size_t lines = 11, length = 77, stride = 83;
+  std::vector<double> along_centre, along_fill, by_line_centre, by_line_fill, v, a;
+  for (size_t i = 0; i < length; i++) along_centre.push_back(double(i % 5)), along_fill.push_back(double(i % 3) + 20);
+  for (size_t i = 0; i < lines; i++) by_line_centre.push_back(double(i % 4)), by_line_fill.push_back(double(i) - 30);
+  for (size_t i = 0; i < 4 * length; i++) v.push_back(double(i * 7 % 13) - 6);
+  for (size_t i = 0; i < 4 * lines; i++) a.push_back(double(i * 5 % 11) - 5);
+  constexpr double missing = 1;  // counts only where whole numbers are filled
+  auto value = [&](Type t, int mode, bool along, size_t line, size_t place) {
+    double z = data.f64[line * stride + place];
+    const bool whole = t == Type::i8 || t == Type::u8 || t == Type::i16;
+    if (mode == 2 && whole && z == missing) z = along ? along_fill[place] : by_line_fill[line];
+    if (mode > 0) z -= along ? along_centre[place] : by_line_centre[line];
+    return z;
+  };
+  for (int t = 0; t < type_count; t++) {
+    const void* x = data.of(Type(t), 0);
+    double error = 0;
+    for (int mode = 0; mode < 3; mode++)
+      for (int along = 0; along < 2; along++) {
+        const Shift shift{along ? along_centre.data() : by_line_centre.data(), along ? along_fill.data() : by_line_fill.data(), missing};
+        for (size_t four = 0; four < 2; four++) {
+          const size_t count = four ? 4 : 1;
+          std::vector<double> sums(lines * count, 1.0), y(4 * length, 2.0);
+          k.lines[t].dot[mode][along][four](shift, x, stride, lines, length, v.data(), length, sums.data());
+          k.lines[t].add[mode][along][four](shift, x, stride, lines, length, a.data(), y.data(), length);
+          for (size_t j = 0; j < count; j++) {
+            for (size_t l = 0; l < lines; l++) {
+              double sum = 1;
+              for (size_t p = 0; p < length; p++) sum += value(Type(t), mode, along, l, p) * v[j * length + p];
+              error = std::max(error, std::fabs(sum - sums[l * count + j]));
+            }
+            for (size_t p = 0; p < length; p++) {
+              double sum = 2;
+              for (size_t l = 0; l < lines; l++) sum += value(Type(t), mode, along, l, p) * a[l * count + j];
+              error = std::max(error, std::fabs(sum - y[j * length + p]));
+            }
+          }
+        }
+        std::vector<float> single(lines * length);
+        k.lines[t].write_f32[mode][along](shift, nullptr, x, stride, lines, length, single.data(), length);
+        for (size_t l = 0; l < lines; l++)
+          for (size_t p = 0; p < length; p++) error = std::max(error, std::fabs(double(single[l * length + p]) - value(Type(t), mode, along, l, p)));
+      }
+    char name[64];
+    std::snprintf(name, sizeof name, "lines of type %d", t);
+    within(name, error, 0);
+  }
+  for (int u = 0; u < 2; u++) {
+    if (!k.bytes[u].dot) continue;  // this instruction set has no such kernels
+    const void* x = data.of(u ? Type::u8 : Type::i8, 0);
+    std::vector<int16_t> by_place(4 * 96), by_line(4 * 32);
+    for (int p = 0; p < 4; p++) {
+      for (size_t i = 0; i < length; i++) by_place[size_t(p) * 96 + digit_place(i)] = int16_t(int(i * 37 % 301) - 150);
+      for (size_t i = 0; i < lines; i++) by_line[size_t(p) * 32 + i] = int16_t(int(i * 53 % 211) - 105);
+    }
+    const double weight = 1.0 + 32768.0 + 32768.0 * 32768.0 + 32768.0 * 32768.0 * 32768.0;  // the same in all four digits
+    std::vector<double> sums(lines, 0.0), y(length, 0.0);
+    std::vector<int32_t> parts(4 * 96, 0);
+    k.bytes[u].dot(x, stride, lines, length, by_place.data(), 96, 1.0, sums.data(), 1);
+    k.bytes[u].add(x, stride, lines, length, by_line.data(), 32, parts.data(), 96);
+    k.flush_bytes(parts.data(), 96, length, 1.0, y.data());
+    double error = 0;
+    for (size_t l = 0; l < lines; l++) {
+      double sum = 0;
+      for (size_t p = 0; p < length; p++) sum += data.f64[l * stride + p] * (double(p * 37 % 301) - 150);
+      error = std::max(error, std::fabs(sum * weight - sums[l]) / weight);
+    }
+    for (size_t p = 0; p < length; p++) {
+      double sum = 0;
+      for (size_t l = 0; l < lines; l++) sum += data.f64[l * stride + p] * (double(l * 53 % 211) - 105);
+      error = std::max(error, std::fabs(sum * weight - y[p]) / weight);
+    }
+    within(u ? "bytes u8" : "bytes i8", error, 1e-10);
+  }
+}
+
+static void check_genotypes(const Kernels& k) {
+  constexpr size_t variants = 70, people = 301, bytes = 76;
+  std::mt19937 draw(3);
+  std::vector<uint8_t> packed(variants * bytes);
+  for (auto& b : packed) b = uint8_t(draw());
+  std::vector<int8_t> turned(people * variants), line(people);
+  k.unpack_turned(packed.data(), bytes, variants, people, turned.data(), variants);
+  double wrong = 0;
+  for (size_t v = 0; v < variants; v++) {
+    bool gone = false;
+    const bool told = k.unpack(packed.data() + v * bytes, people, -9, line.data());
+    for (size_t i = 0; i < people; i++) {
+      const int code = packed[v * bytes + i / 4] >> (2 * (i % 4)) & 3;
+      const int call = code == 0 ? 2 : code == 2 ? 1 : 0;
+      gone |= code == 1;
+      wrong += line[i] != (code == 1 ? -9 : call);
+      wrong += turned[i * variants + v] != (code == 1 ? int(missing_call) : call);
+    }
+    wrong += gone != told;
+  }
+  within("genotypes", wrong, 0);
+}
+
 int main() {
   const Kernels& k = CHECKED::table();
   std::printf("# %s\n", k.name);
@@ -229,6 +330,8 @@ int main() {
     std::snprintf(name, sizeof name, "convert %s", types[t]);
     within(name, error, 0);
   }
+  check_lines(k, data);
+  check_genotypes(k);
   std::printf("# %d wrong\n", failures);
   return failures != 0;
 }

@@ -77,9 +77,9 @@ SLIMLINE_INLINE void turn16(const int8_t* x, size_t x_stride, int8_t* out, ptrdi
 #endif
 
 void unpack_turned(const uint8_t* packed, ptrdiff_t packed_stride, size_t variants, size_t people, int8_t* out, ptrdiff_t stride) {
-  constexpr size_t many = 64, together = 128;  // variants and people: whole cache lines are written
   size_t first = 0;
 #if defined(__x86_64__)
+  constexpr size_t many = 64, together = 128;  // variants and people: whole cache lines are written
   alignas(64) int8_t rows[many * together];
   for (; first + many <= variants; first += many) {
     for (size_t i = 0; i < people; i += together) {
