@@ -23,7 +23,7 @@ def test_result_bytes():
     assert memory.result_bytes((np.zeros(10), "anything", np.zeros(3))) == 104
     empty = np.zeros(0)
     counts = np.zeros(4, dtype=np.int64)
-    assert memory.result_bytes(ColumnStats(empty, empty, np.zeros(5), empty, counts, counts)) == 40 + 64
+    assert memory.result_bytes(ColumnStats(empty, empty, np.zeros(5), empty, counts, counts, 4)) == 40 + 64
 
 
 def test_mapped_pages_are_not_counted_but_own_ones_are(tmp_path):
