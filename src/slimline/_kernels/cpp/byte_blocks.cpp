@@ -44,21 +44,23 @@ template <class T> class Aligned {
 class Digits {
  public:
   explicit Digits(size_t most) : pitch_((most + 31) / 32 * 32), digit_(digits * pitch_) {}
-  // every `step`-th number from v on; `by_place`: in the order of digit_place
-  void set(const double* v, size_t step, size_t count, bool by_place) {
+  // `by_place`: in the order of digit_place. What the digits leave out of each number stays in v.
+  void set(double* v, size_t count, bool by_place) {
     double most = 0;
     bool finite = true;
-    for (size_t i = 0; i < count; i++) most = std::max(most, std::fabs(v[i * step])), finite &= std::isfinite(v[i * step]);
+    for (size_t i = 0; i < count; i++) most = std::max(most, std::fabs(v[i])), finite &= std::isfinite(v[i]);
     int exponent = 0;
     if (!finite) most = 0;
     std::frexp(most, &exponent);
-    exponent = std::max(exponent, -900);
+    exponent = std::max(exponent, -960);
     const double up = std::ldexp(1.0, 58 - exponent);
     scale = !finite ? std::numeric_limits<double>::quiet_NaN() : most > 0 ? std::ldexp(1.0, exponent - 58) : 0.0;
     constexpr int64_t half = 1 << 14;
     for (size_t i = 0; i < count; i++) {
       const size_t at = by_place ? digit_place(i) : i;
-      int64_t whole = most > 0 ? std::llrint(v[i * step] * up) : 0;
+      const double scaled = most > 0 ? v[i] * up : 0.0;
+      int64_t whole = std::llrint(scaled);
+      v[i] = std::fabs(scaled) < 0x1p53 ? (scaled - double(whole)) * scale : 0.0;  // larger ones are whole
       for (int p = 0; p < digits - 1; p++) {
         const int64_t d = ((whole + half) & 32767) - half;
         digit_.data()[size_t(p) * pitch_ + at] = int16_t(d);
@@ -74,6 +76,33 @@ class Digits {
  private:
   size_t pitch_;
   Aligned<int16_t> digit_;
+};
+
+// Numbers in as many sets of digits as it takes: what is left out of each is at most `tolerance` times the number. One
+// set is enough unless some numbers are far smaller than others.
+class DigitSets {
+ public:
+  explicit DigitSets(size_t most) : most_(most), rest_(most) {}
+  // every `step`-th number from v on
+  void set(const double* v, size_t step, size_t count, bool by_place, double tolerance) {
+    for (size_t i = 0; i < count; i++) rest_[i] = v[i * step];
+    used_ = 0;
+    bool more = true;
+    while (more && used_ < most_sets) {
+      if (sets_.size() == used_) sets_.emplace_back(most_);
+      sets_[used_++].set(rest_.data(), count, by_place);
+      more = false;
+      for (size_t i = 0; i < count; i++) more |= std::fabs(rest_[i]) > tolerance * std::fabs(v[i * step]);
+    }
+  }
+  size_t size() const { return used_; }
+  const Digits& operator[](size_t i) const { return sets_[i]; }
+
+ private:
+  static constexpr size_t most_sets = 40;  // 58 bits each: more than float64 can span
+  size_t most_, used_ = 0;
+  std::vector<double> rest_;
+  std::vector<Digits> sets_;
 };
 
 struct Place { uint32_t line, place; };
@@ -148,7 +177,7 @@ class Worker {
     for (size_t j = 0; j < k_; j++) {
       for (size_t r = 0; r < runs; r++) {
         const size_t begin = from + r * digit_places;
-        along_[r * k_ + j].set(v + begin * k_ + j, k_, std::min(digit_places, to - begin), true);
+        along_[r * k_ + j].set(v + begin * k_ + j, k_, std::min(digit_places, to - begin), true, tolerance(x_.length));
       }
       // centred along the line: the same for all lines; by line: the sum of the vector, times the line's centre
       if (s_.centre)
@@ -159,10 +188,11 @@ class Worker {
   void dot(size_t first, size_t count, size_t from, size_t to, const double* v, double* out) {
     for (size_t j = 0; j < k_; j++)
       for (size_t r = 0; r * digit_places < to - from; r++) {
-        const Digits& d = along_[r * k_ + j];
-        if (d.scale != 0)
-          kernel_.dot(source.data + ptrdiff_t(r * digit_places), source.stride, count, std::min(digit_places, to - from - r * digit_places), d.data(),
-                      d.pitch(), d.scale, out + j, k_);
+        const DigitSets& sets = along_[r * k_ + j];
+        for (size_t i = 0; i < sets.size(); i++)
+          if (sets[i].scale != 0)
+            kernel_.dot(source.data + ptrdiff_t(r * digit_places), source.stride, count, std::min(digit_places, to - from - r * digit_places),
+                        sets[i].data(), sets[i].pitch(), sets[i].scale, out + j, k_);
       }
     for (const Place& p : source.missing)
       for (size_t j = 0; j < k_; j++) out[p.line * k_ + j] += fill(first + p.line, from + p.place) * v[(from + p.place) * k_ + j];
@@ -178,13 +208,14 @@ class Worker {
     std::vector<double> shift(k_, 0.0);
     for (size_t run = first; run < last; run += digit_lines) {
       const size_t end = std::min(last, run + digit_lines);
-      for (size_t j = 0; j < k_; j++) weights_[j].set(a + run * k_ + j, k_, end - run, false);
-      for (size_t line = run; line < end; line += together(x_)) {
-        const size_t count = std::min(together(x_), end - line);
-        source.fetch(line, count, from, to);
-        add_fetched(line, count, run, from, to, a, y, pitch);
+      for (size_t i = 0, sets = set_weights(a, run, end - run); i < sets; i++) {
+        for (size_t line = run; line < end; line += together(x_)) {
+          const size_t count = std::min(together(x_), end - line);
+          source.fetch(line, count, from, to);
+          add_fetched(i, line, count, run, from, to, a, y, pitch);
+        }
+        flush(i, to - from, y, pitch);
       }
-      for (size_t j = 0; j < k_; j++) kernels().flush_bytes(sums_.data() + j * digits * stretch_, stretch_, to - from, weights_[j].scale, y + j * pitch);
       if (s_.centre)
         for (size_t l = run; l < end; l++)
           for (size_t j = 0; j < k_; j++) shift[j] += a[l * k_ + j] * (x_.along ? 1.0 : s_.centre[l]);
@@ -197,11 +228,11 @@ class Worker {
   void add_group(size_t first, size_t count, size_t from, size_t to, const double* a, double* y, size_t pitch) {
     while (weights_.size() < k_) weights_.emplace_back(digit_lines);
     sums_.resize(k_ * digits * stretch_);
-    for (size_t j = 0; j < k_; j++) weights_[j].set(a + first * k_ + j, k_, count, false);
-    add_fetched(first, count, first, from, to, a, y, pitch);
-    for (size_t j = 0; j < k_; j++) {
-      kernels().flush_bytes(sums_.data() + j * digits * stretch_, stretch_, to - from, weights_[j].scale, y + j * pitch);
-      if (!s_.centre) continue;
+    for (size_t i = 0, sets = set_weights(a, first, count); i < sets; i++) {
+      add_fetched(i, first, count, first, from, to, a, y, pitch);
+      flush(i, to - from, y, pitch);
+    }
+    for (size_t j = 0; j < k_ && s_.centre; j++) {
       double shift = 0;
       for (size_t l = first; l < first + count; l++) shift += a[l * k_ + j] * s_.centre[l];  // only where lines are columns
       for (size_t t = from; t < to; t++) y[j * pitch + t - from] -= shift;
@@ -213,11 +244,30 @@ class Worker {
   double fill(size_t line, size_t place) const {
     return s_.fill ? s_.fill[x_.along ? place : line] : std::numeric_limits<double>::quiet_NaN();
   }
-  void add_fetched(size_t line, size_t count, size_t run, size_t from, size_t to, const double* a, double* y, size_t pitch) {
+  // What a number loses in digits is no more than a sum of so many terms loses in float64.
+  static double tolerance(size_t terms) { return 0x1p-53 * double(std::max<size_t>(terms, 16)); }
+
+  // Returns how many sets of digits the weights of some lines need, at most.
+  size_t set_weights(const double* a, size_t first, size_t count) {
+    size_t sets = 0;
+    for (size_t j = 0; j < k_; j++) {
+      weights_[j].set(a + first * k_ + j, k_, count, false, tolerance(x_.lines));
+      sets = std::max(sets, weights_[j].size());
+    }
+    return sets;
+  }
+  void flush(size_t set, size_t length, double* y, size_t pitch) {
     for (size_t j = 0; j < k_; j++)
-      if (weights_[j].scale != 0)
-        kernel_.add(source.data, source.stride, count, to - from, weights_[j].data() + (line - run), weights_[j].pitch(),
-                    sums_.data() + j * digits * stretch_, stretch_);
+      if (set < weights_[j].size())
+        kernels().flush_bytes(sums_.data() + j * digits * stretch_, stretch_, length, weights_[j][set].scale, y + j * pitch);
+  }
+  void add_fetched(size_t set, size_t line, size_t count, size_t run, size_t from, size_t to, const double* a, double* y, size_t pitch) {
+    for (size_t j = 0; j < k_; j++) {
+      if (set >= weights_[j].size() || weights_[j][set].scale == 0) continue;
+      const Digits& d = weights_[j][set];
+      kernel_.add(source.data, source.stride, count, to - from, d.data() + (line - run), d.pitch(), sums_.data() + j * digits * stretch_, stretch_);
+    }
+    if (set > 0) return;
     for (const Place& p : source.missing)
       for (size_t j = 0; j < k_; j++) y[j * pitch + p.place] += fill(line + p.line, from + p.place) * a[(line + p.line) * k_ + j];
   }
@@ -225,7 +275,7 @@ class Worker {
   const Standard& s_;
   const ByteKernels& kernel_;
   size_t k_, stretch_;
-  std::vector<Digits> along_, weights_;
+  std::vector<DigitSets> along_, weights_;
   std::vector<double> shift_;
   Aligned<int32_t> sums_;
 };

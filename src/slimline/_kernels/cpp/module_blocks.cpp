@@ -90,9 +90,19 @@ const double* vector_of(const Maybe& v, size_t size, const char* name) {
   return v->data();
 }
 
+// A number that the type does not have stands for nothing.
+bool among(Type type, int number) {
+  switch (type) {
+    case Type::i8: return number >= -128 && number <= 127;
+    case Type::u8: return number >= 0 && number <= 255;
+    case Type::i16: return number >= -32768 && number <= 32767;
+    default: return false;
+  }
+}
+
 Standard standard_of(const Lines& x, std::optional<int> missing, const Maybe& centre, const Maybe& factor, const Maybe& fill) {
   return {vector_of(centre, x.columns(), "centre"), vector_of(factor, x.columns(), "factor"), vector_of(fill, x.columns(), "fill"),
-          missing.has_value(), double(missing.value_or(0))};
+          missing.has_value() && among(x.type, *missing), double(missing.value_or(0))};
 }
 
 template <class A> void require_shape(const A& array, size_t rows, size_t columns, const char* name) {
