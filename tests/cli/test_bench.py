@@ -88,7 +88,13 @@ def test_matrix_table_and_json(monkeypatch, capsys, tmp_path):
     ours = [c for c in fields["cases"][0]["contenders"] if c["role"] == "ours"]
     assert all(c["passes"] == 1 and c["share"] > 0 and c["rate"] > 0 for c in ours)
     assert ours[0]["ratios"].keys() >= {"NumPy k=1", "NumPy by blocks k=1"}
-    assert sorted(p.suffix for p in folder.iterdir()) == [".bed", ".bim", ".fam", ".npy", ".tsv"]  # kept where it was told
+    assert sorted(p.suffix for p in folder.iterdir()) == [
+        ".bed",
+        ".bim",
+        ".fam",
+        ".npy",
+        ".tsv",
+    ]  # kept where it was told
 
 
 @pytest.mark.parametrize(

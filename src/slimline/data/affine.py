@@ -22,16 +22,20 @@ class Affine:
         Multiplied with (none: 1).
     fill : array of shape (d,), optional
         Stands for a missing value (none: a missing value is an error).
+    far : array of shape (d,), bool, optional
+        Columns whose centre is far above their spread (see `sparse_shift`); none: not known.
     """
 
     centre: Vector | None = None
     factor: Vector | None = None
     fill: Vector | None = None
+    far: NDArray[np.bool_] | None = None
 
     def of(self, columns: slice) -> Affine:
         """Return the part that belongs to a range of columns."""
-        parts = (None if v is None else v[columns] for v in (self.centre, self.factor, self.fill))
-        return Affine(*parts)
+        far = None if self.far is None else self.far[columns]
+        centre, factor, fill = (None if v is None else v[columns] for v in (self.centre, self.factor, self.fill))
+        return Affine(centre, factor, fill, far)
 
     @property
     def trivial(self) -> bool:

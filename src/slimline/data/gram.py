@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy.linalg.blas import dsyrk, ssyrk
 from slimline.data.affine import Affine
 from slimline.data.block import Block, PackedGenotypes
 from slimline.data.finite import refuse_overflow, require_finite
-from slimline.data.tiles import exact_values, scaled_values, tiles
+from slimline.data.tiles import exact_values, scaled_values, tile_width, tiles
 from slimline.projections.blocks import require_sound
 
 if TYPE_CHECKING:
@@ -73,11 +74,11 @@ class GramSum:
         return bytes_ and fits and (affine.fill is None or bool((affine.fill == np.rint(affine.fill)).all()))
 
     def _add_whole_numbers(self, block: Block, affine: Affine) -> bool:
-        """Add a panel, or return False where a tile has a sum that might be too large, or a missing value."""
+        """Add a panel, or return False where the values are too large for that."""
         largest = _largest(block, affine)
-        for columns, values in tiles(block, affine, np.float32):
-            if columns.start == 0 and not largest * largest * values.shape[1] < _EXACT:
-                return False
+        if largest * largest * min(tile_width(block, np.float32), block.values.shape[1]) >= _EXACT:
+            return False
+        for _, values in tiles(block, affine, np.float32):
             most = largest * largest * values.shape[1]
             if self._most + most >= _EXACT:
                 self._carry()
@@ -143,52 +144,69 @@ def gram_of_rows(matrix: Matrix) -> Floats:
     return mirrored(out)
 
 
+@dataclass(frozen=True)
+class _Held:
+    """A block that stays in memory: where it is, its values in float64, and what is still to be subtracted."""
+
+    rows: slice | NDArray[np.intp]
+    columns: slice
+    values: Any
+    middle: Floats | None
+
+    def cut(self, left: int, right: int) -> tuple[Any, Floats | None]:
+        """Return values and middle of the columns from `left` to `right`."""
+        if (left, right) == (self.columns.start, self.columns.stop):
+            return self.values, self.middle
+        inside = slice(left - self.columns.start, right - self.columns.start)
+        return self.values[:, inside], None if self.middle is None else self.middle[inside]
+
+
 def _gram_of_group(matrix: Matrix, first: int, out: Floats) -> int | None:
     """Add the products of the blocks from number `first` on, as many as can be held, with all that come after them.
 
     Returns the number of the first block that could not be held, None if there is none.
     """
-    held: list[tuple[Block, Any]] = []
+    held: list[_Held] = []
     size, next_group = 0, None
     for number, (block, affine) in enumerate(matrix._pass("gram")):
         if number < first:
             continue
         values = exact_values(block, affine)
+        this = _Held(block.rows, block.columns, values, _middle(values, affine))
         if next_group is None and (size < _HELD_BYTES or not held):
-            held.append((Block(block.rows, block.columns, None), values))
+            held.append(this)
             size += values.data.nbytes + (values.indices.nbytes if sp.issparse(values) else 0)  # type: ignore[attr-defined]
         elif next_group is None:
             next_group = number
-        for before, part in held:
+        for before in held:
             left, right = max(before.columns.start, block.columns.start), min(before.columns.stop, block.columns.stop)
             if left >= right:
                 continue
-            a = (
-                part
-                if left == before.columns.start and right == before.columns.stop
-                else _cut(part, before, left, right)
-            )
-            b = (
-                values
-                if left == block.columns.start and right == block.columns.stop
-                else _cut(values, block, left, right)
-            )
-            product: Any = a @ b.T
-            product = product.toarray() if sp.issparse(product) else product  # type: ignore[attr-defined]
-            product = _centred_product(
-                a, b, product, affine.of(slice(left - block.columns.start, right - block.columns.start))
-            )
+            product = _product(*before.cut(left, right), *this.cut(left, right))
             if not np.isfinite(product).all():  # what is held was looked at when it came by
                 require_finite(matrix, block, affine)
                 refuse_overflow(matrix, product.dtype)
             out[_places(before.rows, block.rows)] += product
-            if part is not values:
+            if before is not this:
                 out[_places(block.rows, before.rows)] += product.T
     return next_group
 
 
-def _cut(values: Any, block: Block, left: int, right: int) -> Any:
-    return values[:, left - block.columns.start : right - block.columns.start]
+def _middle(values: Any, affine: Affine) -> Floats | None:
+    """Return what must be subtracted from the rows of `values`, if it was not done: from sparse ones it is not."""
+    if affine.centre is None or isinstance(values, np.ndarray):
+        return None
+    return affine.centre if affine.factor is None else affine.centre * affine.factor
+
+
+def _product(a: Any, a_middle: Floats | None, b: Any, b_middle: Floats | None) -> Floats:
+    """Return (A - 1 aᵀ)(B - 1 bᵀ)ᵀ."""
+    product: Any = a @ b.T
+    product = product.toarray() if sp.issparse(product) else product  # type: ignore[attr-defined]
+    if a_middle is None or b_middle is None:
+        return np.asarray(product)
+    left, right = np.asarray(a @ b_middle), np.asarray(b @ a_middle)
+    return np.asarray(product - (left[:, None] + right[None, :]) + a_middle @ b_middle)
 
 
 def _places(rows: slice | NDArray[np.intp], columns: slice | NDArray[np.intp]) -> Any:
@@ -201,19 +219,8 @@ def _places(rows: slice | NDArray[np.intp], columns: slice | NDArray[np.intp]) -
 
 def _sparse_gram(x: Any, affine: Affine, out: Floats) -> None:
     require_sound(x)
-    x = scaled_values(x, affine)
+    rows = scaled_values(x, affine).tocsr()
+    middle = _middle(rows, affine)
     step = max(1, _HELD_BYTES // (8 * x.shape[0]))
-    rows = x.tocsr()
     for start in range(0, x.shape[0], step):
-        part = rows[start : start + step]
-        product = (part @ rows.T).toarray()
-        out[start : start + step] += _centred_product(part, rows, product, affine)
-
-
-def _centred_product(a: Any, b: Any, product: Floats, affine: Affine) -> Floats:
-    """Return (A - 1c)(B - 1c)ᵀ from A Bᵀ, both scaled; dense rows are centred before."""
-    if affine.centre is None or isinstance(a, np.ndarray):
-        return product
-    middle = affine.centre if affine.factor is None else affine.centre * affine.factor
-    left, right = (np.asarray(x @ middle) for x in (a, b))
-    return np.asarray(product - (left[:, None] + right[None, :]) + middle @ middle)
+        out[start : start + step] += _product(rows[start : start + step], middle, rows, middle)

@@ -19,6 +19,7 @@ from slimline.data.block import Block
 from slimline.data.finite import refuse_overflow, require_finite
 from slimline.data.gram import GramSum, gram_of_rows
 from slimline.data.progress import Listener, PassProgress
+from slimline.data.sparse_shift import shifted
 from slimline.data.statistics import ColumnStats, RunningStats
 from slimline.errors import InvalidParameterError
 from slimline.projections import Projection
@@ -248,7 +249,7 @@ class Matrix(ABC):
                 part = products.statistics(block, affine, None if weight is None else weight[block.rows])
             self._require_finite(part.deviation, slice(None), block, affine, missing=False)
             running.add(block.columns, part)
-        return running.result()
+        return self._sound(running.result())
 
     def row_norms(self) -> NDArray[np.float64]:
         """Return the Euclidean norm of each row, in one pass."""
@@ -331,7 +332,7 @@ class Matrix(ABC):
         try:
             for block in blocks:
                 if block.values.shape[0]:  # a view may see no row of it
-                    yield block, self._affine(block)
+                    yield shifted(block, self._affine(block))
                 cells += block.values.shape[0] * block.values.shape[1]
                 self._tell(operation, min(cells / all_cells, 0.999))
         finally:  # at once: the traceback of an error would keep file and reading thread for as long as it is kept
@@ -359,6 +360,11 @@ class Matrix(ABC):
         if not np.isfinite(sums[where]).all():
             require_finite(self, block, affine, missing=missing)
             refuse_overflow(self, sums.dtype)
+
+    def _sound(self, stats: ColumnStats) -> ColumnStats:
+        if not np.isfinite(stats.deviation).all():
+            refuse_overflow(self, stats.deviation.dtype)
+        return stats
 
     def __repr__(self) -> str:
         n, d = self.shape

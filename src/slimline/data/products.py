@@ -16,7 +16,7 @@ from slimline.data.sparse_statistics import sparse_statistics, sums_at
 from slimline.data.statistics import ColumnStats
 from slimline.data.tiles import by_rows, raw_values, scaled_values, tiles
 from slimline.projections import Projection
-from slimline.projections.blocks import require_sound, result_dtype
+from slimline.projections.blocks import require_sound
 
 Floats = NDArray[np.float64]
 
@@ -169,7 +169,7 @@ def _sparse_sketch(block: Block, projection: Projection, affine: Affine, sums: N
         return
     require_sound(x)
     scaled = scaled_values(x, affine)
-    scaled.data = scaled.data.astype(result_dtype(x.dtype))
+    scaled.data = scaled.data.astype(sums.dtype)
     projection.apply(scaled, first_feature=first, out=sums)
     if affine.centre is not None:
         middle = affine.centre if affine.factor is None else affine.centre * affine.factor

@@ -15,6 +15,7 @@ from slimline.data.block import Block
 from slimline.data.digest import digest
 from slimline.data.matrix import Matrix
 from slimline.data.row_view import RowView
+from slimline.data.sparse_shift import far_columns, shifted
 from slimline.data.statistics import ColumnStats, RunningStats
 from slimline.errors import InvalidParameterError
 
@@ -64,7 +65,7 @@ class Standardised(Matrix):
         elif self.whole_columns and operation != "column_stats":
             yield from self._measuring_pass(operation)
         else:
-            self._affine_of_all = self.affine
+            _ = self.affine  # computed now
             yield from super()._pass(operation, whole_columns)
 
     def _measuring_pass(self, operation: str) -> Iterator[tuple[Block, Affine]]:
@@ -75,8 +76,8 @@ class Standardised(Matrix):
                 part = products.statistics(block, PLAIN, None if self._weight is None else self._weight[block.rows])
             self._require_finite(part.deviation, slice(None), block, PLAIN, missing=False)
             running.add(block.columns, part)
-            yield block, self._affine_from(part, block.columns)
-        self._affine_of_all = self._affine_from(running.result())
+            yield shifted(block, self._affine_from(part, block.columns))
+        self._affine_of_all = self._affine_from(self._sound(running.result()))
 
     def _affine(self, block: Block) -> Affine:
         return PLAIN if self._affine_of_all is None else self._affine_of_all.of(block.columns)
@@ -90,7 +91,9 @@ class Standardised(Matrix):
 
         centre, scale, fill = value(self._centre), value(self._scale), value(self._fill)
         factor = None if scale is None else 1.0 / np.where(scale == 0, 1.0, scale)
-        return Affine(centre, factor, fill)
+        return Affine(
+            centre, factor, fill, far_columns(stats) if stats is not None and isinstance(self._centre, str) else None
+        )
 
     def rows(self, index: Any) -> Any:
         """Return a view of some rows, standardised by the statistics of all of them."""

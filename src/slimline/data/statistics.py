@@ -55,8 +55,8 @@ class ColumnStats:
         """Return the standard deviation, and 1 where a column is constant up to rounding."""
         # what adding up so many values can lose; their weights do not matter, which may be of any size
         lost = (self.n_samples - self.missing) * float(np.finfo(np.float64).eps)
-        noise = lost * self.variance + (lost * self.mean) ** 2
-        return np.where(self.variance <= noise, 1.0, self.std)
+        noise = np.hypot(np.sqrt(lost) * self.std, lost * self.mean)  # no squares: they overflow
+        return np.where(self.std <= noise, 1.0, self.std)
 
     @property
     def sum_of_squares(self) -> Vector:
@@ -83,11 +83,13 @@ class RunningStats:
 
     def add(self, columns: slice, part: ColumnStats) -> None:
         """Add the statistics of further rows of some columns (Chan, Golub and LeVeque 1983: two means merged)."""
-        weight, mean = self._weight[columns], self._mean[columns]
+        weight, mean = self._weight[columns], self._mean[columns].copy()
         total = weight + part.weight
         share = np.divide(part.weight, total, out=np.zeros_like(total), where=total > 0)
-        step = part.mean - mean
-        self._deviation[columns] += part.deviation + step * step * weight * share
+        step = np.where(weight > 0, part.mean - mean, 0.0)  # nothing to merge with at first, and step² may overflow
+        with np.errstate(over="ignore"):  # shows as an infinite deviation
+            self._deviation[columns] += part.deviation + step * step * weight * share
+        self._mean[columns] = np.where(weight > 0, mean, part.mean)
         self._mean[columns] += step * share
         self._weight[columns] = total
         self._nonzeros[columns] += part.nonzeros

@@ -40,15 +40,19 @@ def by_rows(block: Block) -> Iterator[Block]:
         yield Block(block.rows, columns, part.unpack("C"), MISSING_CALL)
 
 
+def tile_width(block: Block, dtype: Any) -> int:
+    """Return how many columns of a block are written out at a time."""
+    rows = int(block.values.shape[0])
+    step = max(16, _TILE_BYTES // (int(np.dtype(dtype).itemsize) * max(rows, 1)))
+    return step // 4096 * 4096 if step >= 4096 else step  # the Walsh-Hadamard transform likes whole powers of two
+
+
 def tiles(block: Block, affine: Affine, dtype: Any) -> Iterator[tuple[slice, NDArray[Any]]]:
     """Yield (columns within the block, standardised values), a few megabytes at a time, in the block's own order."""
     by_row = isinstance(block.values, np.ndarray) and block.values.strides[1] == block.values.itemsize
     order: Any = "C" if by_row or sp.issparse(block.values) else "F"
     rows, width = block.values.shape
-    step = max(16, _TILE_BYTES // (np.dtype(dtype).itemsize * max(rows, 1)))
-    if step >= 4096:  # the Walsh-Hadamard transform likes whole powers of two
-        step = step // 4096 * 4096
-    step = min(step, width)
+    step = min(tile_width(block, dtype), width)
     whole: Any = block.values
     memory = np.empty(rows * step, dtype=dtype)
     for start in range(0, width, max(step, 1)):
