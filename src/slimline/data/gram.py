@@ -73,12 +73,12 @@ class GramSum:
         return bytes_ and fits and (affine.fill is None or bool((affine.fill == np.rint(affine.fill)).all()))
 
     def _add_whole_numbers(self, block: Block, affine: Affine) -> bool:
-        """Add a panel, or return False where a tile has a sum that might be too large, or a missing value."""
+        """Add a panel, or return False where the sums over a single tile might not be exact; nothing is added then."""
         largest = _largest(block, affine)
-        for columns, values in tiles(block, affine, np.float32):
-            if columns.start == 0 and not largest * largest * values.shape[1] < _EXACT:
-                return False
+        for _, values in tiles(block, affine, np.float32):
             most = largest * largest * values.shape[1]
+            if most >= _EXACT:  # the first tile is the widest: it is the one that gets here
+                return False
             if self._most + most >= _EXACT:
                 self._carry()
             if self._whole is None:
@@ -163,16 +163,7 @@ def _gram_of_group(matrix: Matrix, first: int, out: Floats) -> int | None:
             left, right = max(before.columns.start, block.columns.start), min(before.columns.stop, block.columns.stop)
             if left >= right:
                 continue
-            a = (
-                part
-                if left == before.columns.start and right == before.columns.stop
-                else _cut(part, before, left, right)
-            )
-            b = (
-                values
-                if left == block.columns.start and right == block.columns.stop
-                else _cut(values, block, left, right)
-            )
+            a, b = _cut(part, before, left, right), _cut(values, block, left, right)
             product: Any = a @ b.T
             product = product.toarray() if sp.issparse(product) else product  # type: ignore[attr-defined]
             product = _centred_product(
@@ -188,6 +179,9 @@ def _gram_of_group(matrix: Matrix, first: int, out: Floats) -> int | None:
 
 
 def _cut(values: Any, block: Block, left: int, right: int) -> Any:
+    """Return columns `left` to `right` of the matrix from the values of a block; all of them as they are."""
+    if (left, right) == (block.columns.start, block.columns.stop):
+        return values
     return values[:, left - block.columns.start : right - block.columns.start]
 
 

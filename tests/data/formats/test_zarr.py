@@ -133,6 +133,8 @@ def test_changes_are_noticed(tmp_path):
         change()
         with pytest.raises(FileChangedError, match=r"x\.zarr"):
             matrix.dot(np.ones(20))
+        with pytest.raises(FileChangedError, match=r"x\.zarr"):
+            _ = matrix.fingerprint
     with pytest.raises(FileNotFoundError):
         open_matrix(path)
 

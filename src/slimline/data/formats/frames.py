@@ -30,12 +30,12 @@ def read_frame(frame: Any) -> tuple[NDArray[Any], dict[str, Any]]:
             raise InvalidParameterError(
                 f"frame: column {name!r} does not hold numbers, but {dtype}: leave it out, or turn it into numbers."
             )
+    index = getattr(frame, "index", None)  # polars has none
     array = frame.to_numpy()
     if array.dtype.kind == "O":  # numbers beside truth values, or pandas' own types with nulls
-        index = hasattr(frame, "index")
-        array = frame.to_numpy(dtype=np.float64, na_value=np.nan) if index else array.astype(np.float64)
+        array = array.astype(np.float64) if index is None else frame.to_numpy(dtype=np.float64, na_value=np.nan)
     options: dict[str, Any] = {"name": "frame", "feature_names": [str(name) for name in frame.columns]}
-    if (index := getattr(frame, "index", None)) is not None and not _only_counts(index):
+    if index is not None and not _only_counts(index):
         options["sample_ids"] = [str(name) for name in index]
     return array, options
 
