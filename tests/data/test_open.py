@@ -13,11 +13,12 @@ def test_names_ids_and_labels_fit(make):
     assert list(X.feature_names) == ["a", "b"] and list(X.sample_ids) == ["p", "q", "r"]
     assert isinstance(X.labels, np.ndarray) and X.rows([2, 1]).labels.tolist() == ["u", "v"]
     for options, said in (
-        ({"feature_names": ["a"]}, "1 feature names, and its matrix is 3 × 2"),
+        ({"feature_names": ["a"]}, "1 feature name, and its matrix is 3 × 2"),
         ({"sample_ids": ["p", "q"]}, "2 sample ids"),
         ({"labels": [1, 2, 3, 4]}, "4 labels"),
         ({"labels": [[1], [2], [3]]}, "vector"),
         ({"labels": 1}, "vector"),
+        ({"labels": [[1], [2, 3], [4]]}, "vector"),
         ({"feature_names": "ab"}, "sequence of texts"),
         ({"sample_ids": 3}, "sequence of texts"),
     ):

@@ -245,7 +245,8 @@ def _names_columns(cells: dict[int, str], missing: list[str], text: TextFile) ->
         raise FileFormatError(
             f"{text}: its first line has a number ({told[numbers[0]]!r:.40} in column {numbers[0]}, counted from 0) "
             f"and a text ({told[names[0]]!r:.40} in column {names[0]}). Say header=True if it holds the names of the "
-            "columns. If it is data, say header=False, and what the text is: label= or id= for its column, or missing_text=."
+            "columns. If it is data, say header=False, and what the text is: label= or id= for its column, or "
+            "missing_text=."
         )
     return bool(names)
 

@@ -33,7 +33,10 @@ class Names:
     def given(cls, features: Any, samples: Any, labels: Any, shape: tuple[int, int], where: str) -> Names:
         """Return what a user said about data in memory, or raise if it does not fit them."""
         if labels is not None:
-            labels = np.asarray(labels)
+            try:
+                labels = np.asarray(labels)
+            except ValueError as error:  # lists of different lengths
+                raise InvalidParameterError(f"labels must be a vector: {error}") from error
             if labels.ndim != 1:
                 raise InvalidParameterError(f"labels must be a vector; got an array of shape {labels.shape}.")
         names = cls(_texts(features, "feature_names"), _texts(samples, "sample_ids"), labels)
@@ -48,7 +51,9 @@ class Names:
             (self.labels, shape[0], "labels"),
         ):
             if found is not None and len(found) != size:
-                raise error(f"{where} has {len(found):,} {what}, and its matrix is {shape[0]:,} × {shape[1]:,}.")
+                raise error(
+                    f"{where} has {len(found):,} {what[:-1] if len(found) == 1 else what}, and its matrix is {shape[0]:,} × {shape[1]:,}."
+                )
 
 
 def _texts(given: Any, what: str) -> Sequence[str] | None:
