@@ -51,9 +51,8 @@ class Names:
             (self.labels, shape[0], "labels"),
         ):
             if found is not None and len(found) != size:
-                raise error(
-                    f"{where} has {len(found):,} {what[:-1] if len(found) == 1 else what}, and its matrix is {shape[0]:,} × {shape[1]:,}."
-                )
+                count = f"{len(found):,} {what[:-1] if len(found) == 1 else what}"
+                raise error(f"{where} has {count}, and its matrix is {shape[0]:,} × {shape[1]:,}.")
 
 
 def _texts(given: Any, what: str) -> Sequence[str] | None:

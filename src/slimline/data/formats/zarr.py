@@ -131,6 +131,6 @@ def _require_all_chunks(store: ZarrStore, key: str, node: Any) -> None:
         if (absent := part.nchunks - part.nchunks_initialized) > 0:
             raise FileFormatError(
                 f"{store}{f', array {name!r}' if name else ''}: {absent:,} of {part.nchunks:,} chunks are not there. "
-                f"They are lost, or were never written because they hold nothing but the fill value ({part.fill_value}); "
-                "without all_chunks=True that is what they are read as."
+                "They are lost, or were never written because they hold nothing but the fill value "
+                f"({part.fill_value}); without all_chunks=True that is what they are read as."
             )
