@@ -1,15 +1,19 @@
+import inspect
 import os
+import re
 import shlex
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from slimline import open_matrix
-from slimline.data import simulate_genotypes
+from slimline.cli.simulate import simulate
+from slimline.data import simulate_genotypes, write_genotypes
 from tests.cli.command import run_here, start
 from tests.data.plink_files import names_in, unpacked
 
@@ -34,7 +38,8 @@ def test_what_is_written_is_said_and_the_next_command_works(tmp_path, monkeypatc
     command = shlex.split(lines[-1])
     assert command[0] == "python"
     done = subprocess.run([sys.executable, *command[1:]], capture_output=True, text=True, check=True)
-    people = simulate_genotypes(40, 700, 10, 0.01, n_regions=5)
+    assert lines[0].startswith("cohort.npy" if format == "npy" else "cohort.bed") and " KB" in lines[0]
+    people = simulate_genotypes(40, 700)
     assert np.allclose([float(x) for x in done.stdout.strip("[]\n").split()], people.X.mean(axis=0), atol=1e-6)
 
 
@@ -56,11 +61,47 @@ def test_files_are_not_replaced_without_force(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "cohort.bed").read_bytes() != before
 
 
-def test_mistakes_are_one_line(tmp_path, monkeypatch, capsys):
-    for arguments in (["--fst", "0"], ["--missing", "1"], ["--samples", "3"], ["--regions", "11"]):
+def test_defaults_are_those_of_the_function():
+    of_function, of_command = (inspect.signature(f).parameters for f in (write_genotypes, simulate))
+    for option, parameter in (
+        ("regions", "n_regions"),
+        ("populations", "n_populations"),
+        ("fst", "fst"),
+        ("fst_region", "fst_region"),
+        ("missing", "missing_rate"),
+        ("seed", "seed"),
+        ("force", "overwrite"),
+    ):
+        assert of_command[option].default == of_function[parameter].default, option
+    assert (of_command["format"].default,) == of_function["formats"].default
+
+
+def test_what_the_guide_says_of_it_holds(tmp_path, monkeypatch):
+    """The data of docs/data.md are those of the command that it names."""
+    guide = (Path(__file__).parents[2] / "docs" / "data.md").read_text()
+    (call,) = re.findall(r"^write_genotypes\(.*\)$", guide, re.MULTILINE)
+    (command,) = re.findall(r"`slimline (simulate cohort [^`]*)`", guide)
+    assert run_here(monkeypatch, *shlex.split(command)) == 0
+    written = {name: (tmp_path / name).read_bytes() for name in names_in(tmp_path)}
+    for name in written:
+        (tmp_path / name).unlink()
+    exec(call, {"write_genotypes": write_genotypes})
+    assert {name: (tmp_path / name).read_bytes() for name in names_in(tmp_path)} == written
+
+
+def test_mistakes_are_one_line_and_speak_of_options(tmp_path, monkeypatch, capsys):
+    for arguments, said in (
+        (["--fst", "0"], "--fst must"),
+        (["--fst", "nan"], "--fst must"),
+        (["--fst-region", "1"], "--fst-region must"),
+        (["--missing", "1"], "--missing must"),
+        (["--missing", "-0.1"], "--missing must"),
+        (["--samples", "3"], "--populations 5 is above --samples 3"),
+        (["--regions", "11"], "--regions 11 is above --populations 5"),
+    ):
         assert run_here(monkeypatch, "simulate", "cohort", *SMALL, *arguments) == 2
         message = capsys.readouterr().err
-        assert message.startswith("slimline: ") and message.count("\n") == 1, message
+        assert message.startswith(f"slimline: {said}") and message.count("\n") == 1, message
     assert run_here(monkeypatch, "simulate", "no/folder/cohort", *SMALL) == 2
     assert "no folder" in capsys.readouterr().err
     assert run_here(monkeypatch, "simulate", "cohort", *SMALL, "--format", "vcf") == 2

@@ -60,6 +60,18 @@ def _later(path):
 # Files ------------------------------------------------------------------------------------------------
 
 
+def test_a_file_that_changed_has_no_fingerprint(path):
+    matrix = open_matrix(path)
+    assert matrix.fingerprint == open_matrix(path).fingerprint
+    _later(path)
+    with pytest.raises(FileChangedError, match="changed"):
+        _ = matrix.fingerprint
+    matrix = open_matrix(path)
+    path.unlink()
+    with pytest.raises(FileChangedError, match="vanished"):
+        _ = matrix.fingerprint
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_truncation_at_every_byte(tmp_path, order):
     stream = io.BytesIO()
@@ -231,9 +243,9 @@ def test_a_value_that_is_not_finite_is_found(make, name, value, tmp_path):
     assert matrix.passes <= (name in ("cw", "gaussian"))  # a sketch of panels looks at its sums in the end
 
 
-def test_rows_of_a_view_are_named_by_their_place_in_it_and_their_id():
+def test_rows_of_a_view_are_named_by_their_place_in_the_data_and_their_id():
     matrix = open_matrix(_with(np.nan), sample_ids=[f"s{i}" for i in range(64)])
-    with pytest.raises(NonFiniteError, match=r"row 30 \(s33\), column 17"):
+    with pytest.raises(NonFiniteError, match=r"row 33 \(s33\), column 17"):
         matrix.rows(np.arange(64)[::-1]).dot(np.ones(48))
     clean = matrix.rows(np.arange(64) != 33)
     assert np.isfinite(clean.dot(np.ones(48))).all()

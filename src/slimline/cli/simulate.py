@@ -16,7 +16,7 @@ slimline simulate cohort
 
 slimline simulate big --samples 2250 --variants 492516 --missing 0.001 --format both
 
-slimline simulate close --regions 1 --populations 3 --fst 0.005 --seed 7"""
+slimline simulate world --regions 5 --populations 10 --fst 0.01 --seed 7"""
 
 
 class Format(StrEnum):
@@ -31,11 +31,11 @@ def simulate(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Beginning of the names: OUT.bed, OUT.labels.tsv, …")],
     samples: Annotated[int, typer.Option(min=1, help="People.")] = 1000,
     variants: Annotated[int, typer.Option(min=1, help="Variants of each.")] = 100_000,
-    regions: Annotated[int, typer.Option(min=1, help="Regions, far apart.")] = 5,
-    populations: Annotated[int, typer.Option(min=1, help="Populations in all, shared out among the regions.")] = 10,
-    fst: Annotated[float, typer.Option(help="Distance of populations within a region, in (0, 1).")] = 0.01,
+    regions: Annotated[int, typer.Option(min=1, help="Regions, far apart.")] = 1,
+    populations: Annotated[int, typer.Option(min=1, help="Populations in all, shared out among the regions.")] = 5,
+    fst: Annotated[float, typer.Option(help="Distance of populations within a region, in (0, 1).")] = 0.02,
     fst_region: Annotated[float, typer.Option(help="Distance of regions, in (0, 1).")] = 0.1,
-    missing: Annotated[float, typer.Option(help="Share of calls that are missing.")] = 0.0,
+    missing: Annotated[float, typer.Option(help="Share of calls that are missing, in [0, 1).")] = 0.0,
     seed: Annotated[int, typer.Option(min=0, help="Another seed, other people.")] = 0,
     format: Annotated[Format, typer.Option(help="PLINK files, an int8 .npy file, or both.")] = Format.plink,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
@@ -43,10 +43,18 @@ def simulate(
     """Write genotypes of people from populations that drifted apart (the model of Balding and Nichols)."""
     from rich.markup import escape
 
-    from slimline.bench.table import format_bytes
     from slimline.cli.output import progress, tables
     from slimline.data.simulate import output_paths, write_genotypes
 
+    for option, share in (("--fst", fst), ("--fst-region", fst_region)):
+        if not 0 < share < 1:
+            raise InvalidParameterError(f"{option} must lie between 0 and 1, both excluded; got {share}.")
+    if not 0 <= missing < 1:
+        raise InvalidParameterError(f"--missing must be 0 or more and below 1; got {missing}.")
+    if populations > samples:
+        raise InvalidParameterError(f"--populations {populations} is above --samples {samples}: lower it.")
+    if regions > populations:
+        raise InvalidParameterError(f"--regions {regions} is above --populations {populations}: lower it.")
     formats = ("plink", "npy") if format == Format.both else (format.value,)
     there = [path for path in output_paths(out, formats).values() if path.exists()]
     if there and not force:
@@ -68,13 +76,19 @@ def simulate(
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
     console = tables(None)
-    for path in files:
-        console.print(f"{escape(str(path))}  [dim]{format_bytes(path.stat().st_size)}[/dim]", soft_wrap=True)
+    for path in reversed(files):  # what is opened comes first
+        console.print(f"{escape(str(path))}  [dim]{_size(path.stat().st_size)}[/dim]", soft_wrap=True)
     data = files[-1]
     options = "" if data.suffix == ".bed" else ", missing=-127"
     code = f"from slimline import open_matrix; print(open_matrix({str(data)!r}{options}).column_stats().mean)"
     console.print("[dim]Next, for instance (the mean of each variant, in one pass):[/dim]")
     console.print(f"python -c {_quoted(code)}", markup=False, soft_wrap=True)
+
+
+def _size(size: int) -> str:
+    from slimline.bench.table import format_bytes
+
+    return f"{size / 1000:.3g} KB" if size < 999_500 else format_bytes(size)
 
 
 def _quoted(code: str) -> str:

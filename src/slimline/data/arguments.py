@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from slimline.errors import InvalidParameterError
@@ -14,7 +15,7 @@ def sample_weights(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
     """Return the weights as float64, or raise; None stays None."""
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    weight = real_array(sample_weight, "sample_weight").astype(np.float64, copy=False)
     if weight.shape != (n,):
         raise InvalidParameterError(f"sample_weight must have one entry for each of {n} samples; got {weight.shape}.")
     if not (np.isfinite(weight).all() and (weight >= 0).all()):
@@ -26,13 +27,57 @@ def sample_weights(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
 
 def right_hand_sides(V: Any, size: int, name: str, of: str) -> tuple[NDArray[np.float64], bool]:
     """Return k vectors side by side, in float64 and C order, and whether one came alone; or raise."""
-    V = np.asarray(V)
+    V = real_array(V, name)
     flat = V.ndim == 1
     if V.ndim not in (1, 2) or V.shape[0] != size:
         raise InvalidParameterError(f"{name} must have one row for each of {size} {of}s; got shape {V.shape}.")
-    if V.dtype.kind not in "fiub":
-        raise InvalidParameterError(f"{name} must hold real numbers; got element type {V.dtype}.")
     V = np.ascontiguousarray(V.reshape(size, -1) if size else V.reshape(0, 1 if flat else V.shape[1]), dtype=np.float64)
     if not np.isfinite(V).all():
         raise InvalidParameterError(f"{name} holds NaN or an infinity.")
     return V, flat
+
+
+def real_array(values: Any, name: str) -> NDArray[Any]:
+    """Return an array of real numbers, of any shape, or raise."""
+    if sp.issparse(values):
+        raise InvalidParameterError(f"{name} must be dense: pass {name}.toarray().")
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError) as error:  # lists of different lengths, for instance
+        raise InvalidParameterError(f"{name} cannot be made an array: {error}") from error
+    if array.dtype.kind not in "fiub":
+        raise InvalidParameterError(f"{name} must hold real numbers; got element type {array.dtype}.")
+    return array
+
+
+def missing_number(missing: Any, dtype: np.dtype[Any], name: str) -> int | None:
+    """Return the whole number that stands for a missing value, or raise where the storage cannot hold it.
+
+    Parameters
+    ----------
+    missing : int, optional
+        What was asked for; None stays None.
+    dtype : data type
+        Of the numbers as they are stored.
+    name : str
+        What messages call the data.
+
+    Returns
+    -------
+    number : int or None
+        One that may occur among the numbers.
+    """
+    if missing is None:
+        return None
+    whole = isinstance(missing, (int, np.integer)) and not isinstance(missing, bool)
+    if not whole and not (isinstance(missing, (float, np.floating)) and float(missing).is_integer()):
+        raise InvalidParameterError(f"missing must be a whole number (NaN is missing anyway); got {missing!r}.")
+    number = int(missing)
+    if dtype.kind == "f":
+        if abs(number) > int(np.finfo(dtype).max) or int(dtype.type(number)) != number:
+            raise InvalidParameterError(f"missing={number}: {name} holds {dtype.name}, which cannot be that number.")
+        return number
+    lowest, highest = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    if not lowest <= number <= highest:
+        raise InvalidParameterError(f"missing={number}: {name} holds {dtype.name}, from {lowest} to {highest}.")
+    return number

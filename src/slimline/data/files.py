@@ -63,6 +63,7 @@ class DataFile:
 
     def fingerprint(self) -> str:
         """Return a digest of the size and of pieces from all over the file; the name and time do not matter."""
+        self.require_unchanged()
         digest = hashlib.sha256(f"{self.size}".encode())
         last = max(self.size - _SAMPLE_BYTES, 0)
         with self.path.open("rb") as file:

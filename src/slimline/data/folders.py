@@ -55,6 +55,7 @@ class DataFolder:
 
     def fingerprint(self) -> str:
         """Return a digest of names and sizes of the files and of pieces of some; the times do not matter."""
+        self.require_unchanged()
         files = sorted((str(Path(file.path).relative_to(self.path)), file.stat().st_size) for file in self._files())
         digest = hashlib.sha256(repr(files).encode())
         for k in sorted({len(files) * k // _SAMPLES for k in range(_SAMPLES)} if files else ()):

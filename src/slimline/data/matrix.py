@@ -267,7 +267,7 @@ class Matrix(ABC):
 
         Parameters
         ----------
-        index : array of row numbers, or boolean mask of shape (n_samples,)
+        index : array of row numbers, boolean mask of shape (n_samples,), or slice
             Which rows; one may come more than once.
 
         Returns
@@ -354,6 +354,10 @@ class Matrix(ABC):
     def _affine(self, block: Block) -> Affine:
         return PLAIN
 
+    def _original_row(self, row: int) -> int:
+        """Return the number that a row of this view has in the data, for messages."""
+        return row
+
     def _require_finite(
         self, sums: NDArray[Any], where: Any, block: Block, affine: Affine, *, missing: bool = True
     ) -> None:
@@ -368,4 +372,5 @@ class Matrix(ABC):
 
     def __repr__(self) -> str:
         n, d = self.shape
-        return f"<{type(self).__name__} {self.name}: {n:,} samples × {d:,} features, {self.dtype}>"
+        size = f"{n:,} sample{'' if n == 1 else 's'} × {d:,} feature{'' if d == 1 else 's'}"
+        return f"<{type(self).__name__} {self.name}: {size}, {self.dtype}>"

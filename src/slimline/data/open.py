@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from slimline.data.arguments import real_array
 from slimline.data.formats.dense import DenseMatrix
+from slimline.data.formats.frames import read_frame
 from slimline.data.formats.sparse import SparseMatrix
 from slimline.data.matrix import Matrix
 from slimline.data.progress import Listener, ProgressBar
@@ -71,20 +73,24 @@ def open_matrix(source: Any, *, format: str | None = None, progress: bool | List
 
 def _open(source: Any, format: str | None, options: dict[str, Any]) -> Matrix:
     if isinstance(source, Matrix):
+        _require_no_format(format, source)
         _require_none(options, "a Matrix")
         return source
     if isinstance(source, (str, os.PathLike)):
         path = Path(source)
         return _opener(path, format)(path, **options) if not options else _with_options(path, format, options)
+    _require_no_format(format, source)
     if isinstance(source, np.memmap) and (matrix := _mapped(source, options)) is not None:
         return matrix
     if sp.issparse(source):
         return _construct(SparseMatrix, source, options)
     if hasattr(source, "columns") and hasattr(source, "to_numpy"):  # pandas and polars
-        names = [str(name) for name in source.columns]
-        return _construct(DenseMatrix, source.to_numpy(), {"name": "frame", "feature_names": names} | options)
+        array, names = read_frame(source)
+        return _construct(DenseMatrix, array, names | options)
+    if isinstance(source, np.ma.MaskedArray):
+        source = _unmasked(source)
     if isinstance(source, (np.ndarray, list, tuple)) or hasattr(source, "__array__"):
-        return _construct(DenseMatrix, np.asarray(source), options)
+        return _construct(DenseMatrix, real_array(source, "the matrix"), options)
     raise InvalidParameterError(
         f"open_matrix takes a path, an array, a sparse matrix or a data frame; got {type(source).__name__}."
     )
@@ -141,6 +147,23 @@ def _mapped(source: np.memmap[Any, Any], options: dict[str, Any]) -> Matrix | No
     fortran = not source.flags.c_contiguous
     file = DataFile(str(source.filename))
     return NpyMatrix(file, source.shape, source.dtype, fortran, source.offset, options.get("missing"))
+
+
+def _unmasked(source: Any) -> Any:
+    """Return a masked array as a plain one, with NaN for what is masked."""
+    if source.dtype.kind == "f":
+        return source.filled(np.nan)
+    if np.ma.is_masked(source):
+        raise InvalidParameterError(
+            f"a masked array of {source.dtype} has no NaN for what is masked: open array.filled(number) with "
+            "missing=number, a whole number that does not occur in it."
+        )
+    return source.data
+
+
+def _require_no_format(format: str | None, source: Any) -> None:
+    if format is not None:
+        raise InvalidParameterError(f"format={format!r} is for files; a {type(source).__name__} needs none.")
 
 
 def _require_none(options: dict[str, Any], what: str) -> None:

@@ -21,7 +21,7 @@ class RowView(Matrix):
     ----------
     base : Matrix
         Where the rows come from.
-    index : array of row numbers, or boolean mask
+    index : array of row numbers, boolean mask, or slice
         Which.
     """
 
@@ -98,6 +98,9 @@ class RowView(Matrix):
         """Return a digest of the data and of the row numbers."""
         return digest("rows", self._base.fingerprint, self._index.astype(np.int64).tobytes())
 
+    def _original_row(self, row: int) -> int:
+        return self._base._original_row(int(self._index[row]))
+
     def require_unchanged(self) -> None:
         """Raise where the storage can tell that the data are not what they were."""
         self._base.require_unchanged()
@@ -105,13 +108,23 @@ class RowView(Matrix):
 
 def row_numbers(index: Any, n: int) -> NDArray[np.intp]:
     """Return the numbers of the rows that an index or a mask names, or raise."""
-    index = np.asarray(index)
+    if isinstance(index, slice):
+        try:
+            return np.arange(n, dtype=np.intp)[index]
+        except (TypeError, ValueError):
+            raise InvalidParameterError(
+                f"a slice of rows has whole numbers, and a step that is not 0; got {index}."
+            ) from None
+    try:
+        index = np.asarray(index)
+    except ValueError as error:
+        raise InvalidParameterError(f"rows cannot be chosen by that: {error}") from error
     if index.dtype == np.bool_:
         if index.shape != (n,):
             raise InvalidParameterError(f"a mask of rows must have one entry for each of {n} rows; got {index.shape}.")
         return np.flatnonzero(index)
     if index.ndim != 1 or (index.size and index.dtype.kind not in "iu"):
-        raise InvalidParameterError("rows are chosen by a vector of whole numbers or a boolean mask.")
+        raise InvalidParameterError("rows are chosen by a vector of whole numbers, a boolean mask or a slice.")
     index = np.asarray(index, dtype=np.intp)
     if index.size and (index.min() < -n or index.max() >= n):
         raise InvalidParameterError(f"there are {n} rows; got row numbers from {index.min()} to {index.max()}.")

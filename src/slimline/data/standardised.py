@@ -127,6 +127,9 @@ class Standardised(Matrix):
         texts = [rule.tobytes() if isinstance(rule, np.ndarray) else str(rule) for rule in rules]
         return digest("standardised", self._base.fingerprint, *texts)
 
+    def _original_row(self, row: int) -> int:
+        return self._base._original_row(row)
+
     def require_unchanged(self) -> None:
         """Raise where the storage can tell that the data are not what they were."""
         self._base.require_unchanged()

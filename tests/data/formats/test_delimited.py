@@ -72,10 +72,27 @@ def test_header_said_or_found(tmp_path):
     assert X.shape == (2, 2) and X.feature_names is None and X.labels.tolist() == ["x", "y"]
     X = open_delimited(path, label=2, header=True)
     assert X.shape == (1, 2) and X.feature_names == ["1", "2"]
-    with pytest.raises(FileFormatError, match=r"line 2 \(byte 10 .*column 2 \(x\), counted from 0: not a number: 'y'"):
+    with pytest.raises(FileFormatError, match=r"'1' in column 0, counted from 0.*'x' in column 2"):
         open_delimited(path)
     with pytest.raises(FileFormatError, match=r"line 1 .*column 2, counted from 0: not a number: 'x'"):
         open_delimited(path, header=False)
+
+
+@pytest.mark.parametrize("text", [b"1,x,3\n4,5,6\n", b"a,2,c\n4,5,6\n", b"null,2\n1,2\n"])
+def test_a_first_line_of_names_and_numbers_is_asked_about(tmp_path, text):
+    path = write(tmp_path, text)
+    with pytest.raises(FileFormatError, match=r"x\.csv.*a number.*a text.*header=True.*header=False.*missing_text"):
+        open_delimited(path)
+    assert open_delimited(path, header=True).shape[0] == 1
+    texts = [cell.decode() for cell in text.split(b"\n")[0].split(b",") if not cell.isdigit()]
+    assert open_delimited(path, header=False, missing_text=texts).shape[0] == 2
+    assert open_delimited(path, missing_text=texts).shape[0] == 2
+
+
+def test_a_corner_without_a_name(tmp_path):
+    X = open_delimited(write(tmp_path, b",a,b\n0,1,2\n1,3,4\n"), id=0)
+    assert X.feature_names == ["a", "b"] and X.sample_ids == ["0", "1"]
+    assert open_delimited(write(tmp_path, b",a,b\n0,1,2\n1,3,4\n")).feature_names == ["", "a", "b"]
 
 
 def test_labels_that_are_numbers(tmp_path):
@@ -108,6 +125,7 @@ def test_single_precision_and_own_missing_texts(tmp_path):
         {"label": "a", "header": False},
         {"missing_text": "NA"},
         {"dtype": np.int8},
+        {"dtype": "foo"},
     ],
 )
 def test_parameters_that_cannot_be(tmp_path, options):
@@ -118,7 +136,8 @@ def test_parameters_that_cannot_be(tmp_path, options):
 @pytest.mark.parametrize(
     "text, match",
     [
-        (b"a,b\n1,2\n3\n", r"line 3 \(byte 9 .*the row has 1 cells instead of 2"),
+        (b"a,b\n1,2\n3\n", r"line 3 \(byte 9 .*the row has 1 cell instead of 2"),
+        (b"a\n1\n3,4\n", r"line 3 .*more than 1 cell\b"),
         (b"a,b\n1,2\n3,4,5\n", r"line 3 \(byte 12 .*more than 2 cells"),
         (b"a,b\n1,2\n3,1 4\n", r"line 3 \(byte 10 .*column 1 \(b\).*not a number: '1 4'"),
         (b'a,b\n1,"2\n"', r"line 2 .*column 1 \(b\).*quote is not closed"),
@@ -209,7 +228,10 @@ def slow(text):
     if not table or any(cells is None or len(cells) != len(table[0]) for cells in table):
         return None
     names = None
-    if any(not NUMBER.fullmatch(cell) and cell not in MISSING_TEXT for cell in table[0]):
+    told = {bool(NUMBER.fullmatch(cell)) for cell in table[0] if cell not in MISSING_TEXT}
+    if told == {True, False}:
+        return None
+    if told == {False}:
         names = table.pop(0)
         try:
             names = [name.encode("latin-1").decode() for name in names]

@@ -81,6 +81,37 @@ def test_missing_values_and_chunks_that_were_never_written(tmp_path):
     assert open_matrix(tmp_path / "y.zarr").dot(np.ones(20)).tolist() == [60.0] * 10 + [50.0] * 20
 
 
+@pytest.mark.parametrize("options", [{}, {"shards": (20, 10)}, {"zarr_format": 2}])
+def test_all_chunks_can_be_asked_for(tmp_path, options):
+    x = numbers(40, 20)
+    x[:10, :10] = 0
+    path = write(tmp_path / "x.zarr", x, name="deep/x", chunks=(10, 10), config={"write_empty_chunks": True}, **options)
+    check_passes(open_matrix(path, all_chunks=True), x)
+    chunk = max(
+        file for file in path.rglob("*") if file.is_file() and not file.name.endswith(("json", "zarray", "zattrs"))
+    )
+    chunk.unlink()
+    open_matrix(path)  # as Zarr reads it
+    count = "2 of 8" if "shards" in options else "1 of 8"
+    with pytest.raises(
+        FileFormatError, match=rf"x\.zarr, array 'deep/x': {count} chunks are not there.*fill value \(0"
+    ):
+        open_matrix(path, all_chunks=True)
+
+
+def test_all_chunks_of_a_sparse_group_can_be_asked_for(tmp_path):
+    x = sp.random_array((90, 61), density=0.15, format="csr", rng=1, dtype="f4")
+    group = zarr.open_group(tmp_path / "x.zarr", mode="w").create_group("counts")
+    for part in ("data", "indices", "indptr"):
+        values = getattr(x, part)
+        group.create_array(part, shape=values.shape, dtype=values.dtype, chunks=(40,))[:] = values
+    group.attrs.update({"shape": list(x.shape), "encoding-type": "csr_matrix"})
+    check_passes(open_matrix(tmp_path / "x.zarr", all_chunks=True), x.toarray())
+    (tmp_path / "x.zarr" / "counts" / "data" / "c" / "1").unlink()
+    with pytest.raises(FileFormatError, match="array 'counts/data': 1 of"):
+        open_matrix(tmp_path / "x.zarr", all_chunks=True)
+
+
 def test_which_array(tmp_path):
     root = zarr.open_group(tmp_path / "x.zarr", mode="w")
     for name, shape in (("a/one", (4, 3)), ("two", (5, 2)), ("vector", (4,))):
@@ -133,6 +164,8 @@ def test_changes_are_noticed(tmp_path):
         change()
         with pytest.raises(FileChangedError, match=r"x\.zarr"):
             matrix.dot(np.ones(20))
+        with pytest.raises(FileChangedError, match=r"x\.zarr"):
+            _ = matrix.fingerprint
     with pytest.raises(FileNotFoundError):
         open_matrix(path)
 

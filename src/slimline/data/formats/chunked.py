@@ -10,6 +10,7 @@ import numpy as np
 
 from slimline.data import ahead
 from slimline.data.ahead import Buffers
+from slimline.data.arguments import missing_number
 from slimline.data.block import Block, with_missing
 from slimline.data.digest import digest
 from slimline.data.formats.named import NamedMatrix, Names
@@ -131,7 +132,8 @@ class ChunkedMatrix(NamedMatrix):
             self.shape, (max(min(chunk[0], n), 1), max(min(chunk[1], d), 1)), max(self.dtype.itemsize, 1)
         )
         self.whole_columns = self._grid.panels
-        self._store, self._key, self._missing = store, key, missing
+        self._store, self._key = store, key
+        self._missing = missing_number(missing, self._stored, str(store))
         self.names = names
         names.require_fit(self.shape, str(store))
 

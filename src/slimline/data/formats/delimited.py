@@ -108,8 +108,8 @@ def open_delimited(
     delimiter : str, optional
         What stands between cells; " " means any run of spaces and tabs. Default: what the first line shows.
     header : bool or "auto"
-        Whether the first line holds the names of the columns. "auto": it does if one of its cells (label and id left
-        out) is neither a number nor missing.
+        Whether the first line holds the names of the columns. "auto": it does if its cells (label and id left out)
+        are neither numbers nor missing; one with both texts and numbers is an error.
     label : str or int, optional
         Name, or number from 0 (from the end: -1), of the column with the labels.
     id : str or int, optional
@@ -125,7 +125,10 @@ def open_delimited(
         Opening goes through the file once, to find rows, labels and ids and to check every cell; that counts as the
         first pass.
     """
-    dtype = np.dtype(dtype)
+    try:
+        dtype = np.dtype(dtype)
+    except TypeError:
+        raise InvalidParameterError(f"dtype must be float64 or float32; got {dtype!r}.") from None
     if dtype not in (np.float64, np.float32):
         raise InvalidParameterError(f"dtype must be float64 or float32; got {dtype}.")
     text = TextFile(path)

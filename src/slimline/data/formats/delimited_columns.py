@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +16,8 @@ from slimline.errors import FileFormatError, InvalidParameterError
 
 #: Roles of a column, as the native parser counts them.
 _FEATURE, _TEXT, _SKIPPED = 0, 1, 2
+#: The native parser counts cells without looking at the number.
+_ONE_CELL = re.compile(r"^(the row has (?:more than )?1) cells")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +128,8 @@ class Columns:
             text, begin, lines.end, self.delimiter, self.roles, self.missing_text, values, places
         )
         if parsed.problem:
-            lines.refuse(f"{self._which(parsed.cell)}{parsed.problem}", parsed.lines, parsed.place)
+            problem = _ONE_CELL.sub(r"\1 cell", parsed.problem)
+            lines.refuse(f"{self._which(parsed.cell)}{problem}", parsed.lines, parsed.place)
         if texts:
             raw = text[begin : begin + parsed.consumed].tobytes()
             for k, column in enumerate(texts):
@@ -165,7 +169,7 @@ def find_columns(text: TextFile, options: Options) -> Columns:
     header = True if options.header == "auto" and named else options.header
     if header == "auto":
         apart = {_number(column, cells, text) for column in (options.label, options.id) if column is not None}
-        header = any(not _is_value(cell, missing) for number, cell in enumerate(cells) if number not in apart)
+        header = _names_columns({k: cell for k, cell in enumerate(cells) if k not in apart}, missing, text)
     elif named and not header:
         raise InvalidParameterError("label and id must be numbers of columns where there is no header.")
     roles = np.zeros(len(cells), dtype=np.uint8)
@@ -230,8 +234,21 @@ def _number(column: str | int, cells: list[str], text: TextFile) -> int:
     return number
 
 
-def _is_value(cell: str, missing: list[str]) -> bool:
-    return cell in missing or _native.parse_number(np.frombuffer(cell.encode(), dtype=np.uint8)) is not None
+def _names_columns(cells: dict[int, str], missing: list[str], text: TextFile) -> bool:
+    """Say whether the first line holds names, or raise where it might hold numbers as well."""
+    told = {k: cell for k, cell in cells.items() if cell not in missing}  # no name and no number: a corner left empty
+    numbers = [
+        k for k, cell in told.items() if _native.parse_number(np.frombuffer(cell.encode(), dtype=np.uint8)) is not None
+    ]
+    names = sorted(set(told) - set(numbers))
+    if numbers and names:
+        raise FileFormatError(
+            f"{text}: its first line has a number ({told[numbers[0]]!r:.40} in column {numbers[0]}, counted from 0) "
+            f"and a text ({told[names[0]]!r:.40} in column {names[0]}). Say header=True if it holds the names of the "
+            "columns. If it is data, say header=False, and what the text is: label= or id= for its column, or "
+            "missing_text=."
+        )
+    return bool(names)
 
 
 def _decoded(raw: bytes, start: int, stop: int, lines: TextLines) -> str:

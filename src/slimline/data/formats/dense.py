@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slimline.data.arguments import missing_number
 from slimline.data.block import Block, with_missing
 from slimline.data.digest import digest
-from slimline.data.matrix import Matrix
+from slimline.data.formats.named import NamedMatrix, Names
 from slimline.errors import InvalidParameterError
 from slimline.projections.blocks import KERNEL_TYPES
 
@@ -22,7 +23,7 @@ _COPY_BYTES = 8 << 20
 _SAMPLES = 64
 
 
-class DenseMatrix(Matrix):
+class DenseMatrix(NamedMatrix):
     """An array; nothing is copied unless its type or layout is one that no kernel reads.
 
     Parameters
@@ -49,7 +50,7 @@ class DenseMatrix(Matrix):
         *,
         feature_names: Sequence[str] | None = None,
         sample_ids: Sequence[str] | None = None,
-        labels: NDArray[Any] | None = None,
+        labels: Any = None,
         missing: int | None = None,
     ) -> None:
         array = np.asarray(array)
@@ -60,7 +61,8 @@ class DenseMatrix(Matrix):
         self._array = array
         native = array.dtype.newbyteorder("=")
         super().__init__(array.shape, native if native in KERNEL_TYPES else np.float64, name)
-        self._names, self._ids, self._labels, self._missing = feature_names, sample_ids, labels, missing
+        self._missing = missing_number(missing, array.dtype, name)
+        self.names = Names.given(feature_names, sample_ids, labels, self.shape, name)
 
     def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
         """Yield views of rows (C order) or of columns (Fortran order, or where whole columns are wanted)."""
@@ -77,21 +79,6 @@ class DenseMatrix(Matrix):
             for start in range(0, n, step):
                 rows = slice(start, min(start + step, n))
                 yield Block(rows, slice(0, d), *with_missing(self._array[rows], self._missing))
-
-    @property
-    def feature_names(self) -> Sequence[str] | None:
-        """Return the names of the columns, where there are any."""
-        return self._names
-
-    @property
-    def sample_ids(self) -> Sequence[str] | None:
-        """Return the names of the rows, where there are any."""
-        return self._ids
-
-    @property
-    def labels(self) -> NDArray[Any] | None:
-        """Return the label of each row, where there are any."""
-        return self._labels
 
     @property
     def fingerprint(self) -> str:

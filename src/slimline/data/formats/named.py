@@ -1,4 +1,4 @@
-"""Names, ids and labels that a file carries beside its numbers."""
+"""Names, ids and labels that travel beside the numbers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from slimline.data.matrix import Matrix
-from slimline.errors import FileFormatError
+from slimline.errors import FileFormatError, InvalidParameterError, SlimlineError
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,21 @@ class Names:
     samples: Sequence[str] | None = None
     labels: NDArray[Any] | None = None
 
-    def require_fit(self, shape: tuple[int, int], where: str) -> None:
+    @classmethod
+    def given(cls, features: Any, samples: Any, labels: Any, shape: tuple[int, int], where: str) -> Names:
+        """Return what a user said about data in memory, or raise if it does not fit them."""
+        if labels is not None:
+            try:
+                labels = np.asarray(labels)
+            except ValueError as error:  # lists of different lengths
+                raise InvalidParameterError(f"labels must be a vector: {error}") from error
+            if labels.ndim != 1:
+                raise InvalidParameterError(f"labels must be a vector; got an array of shape {labels.shape}.")
+        names = cls(_texts(features, "feature_names"), _texts(samples, "sample_ids"), labels)
+        names.require_fit(shape, where, InvalidParameterError)
+        return names
+
+    def require_fit(self, shape: tuple[int, int], where: str, error: type[SlimlineError] = FileFormatError) -> None:
         """Raise if there are more or fewer of them than rows or columns."""
         for found, size, what in (
             (self.features, shape[1], "feature names"),
@@ -36,13 +51,21 @@ class Names:
             (self.labels, shape[0], "labels"),
         ):
             if found is not None and len(found) != size:
-                raise FileFormatError(
-                    f"{where} has {len(found):,} {what}, and its matrix is {shape[0]:,} × {shape[1]:,}."
-                )
+                count = f"{len(found):,} {what[:-1] if len(found) == 1 else what}"
+                raise error(f"{where} has {count}, and its matrix is {shape[0]:,} × {shape[1]:,}.")
+
+
+def _texts(given: Any, what: str) -> Sequence[str] | None:
+    """Return names that were given as any collection, as a sequence."""
+    if given is None or (isinstance(given, Sequence) and not isinstance(given, (str, bytes))):
+        return given
+    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
+        raise InvalidParameterError(f"{what} must be a sequence of texts; got {given!r:.100}.")
+    return [str(name) for name in given]
 
 
 class NamedMatrix(Matrix):
-    """A matrix whose names were read when it was opened."""
+    """A matrix whose names are known since it was opened."""
 
     names = Names()
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.lib import format as npy_format
 
 from slimline.data.ahead import BLOCK_BYTES, Buffers
+from slimline.data.arguments import missing_number
 from slimline.data.block import Block, with_missing
 from slimline.data.digest import digest
 from slimline.data.files import DataFile
@@ -50,7 +51,8 @@ class NpyMatrix(Matrix):
         self._stored = np.dtype(dtype)
         native = self._stored.newbyteorder("=")
         super().__init__(shape, native if native in KERNEL_TYPES else np.float64, file.path.name)
-        self._file, self._fortran, self._offset, self._missing = file, fortran, offset, missing
+        self._file, self._fortran, self._offset = file, fortran, offset
+        self._missing = missing_number(missing, self._stored, str(file))
         needed = offset + self.shape[0] * self.shape[1] * self._stored.itemsize
         if file.size < needed:
             raise FileFormatError(

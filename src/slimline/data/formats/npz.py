@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.data.ahead import BLOCK_BYTES, Buffers
+from slimline.data.arguments import missing_number
 from slimline.data.block import Block, with_missing
 from slimline.data.digest import digest
 from slimline.data.formats.dense import panel_width
@@ -74,7 +75,8 @@ class NpzCompressedMatrix(Matrix):
         n, d = member.shape
         super().__init__((n, d), native if native in KERNEL_TYPES else np.float64, archive.file.path.name)
         self.whole_columns = member.fortran
-        self._archive, self._member, self._labels, self._missing = archive, member, labels, missing
+        self._archive, self._member, self._labels = archive, member, labels
+        self._missing = missing_number(missing, member.dtype, str(archive))
 
     def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
         """Yield rows, or columns of an array in Fortran order."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from slimline.data.block import Block
 from slimline.data.digest import digest
-from slimline.data.matrix import Matrix
+from slimline.data.formats.named import NamedMatrix, Names
 from slimline.errors import InvalidParameterError
 from slimline.projections.blocks import KERNEL_TYPES, require_sound
 
@@ -20,7 +20,7 @@ from slimline.projections.blocks import KERNEL_TYPES, require_sound
 _BLOCK_VALUES = 1 << 23
 
 
-class SparseMatrix(Matrix):
+class SparseMatrix(NamedMatrix):
     """A CSR or CSC matrix; other formats are turned into CSR first.
 
     Parameters
@@ -44,7 +44,7 @@ class SparseMatrix(Matrix):
         *,
         feature_names: Sequence[str] | None = None,
         sample_ids: Sequence[str] | None = None,
-        labels: NDArray[Any] | None = None,
+        labels: Any = None,
     ) -> None:
         if array.ndim != 2:
             raise InvalidParameterError(f"{name} must have two dimensions; it has {array.ndim}.")
@@ -55,7 +55,7 @@ class SparseMatrix(Matrix):
         super().__init__(array.shape, array.dtype if array.dtype in KERNEL_TYPES else np.float64, name)
         self._canonical = bool(self._array.has_canonical_format)
         self.whole_columns = self._array.format == "csc"
-        self._names, self._ids, self._labels = feature_names, sample_ids, labels
+        self.names = Names.given(feature_names, sample_ids, labels, self.shape, name)
 
     def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
         """Yield rows of a CSR matrix, columns of a CSC matrix; copied only where a place may have several values."""
@@ -70,21 +70,6 @@ class SparseMatrix(Matrix):
                 yield Block(slice(start, stop), slice(0, d), part)
             else:
                 yield Block(slice(0, n), slice(start, stop), part)
-
-    @property
-    def feature_names(self) -> Sequence[str] | None:
-        """Return the names of the columns, where there are any."""
-        return self._names
-
-    @property
-    def sample_ids(self) -> Sequence[str] | None:
-        """Return the names of the rows, where there are any."""
-        return self._ids
-
-    @property
-    def labels(self) -> NDArray[Any] | None:
-        """Return the label of each row, where there are any."""
-        return self._labels
 
     @property
     def fingerprint(self) -> str:

@@ -17,7 +17,7 @@ from slimline.data.formats.named import NamedMatrix
 from slimline.data.formats.store_matrix import chosen, matrix_of
 from slimline.data.formats.stores import Store, is_group
 from slimline.data.readers import require_reader
-from slimline.errors import MissingReaderError
+from slimline.errors import FileFormatError, MissingReaderError
 
 
 class _LoneArray(dict[str, Any]):
@@ -83,11 +83,17 @@ class ZarrStore(Store):
 
 
 def open_zarr(
-    path: Any, *, array: str | None = None, label: str | None = None, missing: int | None = None
+    path: Any,
+    *,
+    array: str | None = None,
+    label: str | None = None,
+    missing: int | None = None,
+    all_chunks: bool = False,
 ) -> NamedMatrix:
     """Return a matrix of a Zarr store.
 
-    A chunk that is not there stands for the fill value, as Zarr has it; one that vanishes later is an error.
+    A chunk that is not there stands for the fill value, as Zarr has it: by default it does not write such chunks. So
+    one that was lost before is not noticed, unless `all_chunks` asks for it; one that vanishes later is an error.
 
     Parameters
     ----------
@@ -100,6 +106,8 @@ def open_zarr(
         Column of AnnData's `obs` that holds the labels; in other stores, name of an array with one dimension.
     missing : int, optional
         Whole number that stands for a missing value in a dense array; NaN always does.
+    all_chunks : bool
+        Whether every chunk must be there, as in stores that were written with `write_empty_chunks=True`.
 
     Returns
     -------
@@ -110,6 +118,19 @@ def open_zarr(
     store = ZarrStore(source)
     with store.open() as root, store.errors():
         key = chosen(store, root, array, "array")
+        if all_chunks:
+            _require_all_chunks(store, key, root[key])
         if isinstance(source, DataFolder):
             source.watch(key)
         return matrix_of(store, root, key, label, missing)
+
+
+def _require_all_chunks(store: ZarrStore, key: str, node: Any) -> None:
+    parts = {f"{key}/{name}": node[name] for name in ("data", "indices", "indptr")} if is_group(node) else {key: node}
+    for name, part in parts.items():
+        if (absent := part.nchunks - part.nchunks_initialized) > 0:
+            raise FileFormatError(
+                f"{store}{f', array {name!r}' if name else ''}: {absent:,} of {part.nchunks:,} chunks are not there. "
+                "They are lost, or were never written because they hold nothing but the fill value "
+                f"({part.fill_value}); without all_chunks=True that is what they are read as."
+            )
