@@ -14,7 +14,7 @@ from slimline.data.block import Block
 from slimline.data.finite import missing_at_all
 from slimline.data.sparse_statistics import sparse_statistics, sums_at
 from slimline.data.statistics import ColumnStats
-from slimline.data.tiles import by_rows, raw_values, scaled_values, tiles
+from slimline.data.tiles import by_rows, filled_bytes, raw_values, scaled_values, stays_bytes, tiles
 from slimline.projections import Projection
 from slimline.projections.blocks import require_sound
 
@@ -70,7 +70,8 @@ def add_sketch(block: Block, projection: Projection, affine: Affine, out: NDArra
             if inside.trivial and not missing_at_all(part):
                 projection.apply(part.values, first_feature=part.columns.start, out=sums)
                 continue
-            for columns, values in tiles(part, inside, sums.dtype):
+            whole = stays_bytes(part, inside)
+            for columns, values in filled_bytes(part, inside) if whole else tiles(part, inside, sums.dtype):
                 projection.apply(values, first_feature=part.columns.start + columns.start, out=sums)
 
 

@@ -69,6 +69,30 @@ def tiles(block: Block, affine: Affine, dtype: Any) -> Iterator[tuple[slice, NDA
         yield columns, values
 
 
+def stays_bytes(block: Block, affine: Affine) -> bool:
+    """Say whether filling is all that is done to a block of bytes, and the fill is among their numbers."""
+    if affine.fill is None or affine.centre is not None or affine.factor is not None:
+        return False
+    if not isinstance(block.values, np.ndarray) or block.values.dtype not in (np.int8, np.uint8):
+        return False
+    limits = np.iinfo(block.values.dtype)
+    whole = (affine.fill == np.rint(affine.fill)) & (affine.fill >= limits.min) & (affine.fill <= limits.max)
+    return bool(whole.all())
+
+
+def filled_bytes(block: Block, affine: Affine) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Yield (columns within the block, values with missing ones filled): bytes, a few megabytes at a time."""
+    assert affine.fill is not None
+    step = max(tile_width(block, np.int8), 1)
+    for start in range(0, block.values.shape[1], step):
+        columns = slice(start, min(start + step, block.values.shape[1]))
+        values = block.values[:, columns]
+        if block.missing is not None:
+            fill = affine.fill[columns].astype(values.dtype)
+            values = np.where(values == values.dtype.type(block.missing), fill, values)
+        yield columns, values
+
+
 def exact_values(block: Block, affine: Affine) -> Any:
     """Return the values of a block in float64: sparse rows filled and scaled, dense rows standardised."""
     if sp.issparse(block.values):
