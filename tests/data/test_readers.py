@@ -61,14 +61,14 @@ class _Source:
 def test_what_libraries_raise_names_the_file(raised):
     with (
         pytest.raises(FileFormatError, match="some/file cannot be read as a thing"),
-        readers.library_errors(_Source(False), "a thing"),
+        readers.translated_errors(_Source(False), "a thing"),
     ):
         raise raised
-    with pytest.raises(FileChangedError), readers.library_errors(_Source(True), "a thing"):
+    with pytest.raises(FileChangedError), readers.translated_errors(_Source(True), "a thing"):
         raise raised
 
 
 def test_our_own_errors_and_interrupts_pass():
     for error in (InvalidParameterError("mine"), KeyboardInterrupt()):
-        with pytest.raises(type(error)), readers.library_errors(_Source(True), "a thing"):
+        with pytest.raises(type(error)), readers.translated_errors(_Source(True), "a thing"):
             raise error

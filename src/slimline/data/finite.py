@@ -58,8 +58,6 @@ def refuse_overflow(matrix: Matrix, dtype: Any) -> NoReturn:
 
 def missing_at_all(block: Block) -> bool:
     """Say whether a block of whole numbers has a missing value; NaN shows in the sums."""
-    if isinstance(block.values, PackedGenotypes):
-        return _any_equal(block.values.unpack("F"), MISSING_CALL)
     return block.missing is not None and _any_equal(block.values, block.missing)
 
 

@@ -43,7 +43,7 @@ def require_reader(package: str, extra: str, kind: str) -> Any:
 
 
 @contextmanager
-def library_errors(source: Watched, kind: str) -> Iterator[None]:
+def translated_errors(source: Watched, kind: str) -> Iterator[None]:
     """Turn whatever a reading library raises on a damaged file into an error that names the file.
 
     The libraries have no list of what they raise (a flipped bit may show as an `OSError`, a `KeyError`, a

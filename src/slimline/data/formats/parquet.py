@@ -14,7 +14,7 @@ from slimline.data.digest import digest
 from slimline.data.files import DataFile
 from slimline.data.formats.named import NamedMatrix, Names
 from slimline.data.formats.parquet_columns import Column, chosen_columns, common_type, vector
-from slimline.data.readers import library_errors, require_reader
+from slimline.data.readers import require_reader, translated_errors
 from slimline.errors import FileFormatError
 
 #: Bytes of a full-height panel, at most: three of them are in memory.
@@ -86,18 +86,18 @@ class ParquetMatrix(NamedMatrix):
             yield range(first, len(self._heights)), slice(row, row + height)
 
     def _block(self, file: Any, groups: range, rows: slice, columns: slice, buffers: Buffers) -> Block:
-        with library_errors(self._file, _KIND):
+        with translated_errors(self._file, _KIND):
             table = file.read_row_groups(list(groups), columns=self._columns[columns])
             self._require_height(table.num_rows, rows.stop - rows.start)
             return Block(rows, columns, self._filled(table, columns, buffers))
 
     def _batches(self, file: Any, groups: range, rows: slice, columns: slice, buffers: Buffers) -> Iterator[Block]:
         """Yield parts of a single column that is longer than a block."""
-        with library_errors(self._file, _KIND):
+        with translated_errors(self._file, _KIND):
             batches = file.iter_batches(batch_size=self._most, row_groups=list(groups), columns=self._columns[columns])
         row = rows.start
         while row < rows.stop:
-            with library_errors(self._file, _KIND):
+            with translated_errors(self._file, _KIND):
                 batch = next(batches, None)
                 height = 0 if batch is None else batch.num_rows
                 self._require_height(min(height, rows.stop - row), max(height, 1))
@@ -142,7 +142,7 @@ class ParquetMatrix(NamedMatrix):
 def opened(file: DataFile, metadata: Any = None) -> Any:
     """Return pyarrow's handle of a file; checksums of pages are looked at where there are any."""
     parquet = require_reader("pyarrow.parquet", "parquet", "Parquet files")
-    with library_errors(file, _KIND):
+    with translated_errors(file, _KIND):
         return parquet.ParquetFile(file.path, metadata=metadata, page_checksum_verification=True, pre_buffer=False)
 
 
@@ -168,7 +168,7 @@ def open_parquet(
     """
     require_reader("pyarrow.parquet", "parquet", "Parquet files")
     file = DataFile(path)
-    with opened(file) as handle, library_errors(file, _KIND):
+    with opened(file) as handle, translated_errors(file, _KIND):
         features, index = chosen_columns(handle, str(file), label, id, columns)
         identity = index if id is None else id
         labels = None if label is None else _column(handle, label)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from slimline.data.files import DataFile
 from slimline.data.folders import DataFolder
-from slimline.data.readers import library_errors
+from slimline.data.readers import translated_errors
 
 
 class Store(ABC):
@@ -35,7 +35,7 @@ class Store(ABC):
 
     def errors(self) -> AbstractContextManager[None]:
         """Return a context in which whatever the library raises becomes a slimline error."""
-        return library_errors(self.source, self.kind)
+        return translated_errors(self.source, self.kind)
 
     @abstractmethod
     def open(self) -> AbstractContextManager[Any]:
