@@ -97,6 +97,16 @@ def compressed_gather(indptr: Annotated[NDArray, dict(device='cpu', writable=Fal
 def compressed_scatter(indptr: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], data: Annotated[NDArray, dict(device='cpu', writable=False)], V: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], line_fill: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, index_fill: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
     """out[index] += value V[line]."""
 
+def descend_rows(z: Annotated[NDArray, dict(device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], diag: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], lam: float, a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], max_epochs: int, tolerance: float, seed: int) -> tuple:
+    """
+    Coordinate descent on a, with K = z z^T and v = z^T (y a) / lam; returns epochs and violation.
+    """
+
+def descend_gram(k: Annotated[NDArray, dict(device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], diag: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], lam: float, a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], product: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], max_epochs: int, tolerance: float, seed: int) -> tuple:
+    """
+    Coordinate descent on a, with product = k (y a) / lam; returns epochs and violation.
+    """
+
 class ParsedText:
     """What became of a piece of text."""
 

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "descent.hpp"
+
 namespace slimline {
 
 // Element types of X. Sums are kept in float64 for float64 and in float32 for all others.
@@ -22,6 +24,7 @@ enum Stream : uint32_t {
   stream_hadamard_sample = 5,
   stream_grouped = 6,
   stream_independent = 7,
+  stream_descent = 8,
 };
 
 // Lengths of the runs of zeros in a row of a sparse sign matrix: at least k zeros iff a 31-bit draw is below
@@ -168,6 +171,7 @@ struct Kernels {
   bool (*unpack)(const uint8_t* packed, size_t people, int8_t missing, int8_t* out);
   // the same for `variants` variants, turned: out[person * stride + variant]
   void (*unpack_turned)(const uint8_t* packed, ptrdiff_t packed_stride, size_t variants, size_t people, int8_t* out, ptrdiff_t stride);
+  DescentKernels descent[2];  // float32, float64
   // plain vector work
   void (*convert[type_count])(const void* x, size_t count, void* out);
   void (*axpy_f32)(float a, const float* x, float* y, size_t count);

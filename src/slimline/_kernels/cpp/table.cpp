@@ -16,6 +16,7 @@ const Kernels& table() {
     add_line_kernels(t);
     add_byte_kernels(t);
     add_genotype_kernels(t);
+    add_descent_kernels(t);
     return t;
   }();
   return built;

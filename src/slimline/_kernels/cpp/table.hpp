@@ -12,6 +12,7 @@ void add_hadamard_kernels(Kernels&);
 void add_line_kernels(Kernels&);
 void add_byte_kernels(Kernels&);
 void add_genotype_kernels(Kernels&);
+void add_descent_kernels(Kernels&);
 
 const Kernels& table();
 

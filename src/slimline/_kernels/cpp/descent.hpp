@@ -1,0 +1,56 @@
+// Coordinate descent for the dual of hinge and squared hinge: minimise over 0 <= a <= upper
+//
+//   1/(2 lam) (y a)^T K (y a) + 1/2 sum diag a^2 + sum (y q - 1) a
+//
+// K = Z Z^T through the rows of Z, or written out. What a step reads of one coordinate lies together.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace slimline {
+
+struct Coordinate {
+  double a;
+  double sign;       // y
+  double linear;     // y q - 1
+  double diag;
+  double upper;
+  double curvature;  // K_ii / lam + diag
+};
+
+// Rows of Z, or of K; `width` elements each, `stride` apart.
+struct Matrix {
+  const void* data;
+  ptrdiff_t stride;
+  size_t width;
+};
+
+struct Effort {
+  uint32_t first_epoch;   // numbers the shuffles, so that a call that goes on does not repeat one
+  uint32_t epochs;        // at most
+  double tolerance;
+  double floor;           // of the largest |K (y a) / lam|: what rounding blurs anyhow, so that more epochs would gain nothing
+  double largest_square;  // of a row
+  uint64_t seed;
+};
+
+struct Descent {
+  uint32_t epochs;
+  uint64_t steps;    // changes of a coordinate
+  double violation;  // largest projected gradient of the last epoch, in which every coordinate was looked at
+  double magnitude;  // of K (y a) / lam, at most or nearly so
+  bool overflow;     // a product was not finite; nothing else is then known
+};
+
+// `state` is Z^T (y a) / lam for rows, and K (y a) / lam for a Gram matrix, in the precision of the name: that of the matrix,
+// or float64 ("wide"). `order` is scratch of one entry a coordinate.
+struct DescentKernels {
+  using Run = Descent(const Matrix&, double lam, Coordinate*, size_t count, void* state, uint32_t* order, const Effort&);
+  Run *rows, *rows_wide, *gram, *gram_wide;
+  void (*squares)(const Matrix&, size_t rows, double* out);
+  // out += sum of weight times row, over the rows
+  void (*combine)(const Matrix&, size_t rows, const double* weight, double* out);
+};
+
+}  // namespace slimline
