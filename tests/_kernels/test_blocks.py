@@ -13,7 +13,7 @@ from slimline.testing.matrix_explicit import Explicit, ExplicitStats
 from slimline.testing.rounding import accumulation_error, require_close
 
 TYPES = ["f8", "f4", "f2", "i1", "u1", "i2", "?", "packed"]
-NAMES = ["dot", "tdot", "normal", "tile", "statistics"]
+NAMES = ["dot", "tdot", "normal", "squares", "tile", "statistics"]
 SIZES = [*range(1, 71)]
 
 
@@ -108,6 +108,15 @@ def _compare(name, case, k, threads, what):
         if np.isnan(expected[0]).any():  # the caller refuses such data when it sees the first part
             return
         _same(got[1], expected[1], (scaled @ size + np.abs(begin)) * (_gamma(n) + _gamma(d)), f"{what}, second part")
+    elif name == "squares":
+        weight = None if k % 2 else case.right(n, 1, 8)[:, 0] ** 2
+        begin = np.random.default_rng(6).random(n), np.random.default_rng(7).random(d)
+        got, expected = [b.copy() for b in begin], [b.copy() for b in begin]
+        one(*head, *affine, weight, *got, threads)
+        two(*head, *affine, weight, *expected)
+        sizes = np.sum(scaled**2, axis=1), (np.ones(n) if weight is None else weight) @ scaled**2
+        for part, one_part, two_part, size, start in zip(("rows", "columns"), got, expected, sizes, begin, strict=True):
+            _same(one_part, two_part, (size + start) * _gamma(n + d), f"{what}, {part}")
     elif name == "tile":
         for dtype in (np.float64, np.float32):
             got, expected = np.full((n, d), 77, dtype, order=case.order), np.empty((n, d))
@@ -137,7 +146,7 @@ def test_odd_sizes(name, dtype, each_instruction_set):
 
 
 # A second thread starts above about a millisecond of work.
-@pytest.mark.parametrize("name", ["dot", "tdot", "normal"])
+@pytest.mark.parametrize("name", ["dot", "tdot", "normal", "squares"])
 @pytest.mark.parametrize("dtype", TYPES)
 def test_several_threads(name, dtype, each_instruction_set):
     for order, shape in (("C", (1203, 1201)), ("F", (2402, 603))):
@@ -145,7 +154,7 @@ def test_several_threads(name, dtype, each_instruction_set):
         _compare(name, case, 9, 3, f"{name} of {dtype} {order} {shape} with 3 threads")
 
 
-@pytest.mark.parametrize("name", ["tile", "statistics"])
+@pytest.mark.parametrize("name", ["squares", "tile", "statistics"])
 @pytest.mark.parametrize("dtype", ["f4", "i1", "packed"])
 def test_several_threads_with_more_data(name, dtype):
     order, shape = ("C", (401, 20_001)) if dtype == "f4" else ("F", (4003, 2101))

@@ -99,6 +99,24 @@ def normal(
     out += values @ W
 
 
+def squares(
+    x: NDArray[Any],
+    samples: int,
+    missing: int | None,
+    centre: Maybe,
+    factor: Maybe,
+    fill: Maybe,
+    weight: Maybe,
+    rows: Floats,
+    columns: Floats,
+    threads: int = 1,
+) -> None:
+    """Add the squares of each row to `rows`, and those of each column, times the weights of the rows, to `columns`."""
+    values = _standardised(x, samples, missing, centre, factor, fill) ** 2
+    rows += values.sum(axis=1)
+    columns += values.sum(axis=0) if weight is None else weight @ values
+
+
 def statistics(
     x: NDArray[Any],
     samples: int,

@@ -5,6 +5,7 @@ from slimline.data.matrix import Matrix
 from slimline.data.open import open_matrix
 from slimline.data.progress import PassProgress, ProgressBar
 from slimline.data.simulate import Genotypes, PopulationModel, simulate_genotypes, write_genotypes
+from slimline.data.squares import Squares
 from slimline.data.statistics import ColumnStats
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "PassProgress",
     "PopulationModel",
     "ProgressBar",
+    "Squares",
     "open_matrix",
     "simulate_genotypes",
     "write_genotypes",

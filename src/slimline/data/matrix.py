@@ -20,6 +20,7 @@ from slimline.data.finite import refuse_overflow, require_finite
 from slimline.data.gram import GramSum, gram_of_rows
 from slimline.data.progress import Listener, PassProgress
 from slimline.data.sparse_shift import shifted
+from slimline.data.squares import Squares
 from slimline.data.statistics import ColumnStats, RunningStats
 from slimline.errors import InvalidParameterError
 from slimline.projections import Projection
@@ -166,13 +167,15 @@ class Matrix(ABC):
             self._require_finite(out, block.rows, block, affine)
         return out[:, 0] if flat else out
 
-    def tdot(self, A: Any) -> FloatMatrix:
+    def tdot(self, A: Any, squares: Squares | None = None) -> FloatMatrix:
         """Return Xᵀ A, in one pass.
 
         Parameters
         ----------
         A : array of shape (n_samples,) or (n_samples, k)
             Right-hand sides; all of them share the pass.
+        squares : Squares, optional
+            Filled with the sums of the squares of rows and columns, in the same pass.
 
         Returns
         -------
@@ -181,19 +184,24 @@ class Matrix(ABC):
         """
         A, flat = right_hand_sides(A, self.shape[0], "A", "sample")
         out = np.zeros((self.shape[1], A.shape[1]))
+        if squares is not None:
+            squares.begin(self.shape)
         for block, affine in self._pass("tdot"):
             with self._beside_the_reader():
                 products.add_tdot(block, A, affine, out)
             self._require_finite(out, block.columns, block, affine)
+            self._add_squares(squares, block, affine)
         return out[:, 0] if flat else out
 
-    def normal(self, A: Any) -> tuple[FloatMatrix, FloatMatrix]:
+    def normal(self, A: Any, squares: Squares | None = None) -> tuple[FloatMatrix, FloatMatrix]:
         """Return Xᵀ A and X Xᵀ A: in one pass where whole columns can be had, else in two.
 
         Parameters
         ----------
         A : array of shape (n_samples,) or (n_samples, k)
             Right-hand sides.
+        squares : Squares, optional
+            Filled with the sums of the squares of rows and columns, in the first pass.
 
         Returns
         -------
@@ -203,14 +211,17 @@ class Matrix(ABC):
             X Xᵀ A.
         """
         if not self.whole_columns:
-            W = self.tdot(A)
+            W = self.tdot(A, squares)
             return W, self.dot(W)
         A, flat = right_hand_sides(A, self.shape[0], "A", "sample")
         W, out = np.zeros((self.shape[1], A.shape[1])), np.zeros(A.shape)
+        if squares is not None:
+            squares.begin(self.shape)
         for block, affine in self._pass("normal", whole_columns=True):
             with self._beside_the_reader():
                 products.add_normal(block, A, affine, W, out)
             self._require_finite(W, block.columns, block, affine)
+            self._add_squares(squares, block, affine)
         return (W[:, 0], out[:, 0]) if flat else (W, out)
 
     def gram(self) -> FloatMatrix:
@@ -253,12 +264,10 @@ class Matrix(ABC):
 
     def row_norms(self) -> NDArray[np.float64]:
         """Return the Euclidean norm of each row, in one pass."""
-        squares = np.zeros(self.shape[0])
+        squares = Squares(*self.shape)
         for block, affine in self._pass("row_norms"):
-            with self._beside_the_reader():
-                squares[block.rows] += products.row_squares(block, affine)
-            self._require_finite(squares, block.rows, block, affine)
-        return np.sqrt(squares)
+            self._add_squares(squares, block, affine)
+        return np.sqrt(squares.rows)
 
     # Views -----------------------------------------------------------------------------------------
 
@@ -364,6 +373,14 @@ class Matrix(ABC):
         if not np.isfinite(sums[where]).all():
             require_finite(self, block, affine, missing=missing)
             refuse_overflow(self, sums.dtype)
+
+    def _add_squares(self, squares: Squares | None, block: Block, affine: Affine) -> None:
+        if squares is None:
+            return
+        with self._beside_the_reader():
+            squares.add(block, affine)
+        self._require_finite(squares.rows, block.rows, block, affine)
+        self._require_finite(squares.columns, block.columns, block, affine)
 
     def _sound(self, stats: ColumnStats) -> ColumnStats:
         if not np.isfinite(stats.deviation).all():

@@ -12,7 +12,7 @@ from slimline._kernels import _native, thread_count
 from slimline.data.affine import Affine
 from slimline.data.block import Block
 from slimline.data.finite import missing_at_all
-from slimline.data.sparse_statistics import sparse_statistics, sums_at
+from slimline.data.sparse_statistics import sparse_statistics
 from slimline.data.statistics import ColumnStats
 from slimline.data.tiles import by_rows, filled_bytes, raw_values, scaled_values, stays_bytes, tiles
 from slimline.projections import Projection
@@ -103,25 +103,6 @@ def statistics(block: Block, affine: Affine, weights: Floats | None) -> ColumnSt
     else:
         fill_in(slice(None), *raw_values(block), block.missing)
     return ColumnStats(weight, mean * weight, mean, deviation, nonzeros, absent, block.values.shape[0])
-
-
-def row_squares(block: Block, affine: Affine) -> Floats:
-    """Return the sum of the squares of each row of a block."""
-    out = np.zeros(block.values.shape[0])
-    if sp.issparse(block.values):
-        x = scaled_values(block.values, affine).tocsr()
-        rows = np.repeat(np.arange(out.size), np.diff(x.indptr))
-        squares = x.data * x.data
-        if affine.centre is not None:
-            middle = affine.centre if affine.factor is None else affine.centre * affine.factor
-            # (x - c)² = x (x - 2c) + c², and c² for what is not stored
-            squares = x.data * (x.data - 2.0 * middle[x.indices])
-            out += middle @ middle
-        out += sums_at(rows, squares, out.size)
-        return np.maximum(out, 0.0)
-    for _, values in tiles(block, affine, np.float64):
-        out += np.einsum("ij,ij->i", values, values)
-    return out
 
 
 class _Rows:

@@ -32,6 +32,8 @@ void block_dot(const Lines&, const Standard&, const double* w, size_t k, double*
 void block_tdot(const Lines&, const Standard&, const double* a, size_t k, double* out, int threads);
 // w (columns x k) = X^T A and out (rows x k) += X X^T A, for a block with all rows
 void block_normal(const Lines&, const Standard&, const double* a, size_t k, double* w, double* out, int threads);
+// rows[i] += Σ_j x_ij² and columns[j] += Σ_i weight[i] x_ij² (none: 1), in one sweep
+void block_squares(const Lines&, const Standard&, const double* weight, double* rows, double* columns, int threads);
 // the values, in lines as in the block, `stride` elements apart
 template <class T> void block_tile(const Lines&, const Standard&, T* out, ptrdiff_t stride, int threads);
 void block_statistics(const Lines&, const Standard&, const double* weights, const Moments&, int threads);

@@ -5,10 +5,10 @@
 
 namespace slimline::SLIMLINE_ISA {
 
-template <class S> constexpr bool is_float = false;
-template <> constexpr bool is_float<float> = true;
-template <> constexpr bool is_float<double> = true;
-template <> constexpr bool is_float<half> = true;
+template <class S> inline constexpr bool is_float = false;
+template <> inline constexpr bool is_float<float> = true;
+template <> inline constexpr bool is_float<double> = true;
+template <> inline constexpr bool is_float<half> = true;
 
 // One vector of consecutive elements.
 template <class S> SLIMLINE_INLINE vd load_double(const S* p) {

@@ -103,6 +103,9 @@ struct LineKernels {
   // the values themselves, times a factor (none: 1)
   void (*write_f32[3][2])(const Shift&, const double* factor, const void* x, ptrdiff_t stride, size_t lines, size_t length, float* out, ptrdiff_t out_stride);
   void (*write_f64[3][2])(const Shift&, const double* factor, const void* x, ptrdiff_t stride, size_t lines, size_t length, double* out, ptrdiff_t out_stride);
+  // the squares of the values, each times the factor of its column before: added to the sum of its line and to that of its
+  // place; in those of the columns of X it counts with the weight of its row
+  void (*squares[3][2])(const Shift&, const double* factor, const void* x, ptrdiff_t stride, size_t lines, size_t length, const double* weight, double* of_lines, double* of_places);
   void (*line_statistics)(const void* x, size_t length, bool has_missing, double missing, const double* weights, Moments&);
   void (*place_statistics)(const void* x, ptrdiff_t stride, size_t lines, size_t length, bool has_missing, double missing, const double* weights, Moments&);
 };

@@ -172,6 +172,17 @@ void statistics(Array x, size_t samples, std::optional<int> missing, Maybe weigh
   without_gil([&] { block_statistics(lines, s, by_row, m, threads); });
 }
 
+void squares(Array x, size_t samples, std::optional<int> missing, Maybe centre, Maybe factor, Maybe fill, Maybe weight, OwnVector rows,
+             OwnVector columns, int threads) {
+  const Lines lines = lines_of(x, samples);
+  const Standard s = standard_of(lines, missing, centre, factor, fill);
+  if (weight && weight->shape(0) != lines.rows()) refuse("weight must have one entry a row");
+  if (rows.shape(0) != lines.rows() || columns.shape(0) != lines.columns()) refuse("results must have one entry a row and one a column");
+  if (weight) require_aligned(*weight, "weight");
+  require_aligned(rows, "rows"), require_aligned(columns, "columns");
+  without_gil([&] { block_squares(lines, s, weight ? weight->data() : nullptr, rows.data(), columns.data(), threads); });
+}
+
 template <bool gathers>
 void compressed(Array pointer, Array index, Array value, Table v, Maybe line_fill, Maybe place_fill, Sums out, int threads) {
   for (const Array* a : {&pointer, &index, &value}) {
@@ -223,6 +234,9 @@ void bind_blocks(nb::module_& m) {
         "fill"_a.noconvert().none(), "out"_a.noconvert(), "threads"_a, "The standardised values.");
   m.def("block_statistics", &statistics, "x"_a.noconvert(), "samples"_a, "missing"_a.none(), "weights"_a.noconvert().none(), "weight"_a.noconvert(), "mean"_a.noconvert(),
         "deviation"_a.noconvert(), "nonzeros"_a.noconvert(), "absent"_a.noconvert(), "threads"_a, "Weight, mean, squared deviations, non-zeros and missing values of each column.");
+  m.def("block_squares", &squares, "x"_a.noconvert(), "samples"_a, "missing"_a.none(), "centre"_a.noconvert().none(), "factor"_a.noconvert().none(),
+        "fill"_a.noconvert().none(), "weight"_a.noconvert().none(), "rows"_a.noconvert(), "columns"_a.noconvert(), "threads"_a,
+        "rows += the sum of the squares of each row, columns += that of each column, by the weights of the rows.");
   m.def("compressed_gather", &compressed<true>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "V"_a.noconvert(), "line_fill"_a.noconvert().none(),
         "index_fill"_a.noconvert().none(), "out"_a.noconvert(), "threads"_a, "out[line] += value V[index].");
   m.def("compressed_scatter", &compressed<false>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "V"_a.noconvert(), "line_fill"_a.noconvert().none(),

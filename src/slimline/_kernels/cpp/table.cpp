@@ -14,6 +14,7 @@ const Kernels& table() {
     add_grouped_kernels(t);
     add_hadamard_kernels(t);
     add_line_kernels(t);
+    add_square_kernels(t);
     add_byte_kernels(t);
     add_genotype_kernels(t);
     add_descent_kernels(t);

@@ -10,6 +10,7 @@ void add_scatter_kernels(Kernels&);
 void add_grouped_kernels(Kernels&);
 void add_hadamard_kernels(Kernels&);
 void add_line_kernels(Kernels&);
+void add_square_kernels(Kernels&);
 void add_byte_kernels(Kernels&);
 void add_genotype_kernels(Kernels&);
 void add_descent_kernels(Kernels&);
