@@ -1,0 +1,156 @@
+"""What the classifiers are given, checked: data as a `Matrix`, labels as class numbers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import sklearn
+from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from slimline.data import Matrix, open_matrix
+from slimline.errors import DataError
+
+#: How many names a message lists.
+_NAMES_SHOWN = 5
+
+
+def as_matrix(estimator: Any, X: Any, *, reset: bool) -> Matrix:
+    """Return data as a `Matrix`, and record or compare the number and the names of its columns.
+
+    Numbers keep their type; truth values stay, objects become float64, as in scikit-learn. A `Matrix` is not read:
+    its passes refuse what is not finite. An array in memory is looked through here, unless scikit-learn's
+    `assume_finite` is set; one that is mapped from a file is not.
+
+    Parameters
+    ----------
+    estimator : object
+        Gets `n_features_in_` and `feature_names_in_`, or has them.
+    X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
+        Data.
+    reset : bool
+        True in `fit`: record. False: compare.
+
+    Returns
+    -------
+    matrix : Matrix
+        X itself, where it is one already; else X without a copy, where its type and layout allow.
+    """
+    if isinstance(X, Matrix):
+        _require_some(X)
+        _record_names(estimator, _texts(X.feature_names), reset)
+        _record_number(estimator, X.shape[1], reset)
+        return X
+    mapped = type(X) is np.memmap and X.ndim == 2 and X.dtype.kind in "fiub" and X.size > 0
+    if mapped:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return open_matrix(X)
+    array = validate_data(
+        estimator, X, reset=reset, accept_sparse=["csr", "csc"], dtype="numeric", ensure_all_finite=False
+    )
+    _require_finite(array, type(estimator).__name__)
+    options: dict[str, Any] = {"name": "X"}
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+        options["feature_names"] = [str(name) for name in X.columns]
+    return open_matrix(array, **options)
+
+
+def class_labels(y: Any, n_samples: int | None = None) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the classes, in order, and the number of each sample's class among them.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        A class label a sample: whole numbers, texts, truth values.
+    n_samples : int, optional
+        How many there must be.
+
+    Returns
+    -------
+    classes : array of shape (n_classes,)
+        The labels that occur, sorted: two or more.
+    codes : array of shape (n_samples,)
+        `classes[codes]` is y.
+    """
+    if y is None:
+        raise DataError("this estimator requires y to be passed, but the target y is None.")
+    labels = column_or_1d(y, warn=True)
+    if n_samples is not None:
+        check_consistent_length(np.broadcast_to(0, n_samples), labels)
+    assert_all_finite(labels, input_name="y")
+    check_classification_targets(labels)
+    classes, codes = np.unique(labels, return_inverse=True)
+    if classes.size < 2:
+        held = f"only one class, {classes.tolist()[0]!r}" if classes.size else "no class"
+        raise DataError(f"y holds {held}: a classifier needs samples of at least two classes.")
+    return classes, codes
+
+
+def _require_finite(array: Any, name: str) -> None:
+    """Raise scikit-learn's error for NaN and infinity."""
+    values = array.data if sp.issparse(array) else array  # type: ignore[attr-defined]
+    if values.dtype.kind != "f" or sklearn.get_config()["assume_finite"]:
+        return
+    with np.errstate(invalid="ignore", over="ignore"):
+        total = values.sum(dtype=np.float32 if values.itemsize == 2 else None)
+    if not np.isfinite(total):  # a value, or the sum of finite ones
+        assert_all_finite(values, estimator_name=name, input_name="X")
+
+
+def _require_some(matrix: Matrix) -> None:
+    for size, what in zip(matrix.shape, ("sample", "feature"), strict=True):
+        if size < 1:
+            raise DataError(
+                f"{matrix.name}: found 0 {what}(s) (shape={matrix.shape}) while a minimum of 1 is required."
+            )
+
+
+def _record_number(estimator: Any, n_features: int, reset: bool) -> None:
+    if reset:
+        estimator.n_features_in_ = n_features
+    elif n_features != estimator.n_features_in_:
+        raise DataError(
+            f"X has {n_features} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )
+
+
+def _texts(names: Sequence[str] | None) -> NDArray[np.object_] | None:
+    return None if names is None else np.asarray([str(name) for name in names], dtype=object)
+
+
+def _record_names(estimator: Any, names: NDArray[np.object_] | None, reset: bool) -> None:
+    """Do for the names of a `Matrix` what scikit-learn does for those of a frame."""
+    kind = type(estimator).__name__
+    if reset:
+        estimator.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            estimator.feature_names_in_ = names
+        return
+    fitted = getattr(estimator, "feature_names_in_", None)
+    if names is None and fitted is None:
+        return
+    if fitted is None:
+        warnings.warn(f"X has feature names, but {kind} was fitted without feature names", stacklevel=4)
+    elif names is None:
+        warnings.warn(f"X does not have valid feature names, but {kind} was fitted with feature names", stacklevel=4)
+    elif not np.array_equal(fitted, names):
+        raise DataError(_difference(fitted, names))
+
+
+def _difference(fitted: NDArray[np.object_], names: NDArray[np.object_]) -> str:
+    message = "The feature names should match those that were passed during fit.\n"
+    unseen, missing = sorted(set(names) - set(fitted)), sorted(set(fitted) - set(names))
+    for found, what in ((unseen, "unseen at fit time"), (missing, "seen at fit time, yet now missing")):
+        if found:
+            shown = [*found[:_NAMES_SHOWN], *(["..."] if len(found) > _NAMES_SHOWN else [])]
+            message += f"Feature names {what}:\n" + "".join(f"- {name}\n" for name in shown)
+    if not unseen and not missing:
+        message += "Feature names must be in the same order as they were in fit.\n"
+    return message
