@@ -7,6 +7,7 @@ features, and proves how far they are from what training on everything would hav
 from slimline import laws
 from slimline.data import open_matrix
 from slimline.estimators import (
+    CertifiedClassifier,
     GaussianProjection,
     HadamardProjection,
     SignProjection,
@@ -18,6 +19,7 @@ from slimline.estimators import (
 __version__ = "0.1.0"
 
 __all__ = [
+    "CertifiedClassifier",
     "GaussianProjection",
     "HadamardProjection",
     "SignProjection",

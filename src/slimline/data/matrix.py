@@ -66,6 +66,8 @@ class Matrix(ABC):
     whole_columns = False
     #: Whether the next block should be made while the last one is computed on: yes, where making it means reading.
     reads_ahead = True
+    #: Share of the values that are stored, where only those that are not zero are; None: all of them.
+    density: float | None = None
 
     def __init__(self, shape: tuple[int, int], dtype: Any, name: str) -> None:
         self.shape = (int(shape[0]), int(shape[1]))

@@ -32,6 +32,7 @@ class RowView(Matrix):
         self._counter = base._counter
         self.whole_columns = base.whole_columns
         self.reads_ahead = base.reads_ahead
+        self.density = base.density
         # positions of the view, by the row that they show
         self._order = np.argsort(self._index, kind="stable")
         self._sorted = self._index[self._order]

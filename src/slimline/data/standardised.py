@@ -39,6 +39,7 @@ class Standardised(Matrix):
         self._counter = base._counter
         self.whole_columns = base.whole_columns
         self.reads_ahead = base.reads_ahead
+        self.density = base.density
         d = base.shape[1]
         self._centre = _rule(centre, "centre", ("mean",), d)
         self._scale = _rule(scale, "scale", ("std",), d)

@@ -1,5 +1,6 @@
 """The scikit-learn classes: validation and wiring, no mathematics."""
 
+from slimline.estimators.certified_classifier import CertifiedClassifier
 from slimline.estimators.gaussian_projection import GaussianProjection
 from slimline.estimators.hadamard_projection import HadamardProjection
 from slimline.estimators.make_projection import make_projection
@@ -8,6 +9,7 @@ from slimline.estimators.sparse_embedding import SparseEmbedding
 from slimline.estimators.sparse_sign_projection import SparseSignProjection
 
 __all__ = [
+    "CertifiedClassifier",
     "GaussianProjection",
     "HadamardProjection",
     "SignProjection",

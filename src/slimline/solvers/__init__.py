@@ -1,1 +1,9 @@
-"""Solvers of the small problem: losses with their conjugates, primal and dual variables, duality gap."""
+"""Losses with their conjugates, and solvers of the small problem: primal, dual variables and gap."""
+
+from slimline.solvers.gram_form import solve_gram
+from slimline.solvers.losses import LOSSES, Loss, loss_named
+from slimline.solvers.problem import SmallProblem, Solution
+from slimline.solvers.rows_features import Rows
+from slimline.solvers.rows_form import solve_rows
+
+__all__ = ["LOSSES", "Loss", "Rows", "SmallProblem", "Solution", "loss_named", "solve_gram", "solve_rows"]

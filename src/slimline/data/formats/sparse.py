@@ -55,6 +55,7 @@ class SparseMatrix(NamedMatrix):
         super().__init__(array.shape, array.dtype if array.dtype in KERNEL_TYPES else np.float64, name)
         self._canonical = bool(self._array.has_canonical_format)
         self.whole_columns = self._array.format == "csc"
+        self.density = self._array.nnz / max(self.shape[0] * self.shape[1], 1)
         self.names = Names.given(feature_names, sample_ids, labels, self.shape, name)
 
     def blocks(self, whole_columns: bool = False) -> Iterator[Block]:

@@ -1,0 +1,147 @@
+"""From checked data to an outcome: routes, projections and recovery wired together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from slimline.errors import InvalidParameterError
+from slimline.estimators.make_projection import make_projection
+from slimline.estimators.random_projection import RandomProjection
+from slimline.planning import Route
+from slimline.projections import Projection
+from slimline.recovery import (
+    Outcome,
+    Step,
+    Task,
+    TrainingData,
+    exact_model,
+    growing,
+    recover_certified,
+    recover_dual,
+    recover_iterative,
+    recover_naive,
+    sketch_model,
+)
+
+RECOVERIES = ("certified", "dual", "iterative", "naive")
+#: What the Gram route asks for: one step reaches it unless rounding is in the way, and then a second may help.
+_EXACT = 1e-8
+#: A sketch may grow to so many components for each sample.
+_MOST_COMPONENTS = 64
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """How an outcome is to be reached.
+
+    Parameters
+    ----------
+    route : Route
+        Sketch or Gram matrix.
+    recovery : str
+        One of `RECOVERIES`.
+    projection : str or transformer
+        Family, or a projection transformer.
+    seed : int
+        Of the projection.
+    tol : float
+        Certified relative error to stop at.
+    max_passes : int
+        Passes at most.
+    """
+
+    route: Route
+    recovery: str
+    projection: Any
+    seed: int
+    tol: float
+    max_passes: int
+
+    def outcome(self, data: TrainingData, tasks: Sequence[Task], on_step: Callable[[Step], None]) -> Outcome:
+        """Return what is reached for all tasks together.
+
+        Parameters
+        ----------
+        data : TrainingData
+            X.
+        tasks : sequence of Task
+            Problems over its rows.
+        on_step : callable
+            Told of every step.
+
+        Returns
+        -------
+        outcome : Outcome
+            Points, proofs and history.
+        """
+        if self.route.method == "gram":
+            model = exact_model(data)
+            tol = min(self.tol, _EXACT)
+            most = data.passes + 6 * data.passes_of_a_step
+            return recover_certified(data, tasks, model, tol=tol, max_passes=most, on_step=on_step)
+        first = self.draw(data.shape[1], 0)
+        if self.recovery == "naive":
+            Z: NDArray[Any] = data.matrix.sketch(first)
+            return recover_naive(data, tasks, sketch_model(data, first, Z), Z, first, on_step=on_step)
+        model = sketch_model(data, first)
+        if self.recovery == "dual":
+            return recover_dual(data, tasks, model, on_step=on_step)
+        limits: dict[str, Any] = {"tol": self.tol, "max_passes": self.max_passes, "on_step": on_step}
+        if self.recovery == "iterative":
+            return recover_iterative(data, tasks, model, **limits)
+        most = max(_MOST_COMPONENTS * data.shape[0], 2 * first.n_components)
+        improve = growing(data, lambda k: self.draw(data.shape[1], k), most)
+        return recover_certified(data, tasks, model, improve=improve, **limits)
+
+    def draw(self, n_features: int, number: int) -> Projection:
+        """Return the projection of the first sketch (0) or of a later one.
+
+        Parameters
+        ----------
+        n_features : int
+            d.
+        number : int
+            Which one.
+
+        Returns
+        -------
+        projection : Projection
+            Frozen.
+        """
+        return frozen_projection(self.projection, n_features, self.route.n_components, self.seed + number)
+
+
+def frozen_projection(projection: Any, n_features: int, n_components: int, seed: int) -> Projection:
+    """Return the frozen projection that a family name or a transformer stands for.
+
+    Parameters
+    ----------
+    projection : str or transformer
+        A name of `make_projection`, or one of the projection transformers.
+    n_features, n_components : int
+        Sizes.
+    seed : int
+        Seed.
+
+    Returns
+    -------
+    projection : Projection
+        Of these sizes.
+    """
+    if isinstance(projection, str):
+        transformer = make_projection(projection, n_components)
+    elif isinstance(projection, RandomProjection):
+        transformer = clone(projection).set_params(n_components=n_components)
+    else:
+        raise InvalidParameterError(
+            f"projection must be the name of a family or a projection transformer; got {projection!r}."
+        )
+    transformer.set_params(random_state=int(seed % (2**32)))
+    shape_only = np.broadcast_to(np.float32(0.0), (1, n_features))
+    return transformer.fit(shape_only).projection_

@@ -1,0 +1,196 @@
+"""What a fitted certified classifier does: predict, and say what is proved."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from slimline.data import Matrix
+from slimline.errors import DataError, InvalidParameterError
+from slimline.estimators.validation import as_matrix
+from slimline.recovery import Certificate, TopFeatures, membership
+from slimline.recovery.rounding import sum_error
+
+Floats = NDArray[np.float64]
+
+
+def _requires_logistic(estimator: Any) -> bool:
+    if estimator.loss != "logistic":
+        raise AttributeError(f'probabilities need loss="logistic"; this classifier has loss={estimator.loss!r}.')
+    return True
+
+
+class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the certified classifiers; not for direct use."""
+
+    loss: str
+    classes_: NDArray[Any]
+    coef_: Floats
+    intercept_: Floats
+    certificate_: Certificate
+    n_features_in_: int
+    _constant: float
+    _centre: Floats | None
+    _factor: Floats | None
+    _fill: Floats | None
+
+    # Prediction ------------------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return X coef_ᵀ + intercept_.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        scores : array of shape (n_samples,) or (n_samples, n_classes)
+            For two classes one score: above 0 means the second.
+        """
+        check_is_fitted(self)
+        matrix = self._filled(as_matrix(self, X, reset=False))
+        scores = matrix.dot(np.ascontiguousarray(self.coef_.T)) + self.intercept_
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the label of each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+            Of the class with the highest score.
+        """
+        scores = self.decision_function(X)
+        index = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[index])
+
+    @available_if(_requires_logistic)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each class; for the logistic loss.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        probability : array of shape (n_samples, n_classes)
+            One against the rest, made to sum to 1, where there are more than two.
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        each = np.maximum(expit(scores), np.finfo(float).tiny)
+        return np.asarray(each / each.sum(axis=1, keepdims=True))
+
+    @available_if(_requires_logistic)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithm of `predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        log_probability : array of shape (n_samples, n_classes)
+            Natural logarithms.
+        """
+        return np.asarray(np.log(self.predict_proba(X)))
+
+    # Claims ----------------------------------------------------------------------------------------
+
+    def certified(self, X: Any) -> NDArray[np.bool_]:
+        """Say which predictions are proved equal to those of the exact full-data model; takes two passes over `X`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        proved : array of shape (n_samples,), bool
+            Equal to what training on everything, to the end, would predict; not: true of the world.
+        """
+        check_is_fitted(self)
+        matrix = as_matrix(self, X, reset=False)
+        if self._centre is not None and self._factor is not None:
+            matrix = matrix.standardised(self._centre, 1.0 / self._factor, self._fill)
+        weights, radius = self.certificate_.weights, self.certificate_.radius
+        scores = matrix.dot(np.ascontiguousarray(weights[:, :-1].T)) + self._constant * weights[:, -1]
+        offset = 0.0
+        if self._centre is not None and self._factor is not None:
+            offset = float(np.linalg.norm(self._centre * self._factor))
+        size = np.sqrt(np.square(matrix.row_norms()) * (1.0 + 1e-6) + self._constant**2)
+        lost = sum_error(matrix.shape[1] + 1) * np.linalg.norm(weights, axis=1) * (size + 2.0 * offset)[:, None]
+        slack = radius * size[:, None] + lost
+        if len(radius) == 1:
+            return np.asarray(np.abs(scores[:, 0]) > slack[:, 0])
+        winner = scores.argmax(axis=1)
+        row = np.arange(len(winner))
+        ahead = scores[row, winner][:, None] - scores > slack[row, winner][:, None] + slack
+        ahead[row, winner] = True
+        return np.asarray(ahead.all(axis=1))
+
+    def top_features(self, k: int = 20, label: Any = None) -> TopFeatures:
+        """Return the features of the largest weights, with intervals, and whether their place is proved.
+
+        Parameters
+        ----------
+        k : int
+            How many.
+        label : object, optional
+            With more than two classes: the class whose weights are meant; else a feature counts by its largest
+            weight over the classes.
+
+        Returns
+        -------
+        features : TopFeatures
+            In falling order of absolute (standardised) weight.
+        """
+        check_is_fitted(self)
+        if isinstance(k, bool) or not isinstance(k, Integral) or not 1 <= k <= self.n_features_in_:
+            raise InvalidParameterError(f"k must be a whole number from 1 to {self.n_features_in_}; got {k!r}.")
+        centre, radius = self.certificate_.interval_centre, self.certificate_.interval_radius
+        weights = self.certificate_.weights[:, :-1]
+        if label is not None and len(centre) > 1:
+            found = np.flatnonzero(self.classes_ == label)
+            if found.size == 0:
+                raise DataError(f"label={label!r} is not one of the classes: {self.classes_.tolist()}.")
+            centre, radius, weights = centre[found], radius[found], weights[found]
+        task = np.abs(weights).argmax(axis=0)
+        column = np.arange(weights.shape[1])
+        weight, middle, around = weights[task, column], centre[task, column], radius[task, column]
+        proved, _ = membership(centre, radius, int(k))
+        order = np.argsort(-np.abs(weight), kind="stable")[: int(k)]
+        names = getattr(self, "feature_names_in_", None)
+        name = np.array([f"x{j}" for j in order], dtype=object) if names is None else np.asarray(names)[order]
+        middle, around = middle[order], around[order]
+        return TopFeatures(order, name, weight[order], middle - around, middle + around, proved[order])
+
+    # scikit-learn ----------------------------------------------------------------------------------
+
+    def _filled(self, matrix: Matrix) -> Matrix:
+        return matrix if self._fill is None else matrix.standardised(None, None, self._fill)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,80 @@
+"""Parameters of the certified classifiers, checked, and what follows from labels and weights."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.errors import InvalidParameterError
+from slimline.estimators.certified_fit import RECOVERIES
+from slimline.solvers import loss_named
+
+Floats = NDArray[np.float64]
+
+
+def check_parameters(estimator: Any) -> None:
+    """Refuse parameters that cannot work, before any data are read.
+
+    Parameters
+    ----------
+    estimator : CertifiedClassifier
+        Its parameters.
+    """
+    loss_named(estimator.loss)
+    for name in ("C", "tol", "intercept_scaling"):
+        value = getattr(estimator, name, 1.0)  # a search over C has no C
+        if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < np.inf:
+            raise InvalidParameterError(f"{name} must be a number above 0; got {value!r}.")
+    for name, choices in (("method", ("auto", "sketch", "gram")), ("recovery", RECOVERIES)):
+        if getattr(estimator, name) not in choices:
+            raise InvalidParameterError(f"{name} must be one of {choices}; got {getattr(estimator, name)!r}.")
+    r = estimator.n_components
+    if r != "auto" and (isinstance(r, bool) or not isinstance(r, Integral) or r < 1):
+        raise InvalidParameterError(f'n_components must be "auto" or a whole number above 0; got {r!r}.')
+    if (
+        isinstance(estimator.max_passes, bool)
+        or not isinstance(estimator.max_passes, Integral)
+        or estimator.max_passes < 1
+    ):
+        raise InvalidParameterError(f"max_passes must be a whole number above 0; got {estimator.max_passes!r}.")
+    if estimator.recovery != "certified" and estimator.method == "gram":
+        raise InvalidParameterError(f'recovery={estimator.recovery!r} needs a sketch: it cannot go with method="gram".')
+
+
+def class_signs(codes: NDArray[np.intp], n_classes: int) -> list[Floats]:
+    """Return the labels ±1 of each task: one for two classes, else each class against the rest.
+
+    Parameters
+    ----------
+    codes : array of shape (n_samples,)
+        Class number of each sample.
+    n_classes : int
+        Two or more.
+
+    Returns
+    -------
+    signs : list of array
+        One array a task.
+    """
+    positive = [1] if n_classes == 2 else range(n_classes)
+    return [np.where(codes == k, 1.0, -1.0) for k in positive]
+
+
+def effective_samples(weight: Floats) -> float:
+    """Return how many samples the cost model should think of: a weight of 2 is a row that comes twice.
+
+    Parameters
+    ----------
+    weight : array of shape (n_samples,)
+        Sample weights.
+
+    Returns
+    -------
+    samples : float
+        Their sum, within reason: weights may be on any scale.
+    """
+    n = len(weight)
+    return float(np.clip(weight.sum(), n / 16.0, n * 16.0))

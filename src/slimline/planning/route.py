@@ -1,0 +1,147 @@
+"""The cost model: sketch or Gram matrix, and how many components.
+
+Times are those of the parts, from the shapes and from three measured speeds of the machine. All that depends on the
+number of samples takes the sum of the sample weights for it, so that a weight of 2 and a repeated row lead to the
+same choice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from slimline.data import Matrix
+from slimline.planning.machine import this_machine
+
+#: Steps that a well-chosen sketch takes to a certified error of 1e-2.
+_STEPS = 4
+#: Share of the reading speed that a pass with one right-hand side reaches, by bytes of an element.
+_SHARE = {8: 0.7, 4: 0.5, 2: 0.3, 1: 0.15}
+#: Seconds a stored value of a sparse matrix takes in a pass.
+_SPARSE_VALUE = 2e-9
+#: The Gram matrix may take this much memory.
+_GRAM_BYTES = 4 << 30
+#: And the sketch this much.
+_SKETCH_BYTES = 1 << 29
+
+
+@dataclass(frozen=True)
+class Route:
+    """How a problem is solved.
+
+    Parameters
+    ----------
+    method : str
+        "sketch" or "gram".
+    n_components : int
+        Components of the sketch; 0 for "gram".
+    sketch_seconds, gram_seconds : float
+        What the cost model expects of either.
+    reason : str
+        In words.
+    """
+
+    method: str
+    n_components: int
+    sketch_seconds: float
+    gram_seconds: float
+    reason: str
+
+
+def choose_route(
+    matrix: Matrix, samples: float, n_tasks: int, method: str = "auto", n_components: int | str = "auto"
+) -> Route:
+    """Return the route that the cost model expects to be faster.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        X.
+    samples : float
+        Samples that count: the sum of the sample weights.
+    n_tasks : int
+        Problems that share the passes: classes.
+    method : str
+        "auto", "sketch" or "gram": one that is asked for is taken.
+    n_components : int or "auto"
+        Components of the sketch.
+
+    Returns
+    -------
+    route : Route
+        With the times that decided.
+    """
+    n, d = max(samples, 1.0), matrix.shape[1]
+    r = default_components(matrix, n) if n_components == "auto" else int(n_components)
+    read = _pass_seconds(matrix, n)
+    machine = this_machine()
+    solve = n_tasks * min(n, 5000.0) ** 3 / 3.0 / machine.float64
+    gram = _gram_seconds(matrix, n) + 2.0 * read * n_tasks**0.5 + 4.0 * solve
+    rows = n > max(5000, r)
+    model = 0.0 if rows else 0.5 * n * n * r / machine.float32
+    small = n_tasks * 60.0 * n * r * 4.0 / machine.read if rows else 2.0 * solve
+    sketch = 2.0 * read + model + _STEPS * (_passes(matrix) * read * n_tasks**0.5 + small)
+    if method != "auto":
+        chosen, reason = method, "asked for"
+    elif min(n, d) <= 400 or d <= r:
+        chosen, reason = "gram", "the problem is small"
+    elif 8.0 * min(n, d) * n > _GRAM_BYTES:
+        chosen, reason = "sketch", "the Gram matrix would take too much memory"
+    else:
+        chosen = "gram" if gram <= sketch else "sketch"
+        reason = f"the cost model expects {sketch:.2g} s for the sketch and {gram:.2g} s for the Gram matrix"
+    if chosen == "sketch" and r >= d:
+        chosen, reason = "gram", "a sketch of as many components as there are features saves nothing"
+    return Route(chosen, r if chosen == "sketch" else 0, sketch, gram, reason)
+
+
+def default_components(matrix: Matrix, samples: float) -> int:
+    """Return the number of components that "auto" stands for.
+
+    Four times the samples, more where that costs less than a pass over the data, and at most a quarter of the
+    features; above 5,000 samples the rows of the sketch themselves are kept, and 4,096 components are taken.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        X.
+    samples : float
+        Samples that count.
+
+    Returns
+    -------
+    n_components : int
+        A multiple of 64.
+    """
+    n, d = max(samples, 1.0), matrix.shape[1]
+    if n > 5000:
+        wanted = 4096.0
+    else:
+        affordable = 2.0 * this_machine().float32 * _pass_seconds(matrix, n) / (0.5 * n * n)
+        wanted = min(max(4.0 * n, affordable), 16.0 * n)
+    wanted = min(wanted, d / 4.0, _SKETCH_BYTES / (4.0 * n))
+    return max(64, int(wanted) // 64 * 64)
+
+
+def _pass_seconds(matrix: Matrix, n: float) -> float:
+    stored = matrix.density
+    cells = n * matrix.shape[1]
+    if stored is not None:
+        return cells * stored * _SPARSE_VALUE
+    size = int(matrix.dtype.itemsize)
+    seconds: float = cells * size / (this_machine().read * _SHARE.get(size, 0.5))
+    return seconds
+
+
+def _passes(matrix: Matrix) -> int:
+    return 1 if matrix.whole_columns else 2
+
+
+def _gram_seconds(matrix: Matrix, n: float) -> float:
+    d = matrix.shape[1]
+    stored = matrix.density
+    if stored is not None:  # every pair of stored values of a column meets
+        return n * n * d * stored * min(1.0, 3.0 * stored) * _SPARSE_VALUE
+    machine = this_machine()
+    rate = machine.float32 if matrix.dtype.itemsize == 1 else machine.float64
+    inner = min(float(d), n)  # with fewer features than samples it is XᵀX that is made
+    return 0.5 * n * max(float(d), n) * inner / rate

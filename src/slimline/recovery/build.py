@@ -1,0 +1,97 @@
+"""Making the model of a problem: from a sketch, from the Gram matrix, or from the data themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.projections import Projection
+from slimline.recovery.model import GramModel, Model, RowsModel, gram_of, squares_are_safe
+from slimline.recovery.training_data import TrainingData
+
+#: Up to so many samples the small problem lives in the n × n matrix of the sketch.
+GRAM_SAMPLES = 5000
+
+
+def sketch_model(data: TrainingData, projection: Projection, Z: NDArray[Any] | None = None) -> Model:
+    """Return the model that a sketch of the data gives, in one pass.
+
+    Parameters
+    ----------
+    data : TrainingData
+        X.
+    projection : Projection
+        R.
+    Z : array of shape (n_samples, n_components), optional
+        X R, if it is there already.
+
+    Returns
+    -------
+    model : Model
+        A Gram matrix where there are few samples or more components than samples, else the sketch itself.
+    """
+    if Z is None:
+        Z = data.matrix.sketch(projection)
+    if data.shape[0] <= max(GRAM_SAMPLES, Z.shape[1]):
+        return GramModel(gram_of(Z, data.constant), Z.shape[1])
+    return RowsModel(Z if squares_are_safe(Z) else Z.astype(np.float64), data.constant)
+
+
+def exact_model(data: TrainingData) -> Model:
+    """Return the data themselves as a model: the Gram matrix, or X where it has fewer columns than rows.
+
+    Parameters
+    ----------
+    data : TrainingData
+        X.
+
+    Returns
+    -------
+    model : Model
+        It is exact to rounding.
+    """
+    n, d = data.shape
+    if d < n:
+        return RowsModel(data.matrix.dot(np.eye(d)), data.constant, exact=True)
+    return GramModel(data.matrix.gram() + data.constant**2, d, exact=True)
+
+
+def growing(
+    data: TrainingData, draw: Callable[[int], Projection], most_components: int
+) -> Callable[[Model], Model | None]:
+    """Return what improves a sketch that contracts too little: a fresh one beside it, or in its place.
+
+    Parameters
+    ----------
+    data : TrainingData
+        X.
+    draw : callable
+        Returns the k-th projection, k = 1, 2, …
+    most_components : int
+        No more components than this in all.
+
+    Returns
+    -------
+    improve : callable
+        For `recover_certified`.
+    """
+    count = 0
+
+    def improve(model: Model) -> Model | None:
+        nonlocal count
+        projection = draw(count + 1)
+        if isinstance(model, GramModel):
+            if model.n_components + projection.n_components > most_components:
+                return None
+            count += 1
+            fresh = sketch_model(data, projection)
+            assert isinstance(fresh, GramModel)
+            model.add(fresh)
+            return model
+        count += 1
+        return sketch_model(data, projection)
+
+    return improve

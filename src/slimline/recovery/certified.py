@@ -1,0 +1,217 @@
+"""Certified recovery: steps that cannot get worse, until the proof is as good as asked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from slimline.recovery.certificate import Proof, prove
+from slimline.recovery.dual_search import climb
+from slimline.recovery.model import Model
+from slimline.recovery.primal_search import lowest_in_span
+from slimline.recovery.task import DualPoint, Point, Progress, Task, start_of
+from slimline.recovery.training_data import TrainingData
+
+#: Points beside the best primal and the dual one whose span is searched for the lowest objective.
+_RECENT = 4
+#: The small problem is solved to this part of the gap of the full one.
+_PART_OF_THE_GAP = 1e-3
+
+
+@dataclass(frozen=True)
+class Step:
+    """What was reached after a step; one entry a task.
+
+    Parameters
+    ----------
+    passes : int
+        Passes over the data so far.
+    seconds : float
+        Time so far.
+    n_components : int
+        Components of the sketch.
+    primal, dual : tuple of float
+        Objectives of the best points.
+    gap : tuple of float
+        Duality gap, rounding included.
+    relative_error : tuple of float
+        Certified relative error.
+    """
+
+    passes: int
+    seconds: float
+    n_components: int
+    primal: tuple[float, ...]
+    dual: tuple[float, ...]
+    gap: tuple[float, ...]
+    relative_error: tuple[float, ...]
+
+
+@dataclass
+class Outcome:
+    """Where the steps ended.
+
+    Parameters
+    ----------
+    progress : list of Progress
+        The points of each task.
+    proofs : list of Proof
+        What is proved about each.
+    history : list of Step
+        One entry a step.
+    """
+
+    progress: list[Progress]
+    proofs: list[Proof]
+    history: list[Step]
+
+
+def recover_certified(
+    data: TrainingData,
+    tasks: Sequence[Task],
+    model: Model,
+    *,
+    tol: float,
+    max_passes: int,
+    improve: Callable[[Model], Model | None] | None = None,
+    on_step: Callable[[Step], None] | None = None,
+) -> Outcome:
+    """Take steps until every task is certified to `tol`, or the passes are used up.
+
+    Parameters
+    ----------
+    data : TrainingData
+        X.
+    tasks : sequence of Task
+        Problems over the same rows; all share the passes.
+    model : Model
+        What stands for X in the small problem.
+    tol : float
+        Certified relative error to stop at.
+    max_passes : int
+        No step is begun that would need more, but one is always taken.
+    improve : callable, optional
+        Given the model, returns a better one (a larger sketch, which costs a pass), or None where there is none.
+    on_step : callable, optional
+        Told of every step.
+
+    Returns
+    -------
+    outcome : Outcome
+        The best points and their proofs.
+    """
+    begin = time.perf_counter()
+    progress = [start_of(task, *data.shape) for task in tasks]
+    proofs: list[Proof | None] = [None] * len(tasks)
+    history: list[Step] = []
+    open_tasks = list(range(len(tasks)))
+    while open_tasks:
+        _take_step(data, [progress[i] for i in open_tasks], [proofs[i] for i in open_tasks], model)
+        before = [proofs[i] for i in open_tasks]
+        for i in open_tasks:
+            state = progress[i]
+            proofs[i] = prove(state.task, state.best, state.dual, data.row_bounds)
+        history.append(record(data, progress, proofs, model, begin))
+        if on_step is not None:
+            on_step(history[-1])
+        gains = [_gain(old, proofs[i]) for old, i in zip(before, open_tasks, strict=True)]
+        stuck = [model.exact and gain < 1.001 for gain in gains]
+        open_tasks = [i for i, end in zip(open_tasks, stuck, strict=True) if _error(proofs[i]) > tol and not end]
+        left = max_passes - data.passes
+        if left < data.passes_of_a_step:
+            break
+        if open_tasks and improve is not None and _is_slow(gains) and left > data.passes_of_a_step:
+            model = improve(model) or model
+        if open_tasks and len(history) > 3 and max(gains) < 1.0001 and improve is None:
+            break
+    return Outcome(progress, [proof for proof in proofs if proof is not None], history)
+
+
+def _take_step(data: TrainingData, states: list[Progress], proofs: list[Proof | None], model: Model) -> None:
+    """Solve the small problem of each task, multiply the data with all answers at once, and move the points."""
+    answers = []
+    for state, proof in zip(states, proofs, strict=True):
+        task, dual = state.task, state.dual
+        offset = dual.values - model.times(task.representer(dual.a), state.directions) / task.penalty
+        problem = task.small_problem(offset)
+        rows = task.rows
+        start = task.weights * dual.a
+        gap = proof.gap if proof is not None else task.primal(state.best.weights, state.best.values)
+        target = 0.0 if model.exact else _PART_OF_THE_GAP * gap
+        solved = model.solve(problem, rows, state.directions, start if rows is None else start[rows], target)
+        a = task.loss.project(np.zeros(data.shape[0]))
+        a[slice(None) if rows is None else rows] = task.loss.project(solved / problem.weights)
+        answers.append(a)
+    B = np.column_stack([state.task.representer(a) for state, a in zip(states, answers, strict=True)])
+    W, F = data.normal(B)
+    for j, (state, a) in enumerate(zip(states, answers, strict=True)):
+        _move(data, state, a, B[:, j], W[:, j], F[:, j])
+
+
+def _move(data: TrainingData, state: Progress, a: np.ndarray, beta: np.ndarray, w: np.ndarray, f: np.ndarray) -> None:
+    task = state.task
+    weights, values = w / task.penalty, f / task.penalty
+    error = data.values_error(float(np.linalg.norm(weights)))
+    new = DualPoint(weights, values, error, a=a, weights_error=data.weights_error(beta) / task.penalty)
+    change = beta - task.representer(state.dual.a)
+    state.directions.add(change, task.penalty * (values - state.dual.values))
+    state.dual = climb(task, state.dual, new, data.row_bounds)
+    candidates: list[Point] = [state.best, *state.recent, new]
+    if state.dual is not new:
+        candidates.append(state.dual)
+    state.best = lowest_in_span(task, candidates)
+    state.recent = [*state.recent, new][-_RECENT:]
+
+
+def _error(proof: Proof | None) -> float:
+    return float("inf") if proof is None else proof.relative_error
+
+
+def _gain(old: Proof | None, new: Proof | None) -> float:
+    """Return by what factor a step made the radius smaller."""
+    if old is None or new is None:
+        return float("inf")
+    return old.radius / new.radius if new.radius > 0.0 else float("inf")
+
+
+def _is_slow(gains: list[float]) -> bool:
+    """Say whether the sketch is too small: a step should more than halve the error."""
+    return min(gains) < 2.0
+
+
+def record(
+    data: TrainingData, progress: list[Progress], proofs: list[Proof | None], model: Model, begin: float
+) -> Step:
+    """Return what has been reached.
+
+    Parameters
+    ----------
+    data : TrainingData
+        X, which counts the passes.
+    progress : list of Progress
+        The points of each task.
+    proofs : list of Proof
+        What is proved about each.
+    model : Model
+        What the last step used.
+    begin : float
+        When the steps began.
+
+    Returns
+    -------
+    step : Step
+        One line of the history.
+    """
+    done = [proof for proof in proofs if proof is not None]
+    return Step(
+        passes=data.passes,
+        seconds=time.perf_counter() - begin,
+        n_components=model.n_components,
+        primal=tuple(state.task.primal(state.best.weights, state.best.values) for state in progress),
+        dual=tuple(state.task.dual(state.dual.a, state.dual.weights) for state in progress),
+        gap=tuple(proof.gap for proof in done),
+        relative_error=tuple(proof.relative_error for proof in done),
+    )

@@ -1,0 +1,159 @@
+"""What a fitted model can claim: the certificate of its classes, and which features are surely the largest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.recovery.certificate import gap_parts, intervals
+from slimline.recovery.certified import Outcome
+from slimline.recovery.training_data import TrainingData
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How far the weights can be from the exact optimum w* of the stated objective: proved, no probability attached.
+
+    One row or entry a class (one for two classes). With standardising, weights are those of the standardised features.
+
+    Parameters
+    ----------
+    gap : array of shape (n_tasks,)
+        Duality gap.
+    radius : array of shape (n_tasks,)
+        ‖weights - w*‖ is at most this.
+    relative_error : array of shape (n_tasks,)
+        ‖weights - w*‖/‖w*‖ is at most this; infinite where the radius is not below ‖weights‖.
+    weights : array of shape (n_tasks, n_features + 1)
+        The vector that is certified; its last column is the weight of the constant column (0 without intercept).
+    coordinate_radius : array of shape (n_tasks, n_features)
+        Each entry of `coef_` is within this of the exact one.
+    interval_centre, interval_radius : arrays of shape (n_tasks, n_features)
+        Each exact weight lies within `interval_radius` of `interval_centre`, which is not always the weight itself.
+    passes : int
+        Passes over the data that were made.
+    """
+
+    gap: Floats
+    radius: Floats
+    relative_error: Floats
+    weights: Floats
+    coordinate_radius: Floats
+    interval_centre: Floats
+    interval_radius: Floats
+    passes: int
+
+
+def certificate_of(data: TrainingData, outcome: Outcome, factor: Floats | None) -> Certificate:
+    """Return the certificate of an outcome.
+
+    Parameters
+    ----------
+    data : TrainingData
+        What it was computed from.
+    outcome : Outcome
+        Points and proofs.
+    factor : array of shape (n_features,), optional
+        What turns a weight into a coefficient of the original feature; 1 unless given.
+
+    Returns
+    -------
+    certificate : Certificate
+        Of all tasks.
+    """
+    proofs = outcome.proofs
+    shape = len(proofs), data.shape[1]
+    weights = np.empty((shape[0], shape[1] + 1))
+    centres, radii, around = np.empty(shape), np.empty(shape), np.empty(shape)
+    for k, (state, proof) in enumerate(zip(outcome.progress, proofs, strict=True)):
+        parts = gap_parts(state.task, state.best, state.dual, data.row_bounds)
+        centre, radius = intervals(state.task, state.best, state.dual, parts, data.column_squares)
+        wider = radius[:-1] > proof.radius  # the ball is an interval of every coordinate too
+        weights[k] = proof.weights
+        middle = proof.weights[:-1]
+        centres[k] = np.where(wider, middle, centre[:-1])
+        radii[k] = np.where(wider, proof.radius, radius[:-1])
+        around[k] = np.minimum(proof.radius, np.abs(centre[:-1] - middle) * (1.0 + 1e-15) + radius[:-1])
+    return Certificate(
+        gap=np.array([proof.gap for proof in proofs]),
+        radius=np.array([proof.radius for proof in proofs]),
+        relative_error=np.array([proof.relative_error for proof in proofs]),
+        weights=weights,
+        coordinate_radius=around if factor is None else around * np.abs(factor) * (1.0 + 1e-15),
+        interval_centre=centres,
+        interval_radius=radii,
+        passes=data.passes,
+    )
+
+
+@dataclass(frozen=True)
+class TopFeatures:
+    """The features of the largest weights, each with the interval of its exact weight.
+
+    Parameters
+    ----------
+    index : array of shape (k,)
+        Number of the feature.
+    name : array of shape (k,)
+        Its name.
+    weight : array of shape (k,)
+        Its weight.
+    lower, upper : arrays of shape (k,)
+        The exact weight lies between them.
+    proved : array of shape (k,), bool
+        Whether it is proved that the feature is among the k largest of the exact model.
+    """
+
+    index: NDArray[np.intp]
+    name: NDArray[Any]
+    weight: Floats
+    lower: Floats
+    upper: Floats
+    proved: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __str__(self) -> str:
+        width = max([7, *(len(str(name)) for name in self.name)])
+        lines = [f"{'feature':<{width}}  {'weight':>12}  {'from':>12}  {'to':>12}  top {len(self)}"]
+        for row in zip(self.name, self.weight, self.lower, self.upper, self.proved, strict=True):
+            name, weight, lower, upper, proved = row
+            lines.append(
+                f"{name!s:<{width}}  {weight:>12.4g}  {lower:>12.4g}  {upper:>12.4g}  {'proved' if proved else 'open'}"
+            )
+        return "\n".join(lines)
+
+
+def membership(centre: Floats, radius: Floats, k: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Say which features are surely, and which surely not, among the k of largest absolute weight.
+
+    Parameters
+    ----------
+    centre, radius : arrays of shape (n_features,), or (n_tasks, n_features)
+        Intervals of the exact weights; over several tasks a feature counts by its largest absolute weight.
+    k : int
+        How many.
+
+    Returns
+    -------
+    surely_in, surely_out : arrays of shape (n_features,), bool
+        Where neither holds, the intervals leave it open.
+    """
+    size = np.atleast_2d(np.abs(centre))
+    lower = np.maximum(size - np.atleast_2d(radius), 0.0).max(axis=0)
+    upper = (size + np.atleast_2d(radius)).max(axis=0)
+    d = len(lower)
+    if k >= d:
+        return np.ones(d, dtype=bool), np.zeros(d, dtype=bool)
+    # j is in, if at most k - 1 others reach up to it: its own interval does too, so at most k in all
+    sorted_upper = np.sort(upper)
+    reaching = d - np.searchsorted(sorted_upper, lower, side="left")
+    sorted_lower = np.sort(lower)
+    above = d - np.searchsorted(sorted_lower, upper, side="right")
+    return reaching <= k, above >= k

@@ -1,0 +1,177 @@
+"""Models of the full problem: what stands for K = X Xᵀ in the small problem that each step solves."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.blas import dsyrk, ssyrk
+
+from slimline.recovery.directions import Directions, orthonormal_part
+from slimline.solvers import Rows, SmallProblem, solve_gram, solve_rows
+
+Floats = NDArray[np.float64]
+
+
+class Model(ABC):
+    """Stands for the data in the small problem; all tasks share it."""
+
+    #: Components of the sketch, or features where nothing was sketched.
+    n_components: int
+    #: Whether it is the data themselves, to rounding.
+    exact: bool
+
+    @abstractmethod
+    def times(self, beta: Floats, directions: Directions) -> Floats:
+        """Return K̃β."""
+
+    @abstractmethod
+    def solve(
+        self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: Directions, start: Floats, gap: float
+    ) -> Floats:
+        """Return dual variables of the small problem, solved to within `gap`.
+
+        Parameters
+        ----------
+        problem : SmallProblem
+            Over the rows that count.
+        rows : array of int, optional
+            Which rows those are; all unless given.
+        directions : Directions
+            What is known exactly.
+        start : array
+            Dual variables to start from.
+        gap : float
+            Duality gap to stop at.
+        """
+
+
+class GramModel(Model):
+    """The Gram matrix of a sketch, or of the data.
+
+    Parameters
+    ----------
+    K : array of shape (n_samples, n_samples)
+        K̂, the constant column included.
+    n_components : int
+        Components of the sketch.
+    exact : bool
+        Whether K̂ is K.
+    """
+
+    def __init__(self, K: Floats, n_components: int, exact: bool = False) -> None:
+        self.K = K
+        self.n_components = n_components
+        self.exact = exact
+
+    def times(self, beta: Floats, directions: Directions) -> Floats:
+        """Return K̃β."""
+        product = self.K @ beta
+        if len(directions):
+            out = self._taken_out(directions)
+            product += directions.products @ (directions.products.T @ beta) - out @ (out.T @ beta)
+        return np.asarray(product)
+
+    def solve(
+        self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: Directions, start: Floats, gap: float
+    ) -> Floats:
+        """Return dual variables of the small problem."""
+        K, known, out = self.K, directions.products, self._taken_out(directions)
+        if rows is not None:
+            K, known, out = K[np.ix_(rows, rows)], known[rows], out[rows]
+        if len(directions):
+            K = K + np.hstack([known, -out]) @ np.hstack([known, out]).T
+        return solve_gram(K, problem, start, gap).dual
+
+    def add(self, other: GramModel) -> None:
+        """Average with the Gram matrix of another sketch, weighted by their sizes: the sketch of both together."""
+        both = self.n_components + other.n_components
+        self.K *= self.n_components / both
+        self.K += other.K * (other.n_components / both)
+        self.n_components = both
+
+    def _taken_out(self, directions: Directions) -> Floats:
+        images = self.K @ directions.vectors
+        return orthonormal_part(directions.vectors.T @ images, images)
+
+
+class RowsModel(Model):
+    """The rows of a sketch, or of the data, where there are more of them than components.
+
+    Parameters
+    ----------
+    Z : array of shape (n_samples, n_components)
+        Features.
+    constant : float
+        Value of the constant column.
+    exact : bool
+        Whether Z is X.
+    """
+
+    def __init__(self, Z: NDArray[Any], constant: float, exact: bool = False) -> None:
+        self.Z = Z
+        self.constant = constant
+        self.n_components = Z.shape[1]
+        self.exact = exact
+
+    def times(self, beta: Floats, directions: Directions) -> Floats:
+        """Return K̃β."""
+        features = self._features(None, directions)
+        return features.times(features.transposed_times(beta))
+
+    def solve(
+        self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: Directions, start: Floats, gap: float
+    ) -> Floats:
+        """Return dual variables of the small problem."""
+        return solve_rows(self._features(rows, directions), problem, start, gap).dual
+
+    def _features(self, rows: NDArray[np.intp] | None, directions: Directions) -> Rows:
+        Z, known, basis = self.Z, directions.products, None
+        if len(directions):
+            basis = np.linalg.qr(Rows(Z, self.constant).images(directions.vectors))[0]
+        if rows is not None:
+            Z, known = Z[rows], known[rows]
+        return Rows(Z, self.constant, basis, known)
+
+
+def gram_of(Z: NDArray[Any], constant: float) -> Floats:
+    """Return Z Zᵀ + c² in float64, made by one triangle in the precision of Z.
+
+    Parameters
+    ----------
+    Z : array of shape (n_samples, n_components)
+        float32 or float64, by rows.
+    constant : float
+        c.
+
+    Returns
+    -------
+    K : array of shape (n_samples, n_samples)
+        Symmetric.
+    """
+    syrk = ssyrk if Z.dtype == np.float32 and squares_are_safe(Z) else dsyrk
+    upper = syrk(1.0, Z.T, trans=1).astype(np.float64, order="C")
+    # BLAS filled the upper triangle of an array by columns.
+    K = np.triu(upper)
+    K += np.triu(upper, 1).T
+    K += constant**2
+    return np.asarray(K)
+
+
+def squares_are_safe(Z: NDArray[Any]) -> bool:
+    """Say whether squares of these values stay well within float32.
+
+    Parameters
+    ----------
+    Z : array
+        Any.
+
+    Returns
+    -------
+    safe : bool
+        The largest is neither huge nor tiny.
+    """
+    largest = float(max(Z.max(), -Z.min())) if Z.size else 0.0
+    return largest == 0.0 or 1e-15 < largest < 1e15

@@ -1,0 +1,177 @@
+"""Recovery as published: naive, dual (Zhang et al. 2013) and iterative (vaswani2013 §2.5), each with a certificate.
+
+They are here for comparison. Naive weights predict well and are far from the optimum's (vaswani2013, theorem 1); dual
+ones are within ε/(1 - ε); the iteration contracts by that factor, and diverges where it is above 1.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.projections import Projection
+from slimline.recovery.certificate import Proof, prove, relative
+from slimline.recovery.certified import Outcome, Step, record
+from slimline.recovery.directions import Directions
+from slimline.recovery.model import Model
+from slimline.recovery.task import DualPoint, Point, Progress, Task, start_of
+from slimline.recovery.training_data import TrainingData
+
+Floats = NDArray[np.float64]
+
+
+def recover_iterative(
+    data: TrainingData,
+    tasks: Sequence[Task],
+    model: Model,
+    *,
+    tol: float,
+    max_passes: int,
+    on_step: Callable[[Step], None] | None = None,
+) -> Outcome:
+    """Iterate as published: linearise at the last weights, solve on the sketch, take its dual variables as they are.
+
+    Parameters
+    ----------
+    data : TrainingData
+        X.
+    tasks : sequence of Task
+        Problems over the same rows.
+    model : Model
+        Of the sketch.
+    tol : float
+        Certified relative error to stop at.
+    max_passes : int
+        No step is begun that would need more, but one is always taken.
+    on_step : callable, optional
+        Told of every step.
+
+    Returns
+    -------
+    outcome : Outcome
+        The last point, which need not be the best.
+    """
+    begin = time.perf_counter()
+    progress = [start_of(task, *data.shape) for task in tasks]
+    proofs: list[Proof | None] = [None] * len(tasks)
+    history: list[Step] = []
+    while True:
+        new = _dual_points(data, progress, model)
+        for i, (state, point) in enumerate(zip(progress, new, strict=True)):
+            state.best = state.dual = point
+            proofs[i] = prove(state.task, point, point, data.row_bounds)
+        history.append(record(data, progress, proofs, model, begin))
+        if on_step is not None:
+            on_step(history[-1])
+        worst = max(proof.relative_error for proof in proofs if proof is not None)
+        finite = all(np.isfinite(point.weights).all() and point.norm < 1e150 for point in new)
+        if worst <= tol or not finite or max_passes - data.passes < data.passes_of_a_step:
+            break
+    return Outcome(progress, [proof for proof in proofs if proof is not None], history)
+
+
+def recover_dual(
+    data: TrainingData, tasks: Sequence[Task], model: Model, *, on_step: Callable[[Step], None] | None = None
+) -> Outcome:
+    """Solve on the sketch, and multiply the data with its dual variables: the first step of the iteration.
+
+    Parameters
+    ----------
+    data : TrainingData
+        X.
+    tasks : sequence of Task
+        Problems over the same rows.
+    model : Model
+        Of the sketch.
+    on_step : callable, optional
+        Told of the step.
+
+    Returns
+    -------
+    outcome : Outcome
+        One step.
+    """
+    return recover_iterative(data, tasks, model, tol=np.inf, max_passes=0, on_step=on_step)
+
+
+def recover_naive(
+    data: TrainingData,
+    tasks: Sequence[Task],
+    model: Model,
+    Z: NDArray[Any],
+    projection: Projection,
+    *,
+    on_step: Callable[[Step], None] | None = None,
+) -> Outcome:
+    """Lift the weights of the sketch, w = R z.
+
+    Parameters
+    ----------
+    data : TrainingData
+        X.
+    tasks : sequence of Task
+        Problems over the same rows.
+    model : Model
+        Of the sketch.
+    Z : array of shape (n_samples, n_components)
+        The sketch.
+    projection : Projection
+        R.
+    on_step : callable, optional
+        Told of the step.
+
+    Returns
+    -------
+    outcome : Outcome
+        One step; a further pass serves the certificate.
+    """
+    begin = time.perf_counter()
+    progress = [start_of(task, *data.shape) for task in tasks]
+    duals = _dual_points(data, progress, model)
+    W = np.zeros((data.shape[1] + 1, len(tasks)))
+    for j, (state, dual) in enumerate(zip(progress, duals, strict=True)):
+        beta = state.task.representer(dual.a) / state.task.penalty
+        z = np.asarray(beta @ Z, dtype=np.float64)
+        W[:-1, j] = projection.lift(z[None, :])[0]
+        W[-1, j] = data.constant * beta.sum()
+    F = data.values(W)
+    proofs: list[Proof | None] = []
+    for j, (state, dual) in enumerate(zip(progress, duals, strict=True)):
+        weights = np.ascontiguousarray(W[:, j])
+        state.dual = dual
+        state.best = Point(weights, F[:, j], data.values_error(float(np.linalg.norm(weights))))
+        middle = prove(state.task, state.best, dual, data.row_bounds)
+        radius = (middle.radius + float(np.linalg.norm(weights - middle.weights))) * (1.0 + 1e-12)
+        proofs.append(Proof(weights, radius, middle.gap, relative(radius, state.best.norm)))
+    history = [record(data, progress, proofs, model, begin)]
+    if on_step is not None:
+        on_step(history[-1])
+    return Outcome(progress, [proof for proof in proofs if proof is not None], history)
+
+
+def _dual_points(data: TrainingData, progress: list[Progress], model: Model) -> list[DualPoint]:
+    nothing = Directions(data.shape[0])
+    answers = []
+    for state in progress:
+        task, dual = state.task, state.dual
+        offset = dual.values - model.times(task.representer(dual.a), nothing) / task.penalty
+        problem, rows = task.small_problem(offset), task.rows
+        start = task.weights * dual.a
+        solved = model.solve(problem, rows, nothing, start if rows is None else start[rows], 0.0)
+        a = task.loss.project(np.zeros(data.shape[0]))
+        a[slice(None) if rows is None else rows] = task.loss.project(solved / problem.weights)
+        answers.append(a)
+    B = np.column_stack([state.task.representer(a) for state, a in zip(progress, answers, strict=True)])
+    W, F = data.normal(B)
+    points = []
+    for j, (state, a) in enumerate(zip(progress, answers, strict=True)):
+        penalty = state.task.penalty
+        weights = W[:, j] / penalty
+        error = data.values_error(float(np.linalg.norm(weights)))
+        lost = data.weights_error(B[:, j]) / penalty
+        points.append(DualPoint(weights, F[:, j] / penalty, error, a=a, weights_error=lost))
+    return points

@@ -1,0 +1,25 @@
+"""What float64 can lose in the products that certificates stand on (Higham, Accuracy and Stability, §3.1)."""
+
+from __future__ import annotations
+
+#: Unit roundoff of float64.
+ROUNDOFF = 2.0**-53
+#: Roundings beside the additions of a long sum: scaling, centring, digits, a few partial sums.
+_EXTRA_OPERATIONS = 64
+
+
+def sum_error(terms: int) -> float:
+    """Return γ such that a float64 sum of so many products is within γ Σ|products| of the exact one.
+
+    Parameters
+    ----------
+    terms : int
+        Number of products.
+
+    Returns
+    -------
+    gamma : float
+        Twice the textbook's bound: values may be scaled before and after.
+    """
+    operations = 2.0 * (terms + _EXTRA_OPERATIONS) * ROUNDOFF
+    return operations / (1.0 - operations)

@@ -1,0 +1,183 @@
+"""One binary problem over the shared data: labels, weights and penalty, and the points found for it so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.recovery.directions import Directions
+from slimline.recovery.rounding import ROUNDOFF
+from slimline.solvers.losses import Loss
+from slimline.solvers.problem import SmallProblem
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Task:
+    """minimise (λ/2)‖w‖² + Σ sᵢ ℓ(yᵢ wᵀxᵢ).
+
+    Parameters
+    ----------
+    loss : Loss
+        ℓ.
+    labels : array of shape (n_samples,)
+        y, each -1 or +1.
+    weights : array of shape (n_samples,)
+        s; rows of weight 0 take no part.
+    penalty : float
+        λ = 1/C.
+    """
+
+    loss: Loss
+    labels: Floats
+    weights: Floats
+    penalty: float
+
+    @property
+    def rows(self) -> NDArray[np.intp] | None:
+        """Return the rows that take part; None: all."""
+        return None if (self.weights > 0).all() else np.flatnonzero(self.weights > 0)
+
+    def small_problem(self, offset: Floats) -> SmallProblem:
+        """Return the problem of a step, over the rows that take part.
+
+        Parameters
+        ----------
+        offset : array of shape (n_samples,)
+            What is explained already.
+
+        Returns
+        -------
+        problem : SmallProblem
+            Its labels and weights are those of the rows.
+        """
+        rows = self.rows
+        if rows is None:
+            return SmallProblem(self.loss, self.labels, self.weights, self.penalty, offset)
+        return SmallProblem(self.loss, self.labels[rows], self.weights[rows], self.penalty, offset[rows])
+
+    def primal(self, weights: Floats, values: Floats) -> float:
+        """Return the objective at weights w with these values."""
+        return 0.5 * self.penalty * float(weights @ weights) + float(
+            self.weights @ self.loss.value(self.labels * values)
+        )
+
+    def dual(self, a: Floats, weights: Floats) -> float:
+        """Return the dual objective at α = s a with w_α."""
+        return -0.5 * self.penalty * float(weights @ weights) - float(self.weights @ self.loss.conjugate(a))
+
+    def representer(self, a: Floats) -> Floats:
+        """Return β = y s a, so that w_α = Xᵀβ/λ."""
+        return self.labels * self.weights * a
+
+
+@dataclass
+class Point:
+    """Weights, their values on the training rows, and what rounding did to them.
+
+    Parameters
+    ----------
+    weights : array of shape (n_features + 1,)
+        w, the weight of the constant column last.
+    values : array of shape (n_samples,)
+        X w as computed.
+    values_error : float
+        ω: the values are within ω ρᵢ of the exact ones.
+    """
+
+    weights: Floats
+    values: Floats
+    values_error: float
+
+    def __post_init__(self) -> None:
+        self.norm = float(np.linalg.norm(self.weights))
+
+
+@dataclass
+class DualPoint(Point):
+    """A feasible dual point with its weights.
+
+    Parameters
+    ----------
+    a : array of shape (n_samples,)
+        Dual variables of samples of weight 1, in the domain of the loss.
+    weights_error : float
+        ‖weights - Xᵀ(y s a)/λ‖ is at most this.
+    """
+
+    a: Floats = field(default_factory=lambda: np.zeros(0))
+    weights_error: float = 0.0
+
+
+def combination(points: list[Point], factors: Floats) -> Point:
+    """Return the combination of points, with the sum of their rounding errors and its own.
+
+    Parameters
+    ----------
+    points : list of Point
+        What is combined.
+    factors : array
+        One number a point.
+
+    Returns
+    -------
+    point : Point
+        Its values go with its weights.
+    """
+    weights = np.zeros_like(points[0].weights)
+    values = np.zeros_like(points[0].values)
+    error = 0.0
+    for point, factor in zip(points, factors, strict=True):
+        if factor != 0.0:
+            weights += factor * point.weights
+            values += factor * point.values
+            error += abs(factor) * (point.values_error + 4 * (len(points) + 1) * ROUNDOFF * point.norm)
+    return Point(weights, values, error)
+
+
+@dataclass
+class Progress:
+    """The best points of a task so far.
+
+    Parameters
+    ----------
+    task : Task
+        The problem.
+    best : Point
+        Weights of the lowest objective.
+    dual : DualPoint
+        Dual variables of the highest dual objective.
+    directions : Directions
+        What is known exactly of the Gram matrix.
+    recent : list of Point
+        The newest points, whose span is searched.
+    """
+
+    task: Task
+    best: Point
+    dual: DualPoint
+    directions: Directions
+    recent: list[Point] = field(default_factory=list)
+
+
+def start_of(task: Task, n_samples: int, n_features: int) -> Progress:
+    """Return the start of a task: zero weights, and a dual point whose weights are zero too.
+
+    Parameters
+    ----------
+    task : Task
+        The problem.
+    n_samples, n_features : int
+        Shape of the data.
+
+    Returns
+    -------
+    progress : Progress
+        Nothing is known yet.
+    """
+    a = task.loss.project(np.zeros(n_samples))
+    zero = np.zeros(n_features + 1), np.zeros(n_samples), 0.0
+    return Progress(task, Point(*zero), DualPoint(*zero, a=a), Directions(n_samples))

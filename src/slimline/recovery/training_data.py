@@ -1,0 +1,115 @@
+"""The data as the learner sees them: a matrix, a constant column beside it, and one kind of pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.data import Matrix, Squares
+from slimline.data.standardised import Standardised
+from slimline.recovery.rounding import sum_error
+
+Floats = NDArray[np.float64]
+
+
+class TrainingData:
+    """X with a constant column: the pass that every step takes, and the norms that its rounding is judged by.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        X, standardised or not.
+    constant : float
+        Value of the constant column; 0: there is none.
+    weight : array of shape (n_samples,), optional
+        What the weights of every task are at most, for the sums of squares of the columns; 1 unless given.
+    """
+
+    def __init__(self, matrix: Matrix, constant: float = 0.0, weight: Floats | None = None) -> None:
+        self.matrix = matrix
+        self.constant = float(constant)
+        self.shape = matrix.shape
+        self._weight = weight
+        self._squares: Squares | None = None
+        self._passes_before = matrix.passes
+
+    @property
+    def passes(self) -> int:
+        """Return how many times the data went by since this object was made."""
+        return self.matrix.passes - self._passes_before
+
+    @property
+    def passes_of_a_step(self) -> int:
+        """Return what `normal` costs."""
+        return 1 if self.matrix.whole_columns else 2
+
+    def normal(self, B: Floats) -> tuple[Floats, Floats]:
+        """Return [X, c]ᵀ B, of shape (n_features + 1, k), and [X, c] [X, c]ᵀ B, the constant column's part last.
+
+        Parameters
+        ----------
+        B : array of shape (n_samples, k)
+            Right-hand sides; all share the pass.
+
+        Returns
+        -------
+        W : array of shape (n_features + 1, k)
+            The last row belongs to the constant column.
+        F : array of shape (n_samples, k)
+            The values of W.
+        """
+        new = None
+        if self._squares is None:
+            new = Squares(*self.shape, self._weight)
+        W, F = self.matrix.normal(B, squares=new)
+        self._squares = self._squares or new
+        bias = self.constant * B.sum(axis=0)
+        return np.vstack([W, bias]), F + self.constant * bias
+
+    def values(self, W: Floats) -> Floats:
+        """Return [X, c] W, in one pass."""
+        product = self.matrix.dot(W[:-1]) + self.constant * W[-1]
+        return np.asarray(product)
+
+    @property
+    def row_bounds(self) -> Floats:
+        """Return ρ ≥ ‖xᵢ‖ such that the values of w are computed to within `values_error(‖w‖)` ρᵢ; after a `normal`."""
+        if self._squares is None:
+            raise RuntimeError("the norms of the rows are known after the first pass of `normal`.")
+        # Centring is done on the sums: what is rounded is |x| + |centre|, not |x - centre|.
+        centre = _relative_centre(self.matrix)
+        squares = self._squares.rows * (1.0 + 1e-6) + 1e-9 * centre**2
+        bounds: Floats = np.sqrt(squares + self.constant**2) + 2.0 * centre
+        return bounds
+
+    @property
+    def column_squares(self) -> Floats:
+        """Return Σ sᵢ x²ᵢⱼ of each column, the constant one last; after a `normal`."""
+        if self._squares is None:
+            raise RuntimeError("the norms of the columns are known after the first pass of `normal`.")
+        weight = float(self.shape[0]) if self._weight is None else float(self._weight.sum())
+        return np.append(self._squares.columns, self.constant**2 * weight)
+
+    def values_error(self, norm: float) -> float:
+        """Return ω: the values of weights of this norm are within ω ρᵢ of the exact ones."""
+        return sum_error(self.shape[1] + 1) * norm
+
+    def weights_error(self, B: Floats) -> float:
+        """Return how far [X, c]ᵀ B, as computed for one right-hand side, may be from the exact one, in norm."""
+        bounds = self.row_bounds
+        size = np.abs(B)
+        return sum_error(self.shape[0]) * min(
+            float(size @ bounds), float(np.linalg.norm(size) * np.linalg.norm(bounds))
+        )
+
+
+def _relative_centre(matrix: Any) -> float:
+    if not isinstance(matrix, Standardised):
+        return 0.0
+    affine = matrix.affine
+    if affine.centre is None:
+        return 0.0
+    middle = affine.centre if affine.factor is None else affine.centre * affine.factor
+    return float(np.linalg.norm(middle))

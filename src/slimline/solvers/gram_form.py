@@ -1,0 +1,125 @@
+"""Solvers that know only the Gram matrix K = Z Zᵀ: v = Zᵀβ/λ, f = Kβ/λ + q, and β = yα at the optimum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.solvers.gram_hinge import solve_hinge
+from slimline.solvers.line_search import smallest_along
+from slimline.solvers.losses import Hinge, Squared, SquaredHinge
+from slimline.solvers.positive_definite import solve_shifted
+from slimline.solvers.problem import SmallProblem, Solution
+
+Floats = NDArray[np.float64]
+_MOST_STEPS = 100
+#: A gap that is rounding and nothing else, for samples of weight 1.
+_ROUNDING_GAP = 1e-28
+
+
+def solve_gram(K: Any, problem: SmallProblem, start: Floats | None = None, target_gap: float = 0.0) -> Solution:
+    """Solve the small problem from the Gram matrix of its features.
+
+    Parameters
+    ----------
+    K : array of shape (n_samples, n_samples)
+        Z Zᵀ.
+    problem : SmallProblem
+        Loss, labels, weights, penalty and offset.
+    start : array of shape (n_samples,), optional
+        Dual variables to start from.
+    target_gap : float
+        Stop when the duality gap is this small; 0: go on until rounding stops it.
+
+    Returns
+    -------
+    solution : Solution
+        Without weights: they need the features.
+    """
+    K = np.asarray(K, dtype=np.float64)
+    if isinstance(problem.loss, Squared):
+        return _squared(K, problem)
+    if isinstance(problem.loss, Hinge):
+        return solve_hinge(K, problem, start, target_gap)
+    return _newton(K, problem, start, target_gap)
+
+
+def _squared(K: Floats, problem: SmallProblem) -> Solution:
+    # β = s (y - f) and f = Kβ/λ + q
+    right = problem.labels - problem.offset
+    beta = problem.penalty * solve_shifted(K, problem.penalty / problem.weights, right)
+    return _solution(K, problem, beta, 1)
+
+
+def _newton(K: Floats, problem: SmallProblem, start: Floats | None, target_gap: float) -> Solution:
+    """Newton steps on the primal objective, each with an exact line search."""
+    y, loss = problem.labels, problem.loss
+    beta = np.zeros(len(y)) if start is None else y * problem.projected(start)
+    values = K @ beta / problem.penalty + problem.offset
+    best, idle = np.inf, 0
+    floor = max(target_gap, float(problem.weights.sum()) * _ROUNDING_GAP)
+    steps = 0
+    while steps < _MOST_STEPS:
+        steps += 1
+        if isinstance(loss, SquaredHinge):
+            new, full = _squared_hinge_target(K, problem, values)
+        else:
+            new, full = _curved_target(K, problem, beta, values)
+        change, change_of_values = new - beta, full - values
+        length = smallest_along(_slope(problem, beta, values, change, change_of_values), 4.0)
+        beta = beta + length * change
+        values = values + length * change_of_values
+        gap = problem.gap(values, y * beta)
+        idle = idle + 1 if gap >= 0.5 * best and abs(length - 1.0) < 0.1 else 0
+        if gap <= floor or length == 0.0 or idle == 2:
+            break
+        best = min(best, gap)
+    return _solution(K, problem, beta, steps)
+
+
+def _squared_hinge_target(K: Floats, problem: SmallProblem, values: Floats) -> tuple[Floats, Floats]:
+    """Return the minimiser of the quadratic piece that the values lie on, and its values."""
+    active = np.flatnonzero(problem.labels * values < 1.0)
+    beta = np.zeros(len(values))
+    if active.size == 0:
+        return beta, problem.offset.copy()
+    every = active.size == len(values)
+    part = K if every else K[np.ix_(active, active)]
+    right = (problem.labels - problem.offset)[active]
+    beta[active] = problem.penalty * solve_shifted(part, 0.5 * problem.penalty / problem.weights[active], right)
+    return beta, K @ beta / problem.penalty + problem.offset
+
+
+def _curved_target(K: Floats, problem: SmallProblem, beta: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """Return β after a full Newton step, and its values.
+
+    With H the curvature, (I + H K/λ) dβ = g, g = s y a(f) - β; so dβ = g - √H (λI + √H K √H)⁻¹ √H K g.
+    """
+    margin = problem.labels * values
+    g = problem.labels * problem.weights * problem.loss.dual(margin) - beta
+    root = np.sqrt(problem.weights * problem.loss.curvature(margin))
+    inner = K * root[:, None]
+    inner *= root[None, :]
+    correction = root * solve_shifted(inner, np.full(len(g), problem.penalty), root * (K @ g))
+    change = g - correction
+    return beta + change, values + K @ change / problem.penalty
+
+
+def _slope(problem: SmallProblem, beta: Floats, values: Floats, change: Floats, change_of_values: Floats) -> Any:
+    """Return the derivative of the primal objective along a direction, as a function of the step."""
+    norm_start, norm_rise = float(beta @ change_of_values), float(change @ change_of_values)
+    direction = problem.weights * problem.labels * change_of_values
+
+    def slope(step: float) -> float:
+        a = problem.loss.dual(problem.labels * (values + step * change_of_values))
+        return norm_start + step * norm_rise - float(direction @ a)
+
+    return slope
+
+
+def _solution(K: Floats, problem: SmallProblem, beta: Floats, iterations: int) -> Solution:
+    dual = problem.projected(problem.labels * beta)
+    values = K @ (problem.labels * dual) / problem.penalty + problem.offset
+    return Solution(dual, values, None, problem.gap(values, dual), iterations)

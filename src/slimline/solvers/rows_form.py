@@ -1,0 +1,129 @@
+"""Solvers that go through the features themselves, for more samples than components."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.solvers.line_search import smallest_along
+from slimline.solvers.losses import Hinge
+from slimline.solvers.positive_definite import solve_shifted
+from slimline.solvers.problem import SmallProblem, Solution
+from slimline.solvers.rows_features import Rows
+from slimline.solvers.rows_hinge import solve_hinge_rows
+
+Floats = NDArray[np.float64]
+_MOST_STEPS = 200
+_MOST_INNER_STEPS = 500
+#: Up to so many components the Hessian is made and factored.
+_DIRECT_COMPONENTS = 768
+
+
+def solve_rows(features: Rows, problem: SmallProblem, start: Floats | None = None, target_gap: float = 0.0) -> Solution:
+    """Solve the small problem from the rows of its features.
+
+    Parameters
+    ----------
+    features : Rows
+        Z.
+    problem : SmallProblem
+        Loss, labels, weights, penalty and offset.
+    start : array of shape (n_samples,), optional
+        Dual variables to start from.
+    target_gap : float
+        Stop when the duality gap is this small; 0: go on until rounding stops it.
+
+    Returns
+    -------
+    solution : Solution
+        With weights.
+    """
+    if isinstance(problem.loss, Hinge):
+        return solve_hinge_rows(features, problem, start, target_gap)
+    weights = None
+    if start is not None and start.any():
+        weights = features.transposed_times(problem.labels * problem.projected(start)) / problem.penalty
+    return solve_smooth_rows(features, problem, weights, target_gap)
+
+
+def solve_smooth_rows(
+    features: Rows, problem: SmallProblem, start: Floats | None = None, target_gap: float = 0.0
+) -> Solution:
+    """Solve the small problem with a smooth loss by Newton steps, each with an exact line search.
+
+    Parameters
+    ----------
+    features : Rows
+        Z.
+    problem : SmallProblem
+        Loss, labels, weights, penalty and offset.
+    start : array of shape (n_components,), optional
+        Weights to start from.
+    target_gap : float
+        Stop when the duality gap is this small; 0: go on until rounding stops it.
+
+    Returns
+    -------
+    solution : Solution
+        With weights.
+    """
+    y, s, penalty, loss = problem.labels, problem.weights, problem.penalty, problem.loss
+    v = np.zeros(features.shape[1]) if start is None else start.astype(np.float64)
+    values = features.times(v) + problem.offset
+    settled = 0
+    steps = 0
+    while steps < _MOST_STEPS:
+        steps += 1
+        margin = y * values
+        dual = s * loss.dual(margin)
+        gradient = penalty * v - features.transposed_times(y * dual)
+        gap = float(gradient @ gradient) / (2.0 * penalty)  # α is optimal for f, so all of the gap is ‖v - Zᵀ(yα)/λ‖²
+        if gap <= target_gap:
+            break
+        change = _newton_direction(features, s * loss.curvature(margin), penalty, gradient)
+        # The gradient may grow on the way, the objective falls: it is the fall that says when rounding has taken over.
+        fall, objective = -float(gradient @ change), problem.primal(float(v @ v), values)
+        settled = settled + 1 if fall <= 1e-14 * objective else 0
+        if settled == 3:
+            break
+        change_of_values = features.times(change)
+        norm_start, norm_rise = penalty * float(v @ change), penalty * float(change @ change)
+        direction = s * y * change_of_values
+
+        def slope(
+            length: float,
+            values: Floats = values,
+            rise: Floats = change_of_values,
+            direction: Floats = direction,
+            start: float = norm_start,
+            growth: float = norm_rise,
+        ) -> float:
+            return start + length * growth - float(direction @ loss.dual(y * (values + length * rise)))
+
+        length = smallest_along(slope, 4.0)
+        if length == 0.0:
+            break
+        v = v + length * change
+        values = features.times(v) + problem.offset  # afresh: sums of rounded changes would drift
+    return Solution(problem.projected(s * loss.dual(y * values)), values, v, gap, steps)
+
+
+def _newton_direction(features: Rows, curvature: Floats, penalty: float, gradient: Floats) -> Floats:
+    """Return -(λI + Zᵀ H Z)⁻¹ gradient, exactly for few components, else by conjugate gradients to a tenth."""
+    r = features.shape[1]
+    if r <= _DIRECT_COMPONENTS:
+        return -solve_shifted(features.weighted_square(curvature), np.full(r, penalty), gradient)
+    x = np.zeros(r)
+    residual = -gradient
+    direction = residual.copy()
+    square = first = float(residual @ residual)
+    for _ in range(_MOST_INNER_STEPS):
+        product = penalty * direction + features.transposed_times(curvature * features.times(direction))
+        length = square / float(direction @ product)
+        x += length * direction
+        residual -= length * product
+        last, square = square, float(residual @ residual)
+        if square <= 0.01 * first or not np.isfinite(square):
+            break
+        direction = residual + (square / last) * direction
+    return x

@@ -1,0 +1,83 @@
+"""The hinge over rows of features: coordinate descent, and Newton on the few samples that lie on the margin."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.solvers.coordinate_descent import descend_rows
+from slimline.solvers.face import settle_face
+from slimline.solvers.problem import SmallProblem, Solution
+from slimline.solvers.rows_features import Rows
+
+Floats = NDArray[np.float64]
+_MOST_ROUNDS = 40
+#: More samples on the margin than this are left to coordinate descent.
+_MOST_FREE = 4000
+
+
+def solve_hinge_rows(features: Rows, problem: SmallProblem, start: Floats | None, target_gap: float) -> Solution:
+    """Solve the small problem with the hinge from the rows of its features.
+
+    Parameters
+    ----------
+    features : Rows
+        Z.
+    problem : SmallProblem
+        Labels, weights, penalty and offset.
+    start : array of shape (n_samples,), optional
+        Dual variables to start from.
+    target_gap : float
+        Stop when the duality gap is this small; 0: go on until rounding stops it.
+
+    Returns
+    -------
+    solution : Solution
+        With weights.
+    """
+    Z = features.array()
+    y, penalty = problem.labels, problem.penalty
+    dual = np.zeros(len(y)) if start is None else np.ascontiguousarray(problem.projected(start))
+
+    def state() -> tuple[Floats, Floats, float]:
+        v = features.transposed_times(y * dual) / penalty
+        values = features.times(v) + problem.offset
+        return v, values, problem.gap(values, dual)
+
+    v, values, gap = state()
+    best = Solution(dual.copy(), values, v, gap, 0)
+    tolerance = 0.1
+    floor = 1e-10 if Z.dtype == np.float64 else 1e-4
+    epochs = 0
+    for _ in range(_MOST_ROUNDS):
+        done, _ = descend_rows(
+            Z,
+            y,
+            problem.offset,
+            np.zeros(len(y)),
+            problem.weights,
+            penalty,
+            dual,
+            v,
+            max_epochs=50,
+            tolerance=tolerance,
+            seed=epochs,
+        )
+        epochs += done
+        v, values, gap = state()
+        if gap > target_gap and tolerance <= 0.01:
+            free = np.flatnonzero((dual > 0.0) & (dual < problem.weights))
+            if 0 < free.size <= _MOST_FREE:
+                part = Z[free].astype(np.float64)
+                dual[free] = settle_face(
+                    part @ part.T, y[free], values[free], problem.weights[free], dual[free], penalty
+                )
+            v, values, gap = state()
+        improved = gap < best.gap
+        stalled = tolerance < floor and gap > 0.999 * best.gap
+        if improved:
+            best = Solution(dual.copy(), values, v, gap, epochs)
+        if best.gap <= target_gap or stalled:
+            break
+        tolerance = max(tolerance * 0.1, 1e-14)
+    return best
