@@ -8,6 +8,8 @@ from slimline import laws
 from slimline.data import open_matrix
 from slimline.estimators import (
     CertifiedClassifier,
+    CertifiedClassifierCV,
+    CertifiedFeatureSelector,
     GaussianProjection,
     HadamardProjection,
     SignProjection,
@@ -20,6 +22,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CertifiedClassifier",
+    "CertifiedClassifierCV",
+    "CertifiedFeatureSelector",
     "GaussianProjection",
     "HadamardProjection",
     "SignProjection",

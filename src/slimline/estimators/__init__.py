@@ -1,6 +1,8 @@
 """The scikit-learn classes: validation and wiring, no mathematics."""
 
 from slimline.estimators.certified_classifier import CertifiedClassifier
+from slimline.estimators.certified_classifier_cv import CertifiedClassifierCV
+from slimline.estimators.certified_feature_selector import CertifiedFeatureSelector
 from slimline.estimators.gaussian_projection import GaussianProjection
 from slimline.estimators.hadamard_projection import HadamardProjection
 from slimline.estimators.make_projection import make_projection
@@ -10,6 +12,8 @@ from slimline.estimators.sparse_sign_projection import SparseSignProjection
 
 __all__ = [
     "CertifiedClassifier",
+    "CertifiedClassifierCV",
+    "CertifiedFeatureSelector",
     "GaussianProjection",
     "HadamardProjection",
     "SignProjection",

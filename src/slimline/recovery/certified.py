@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -67,6 +67,23 @@ class Outcome:
     progress: list[Progress]
     proofs: list[Proof]
     history: list[Step]
+
+    def part(self, tasks: slice) -> Outcome:
+        """Return the outcome of some of the tasks.
+
+        Parameters
+        ----------
+        tasks : slice
+            Which ones.
+
+        Returns
+        -------
+        outcome : Outcome
+            Its history speaks of them alone.
+        """
+        names = ("primal", "dual", "gap", "relative_error")
+        history = [replace(step, **{name: getattr(step, name)[tasks] for name in names}) for step in self.history]
+        return Outcome(self.progress[tasks], self.proofs[tasks], history)
 
 
 def recover_certified(

@@ -1,0 +1,187 @@
+"""CertifiedClassifierCV: the penalty chosen by cross-validation, every member of the path certified."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state
+
+from slimline.data import Matrix
+from slimline.errors import InvalidParameterError
+from slimline.estimators.callbacks import StepCallbacks
+from slimline.estimators.certified_classifier import CertifiedClassifier
+from slimline.estimators.certified_fit import Fitting
+from slimline.estimators.certified_parameters import class_signs, effective_samples
+from slimline.estimators.path import FoldScores, most_tasks_at_once
+from slimline.estimators.sample_weights import class_factors
+from slimline.planning import choose_route
+from slimline.recovery import Outcome, Task, TrainingData, certificate_of
+from slimline.solvers import loss_named
+
+Floats = NDArray[np.float64]
+
+
+class CertifiedClassifierCV(CertifiedClassifier):
+    """CertifiedClassifier with C chosen by cross-validation, all fits sharing one sketch and its passes.
+
+    A fit to a part of the rows is the same problem with weight 0 for the others, so the fits of all parts, penalties
+    and classes are columns of the same products: the data go by as often as for the slowest of them. The values of
+    the rows left out come with those products, and scoring needs no further pass.
+
+    Parameters
+    ----------
+    Cs : int or array-like, default=10
+        Penalties to try, or how many from 1e-4 to 1e4.
+    cv : int, splitter or iterable, default=5
+        How the rows are divided, as in scikit-learn.
+    scoring : str, callable or None, default=None
+        What chooses; None: accuracy.
+    loss, tol, method, projection, n_components, max_passes, fit_intercept, intercept_scaling, class_weight
+        As in `CertifiedClassifier`; `tol` holds for every member.
+    standardize : bool, default=False
+        As in `CertifiedClassifier`; means and deviations are those of all rows, labels not being looked at.
+    random_state, verbose
+        As in `CertifiedClassifier`.
+
+    Attributes
+    ----------
+    C_ : float
+        The penalty with the best mean score; the smallest of several.
+    Cs_ : array of shape (n_penalties,)
+        Penalties that were tried, rising.
+    scores_ : array of shape (n_folds, n_penalties)
+        Score of each fit on the rows that it did not see.
+    coefs_path_ : array of shape (n_penalties, n_tasks, n_features)
+        Weights of the fits to all rows.
+    certificates_path_ : list of Certificate
+        What is proved about them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from slimline.estimators import CertifiedClassifierCV
+    >>> X = np.random.default_rng(0).standard_normal((60, 500))
+    >>> y = X[:, 3] > 0
+    >>> model = CertifiedClassifierCV(Cs=[0.01, 1.0], cv=3, random_state=0).fit(X, y)
+    >>> model.scores_.shape
+    (3, 2)
+    """
+
+    def __init__(
+        self,
+        Cs: Any = 10,
+        *,
+        cv: Any = 5,
+        scoring: Any = None,
+        loss: str = "squared_hinge",
+        tol: float = 1e-2,
+        method: str = "auto",
+        projection: Any = "auto",
+        n_components: int | str = "auto",
+        max_passes: int = 50,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        standardize: bool = False,
+        class_weight: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.Cs = Cs
+        self.cv = cv
+        self.scoring = scoring
+        self.loss = loss
+        self.tol = tol
+        self.method = method
+        self.projection = projection
+        self.n_components = n_components
+        self.max_passes = max_passes
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.standardize = standardize
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.verbose = verbose
+
+    #: The published ways of recovery are for comparison only.
+    recovery = "certified"
+
+    def _train(self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, callbacks: StepCallbacks) -> None:
+        before = matrix.passes
+        self.Cs_ = penalties(self.Cs)
+        labels = self.classes_[codes]
+        splitter = check_cv(self.cv, labels, classifier=True)
+        folds = [np.asarray(test) for _, test in splitter.split(np.zeros((len(codes), 1)), labels)]
+        s = weight * class_factors(self.class_weight, self.classes_, codes, weight)[codes]
+        seen = self._as_trained(matrix, weight)
+        data = TrainingData(seen, float(self.intercept_scaling) if self.fit_intercept else 0.0, s)
+        signs = class_signs(codes, len(self.classes_))
+        per_fit = len(signs)
+        tasks = self._tasks(signs, s, folds)
+        self.route_ = choose_route(seen, effective_samples(weight), len(tasks), self.method, self.n_components)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        fitting = Fitting(self.route_, "certified", self.projection, seed, float(self.tol), int(self.max_passes))
+        at_once = max(per_fit, most_tasks_at_once(data.shape) // per_fit * per_fit)
+        scores = FoldScores(get_scorer(self.scoring or "accuracy"), self.classes_, codes, weight, self.loss)
+        whole: list[Outcome] = []
+        found: list[float] = []
+        for first in range(0, len(tasks), at_once):
+            outcome = fitting.outcome(data, tasks[first : first + at_once], lambda step: self._tell(step, callbacks))
+            for k in range(0, len(outcome.proofs), per_fit):
+                fit = outcome.part(slice(k, k + per_fit))
+                number = (first + k) // per_fit
+                if number < len(self.Cs_):
+                    whole.append(fit)
+                else:
+                    found.append(scores(fit, folds[number // len(self.Cs_) - 1]))
+        self.scores_ = np.array(found).reshape(len(folds), len(self.Cs_))
+        best = int(np.argmax(self.scores_.mean(axis=0)))
+        self.C_ = float(self.Cs_[best])
+        self._keep(data, whole[best], before)
+        self.certificates_path_ = [certificate_of(data, fit, self._factor) for fit in whole]
+        factor = 1.0 if self._factor is None else self._factor
+        self.coefs_path_ = np.array([claim.weights[:, :-1] * factor for claim in self.certificates_path_])
+        for fit in whole:
+            self._warn_if_open(fit)
+
+    def _tasks(self, signs: list[Floats], s: Floats, folds: list[NDArray[np.intp]]) -> list[Task]:
+        """Return a task for every set of rows (all of them first), penalty and class."""
+        loss = loss_named(self.loss)
+        tasks = []
+        for left_out in [np.zeros(0, dtype=np.intp), *folds]:
+            kept = s.copy()
+            kept[left_out] = 0.0
+            for C in self.Cs_:
+                for sign in signs:
+                    if not ((sign > 0) & (kept > 0)).any() or not ((sign < 0) & (kept > 0)).any():
+                        raise InvalidParameterError(
+                            "a class has no sample left when a fold is put aside: use fewer folds, or drop the class."
+                        )
+                    tasks.append(Task(loss, sign, kept, 1.0 / float(C)))
+        return tasks
+
+
+def penalties(Cs: Any) -> Floats:
+    """Return the penalties to try, rising.
+
+    Parameters
+    ----------
+    Cs : int or array-like
+        How many from 1e-4 to 1e4, or the values.
+
+    Returns
+    -------
+    values : array
+        All above 0.
+    """
+    if isinstance(Cs, Integral) and not isinstance(Cs, bool) and int(Cs) >= 1:
+        return np.asarray(np.logspace(-4, 4, int(Cs)))
+    values = np.atleast_1d(np.asarray(Cs))
+    fine = not isinstance(Cs, (bool, Real)) and values.ndim == 1 and values.size > 0 and values.dtype.kind in "fiu"
+    if not fine or not np.isfinite(values).all() or (values <= 0).any():
+        raise InvalidParameterError(f"Cs must be a whole number above 0 or numbers above 0; got {Cs!r:.100}.")
+    return np.unique(values.astype(np.float64))

@@ -1,0 +1,98 @@
+"""Fits to parts of the rows: how many can run together, and how they do on the rows they did not see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from slimline.recovery import Outcome
+
+Floats = NDArray[np.float64]
+#: Memory for the points of all tasks that run together.
+_BYTES = 1 << 30
+#: Vectors of weights that a task keeps.
+_POINTS = 10
+
+
+def most_tasks_at_once(shape: tuple[int, int]) -> int:
+    """Return how many tasks may share their passes.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Samples and features.
+
+    Returns
+    -------
+    number : int
+        At least 1.
+    """
+    return max(1, _BYTES // (8 * _POINTS * (shape[0] + shape[1] + 1)))
+
+
+class FoldScores:
+    """Scores fits on rows that they did not see, from the values that their steps computed.
+
+    Parameters
+    ----------
+    scorer : callable
+        As scikit-learn's `get_scorer` returns.
+    classes : array of shape (n_classes,)
+        Labels.
+    codes : array of shape (n_samples,)
+        Class number of each sample.
+    weight : array of shape (n_samples,)
+        Sample weights.
+    loss : str
+        Probabilities are there for "logistic".
+    """
+
+    def __init__(
+        self,
+        scorer: Callable[..., Any],
+        classes: NDArray[Any],
+        codes: NDArray[np.intp],
+        weight: Floats,
+        loss: str,
+    ) -> None:
+        self._scorer, self._classes, self._codes, self._weight, self._loss = scorer, classes, codes, weight, loss
+        self._uniform = bool((weight == weight[0]).all())
+
+    def __call__(self, fit: Outcome, rows: NDArray[np.intp]) -> float:
+        """Return the score of a fit on some rows."""
+        values = np.column_stack([0.5 * (state.best.values + state.dual.values)[rows] for state in fit.progress])
+        known = _KnownScores(self._classes, values, self._loss)
+        extra = {} if self._uniform else {"sample_weight": self._weight[rows]}
+        return float(self._scorer(known, np.arange(len(rows))[:, None], self._classes[self._codes[rows]], **extra))
+
+
+class _KnownScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A fitted classifier whose scores of the rows 0, 1, … are known."""
+
+    def __init__(self, classes: NDArray[Any], values: Floats, loss: str) -> None:
+        self.classes_, self._values, self._loss = classes, values, loss
+
+    def decision_function(self, rows: Any) -> Floats:
+        values = self._values[np.asarray(rows)[:, 0]]
+        return np.asarray(values[:, 0] if values.shape[1] == 1 else values)
+
+    def predict(self, rows: Any) -> NDArray[Any]:
+        scores = self.decision_function(rows)
+        return np.asarray(self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)])
+
+    def predict_proba(self, rows: Any) -> Floats:
+        if self._loss != "logistic":
+            raise AttributeError(f'a score of probabilities needs loss="logistic"; this is loss={self._loss!r}.')
+        scores = self.decision_function(rows)
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        each = np.maximum(expit(scores), np.finfo(float).tiny)
+        return np.asarray(each / each.sum(axis=1, keepdims=True))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
