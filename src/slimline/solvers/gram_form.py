@@ -71,7 +71,10 @@ def _newton(K: Floats, problem: SmallProblem, start: Floats | None, target_gap: 
         length = smallest_along(_slope(problem, beta, values, change, change_of_values), 4.0)
         beta = beta + length * change
         values = values + length * change_of_values
-        gap = problem.gap(values, y * beta)
+        # β on the way need not be feasible: the gap is taken with the dual variables that are optimal for f, so all
+        # of it is the distance (1/2λ)‖β - β_f‖²_K
+        difference = beta - y * problem.dual_of(values)
+        gap = float(difference @ (K @ difference)) / (2.0 * problem.penalty)
         idle = idle + 1 if gap >= 0.5 * best and abs(length - 1.0) < 0.1 else 0
         if gap <= floor or length == 0.0 or idle == 2:
             break
