@@ -4,7 +4,7 @@
 #include "descent.hpp"
 
 #include "descent_vectors.hpp"
-#include "philox.hpp"
+#include "shuffle.hpp"
 #include "table.hpp"
 
 namespace slimline::SLIMLINE_ISA {
@@ -31,37 +31,6 @@ template <class T, class V> struct RowSpace {
     return __builtin_sqrt(sum) * __builtin_sqrt(largest_square);
   }
 };
-
-// K / lam; g = K (y a) / lam.
-template <class T, class V> struct GramSpace {
-  const T* k;
-  ptrdiff_t stride;
-  size_t width;
-  V* g;
-
-  SLIMLINE_INLINE double product(size_t i, size_t) const { return double(g[i]); }
-  SLIMLINE_INLINE void add(size_t i, double amount) { add_row(amount, k + ptrdiff_t(i) * stride, g, width); }
-  double magnitude() const {
-    double most = 0;
-    for (size_t j = 0; j < width; j++) most = larger(most, __builtin_fabs(double(g[j])));
-    return most;
-  }
-};
-
-void shuffle(uint32_t* order, size_t count, uint32_t epoch, Key key) {
-  constexpr size_t batch = 256;
-  uint32_t words[batch];
-  for (size_t s = 0; s < count; s += batch) {
-    const size_t here = count - s < batch ? count - s : batch;
-    fill_words(s / 4, (here + 3) / 4, epoch, stream_descent, key, words);
-    for (size_t k = 0; k < here; k++) {
-      const size_t other = s + k + size_t((uint64_t(words[k]) * (count - s - k)) >> 32);
-      const uint32_t kept = order[s + k];
-      order[s + k] = order[other];
-      order[other] = kept;
-    }
-  }
-}
 
 template <class Space> Descent descend(Space space, double lam, Coordinate* coordinates, size_t count, uint32_t* order, const Effort& effort) {
   const Key key = key_of(effort.seed);
@@ -125,12 +94,6 @@ Descent descend_rows(const Matrix& z, double lam, Coordinate* coordinates, size_
   return descend(space, lam, coordinates, count, order, effort);
 }
 
-template <class T, class V>
-Descent descend_gram(const Matrix& k, double lam, Coordinate* coordinates, size_t count, void* state, uint32_t* order, const Effort& effort) {
-  const GramSpace<T, V> space{(const T*)k.data, k.stride, k.width, (V*)state};
-  return descend(space, lam, coordinates, count, order, effort);
-}
-
 template <class T> void squares(const Matrix& z, size_t rows, double* out) {
   for (size_t i = 0; i < rows; i++) {
     const T* row = (const T*)z.data + ptrdiff_t(i) * z.stride;
@@ -143,15 +106,18 @@ template <class T> void combine(const Matrix& z, size_t rows, const double* weig
     if (weight[i] != 0) add_row(weight[i], (const T*)z.data + ptrdiff_t(i) * z.stride, out, z.width);
 }
 
-template <class T> DescentKernels built() {
-  return {descend_rows<T, T>, descend_rows<T, double>, descend_gram<T, T>, descend_gram<T, double>, squares<T>, combine<T>};
+template <class T> void add(DescentKernels& kernels) {
+  kernels.rows = descend_rows<T, T>;
+  kernels.rows_wide = descend_rows<T, double>;
+  kernels.squares = squares<T>;
+  kernels.combine = combine<T>;
 }
 
 }  // namespace
 
 void add_descent_kernels(Kernels& table) {
-  table.descent[int(Type::f32)] = built<float>();
-  table.descent[int(Type::f64)] = built<double>();
+  add<float>(table.descent[int(Type::f32)]);
+  add<double>(table.descent[int(Type::f64)]);
 }
 
 }  // namespace slimline::SLIMLINE_ISA
