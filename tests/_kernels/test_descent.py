@@ -87,6 +87,7 @@ def test_orders_are_permutations_that_differ(epoch):
         {"z": np.zeros((3, 2), order="F")},
         {"z": np.zeros((4, 2))},
         {"z": np.zeros(3)},
+        {"z": np.zeros((3, 0)), "v": np.zeros(0)},
         {"y": np.ones(2)},
         {"y": np.ones(3, dtype=np.float32)},
         {"upper": np.ones(6)[::2]},

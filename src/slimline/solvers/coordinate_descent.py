@@ -24,8 +24,8 @@ class Descent(NamedTuple):
 
     #: Epochs that were run, the last perhaps in part.
     epochs: int
-    #: Largest projected gradient over all coordinates: at most the tolerance, or the epochs did not suffice. On rows, each
-    #: as it was when the last epoch came to it; on a Gram matrix, as it is at the end.
+    #: Largest projected gradient over all coordinates: at most the tolerance, or the epochs did not suffice. On rows,
+    #: each as it was when the last epoch came to it; on a Gram matrix, as it is at the end.
     violation: float
 
 

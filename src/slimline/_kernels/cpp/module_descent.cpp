@@ -77,7 +77,7 @@ std::pair<uint32_t, double> descend(Call& call, double* state) {
     const double drift = std::sqrt(double(done.steps)) * rounding * done.magnitude;
     if (violation <= call.tolerance && 4 * drift <= call.tolerance) break;
     if (wide) break;
-    wide = violation > call.tolerance;
+    wide = violation > call.tolerance || effort.floor * done.magnitude > call.tolerance;
   }
   return {epochs, violation};
 }
@@ -92,6 +92,7 @@ nb::tuple start(bool gram, const Array& x, const Vector& y, const Vector& q, con
   const Dense d = dense_of(x);
   if (d.type != Type::f32 && d.type != Type::f64) refuse("the matrix must be float32 or float64");
   if (d.column_stride != 1 || (d.rows > 1 && d.row_stride < ptrdiff_t(d.columns))) refuse("the matrix must be in C order");
+  if (d.rows == 0 || d.columns == 0) refuse("the matrix must have a row and a column at least");
   if (gram && d.rows != d.columns) refuse("a Gram matrix must be square");
   if (d.rows > std::numeric_limits<uint32_t>::max()) refuse("the matrix has too many rows");
   if (!(lam > 0) || !std::isfinite(lam) || !(tolerance >= 0)) refuse("lam must be positive and finite, and tolerance not negative");
