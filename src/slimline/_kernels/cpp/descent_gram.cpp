@@ -102,9 +102,9 @@ template <class T, class V> class GramDescent {
     return double(largest);
   }
 
-  // Violation and magnitude as they are now.
+  // The violation as it is now; the magnitude as it was at its largest, for that is when rounding did most.
   void measure(Descent& done) {
-    done.violation = done.magnitude = 0;
+    done.violation = 0;
     for (size_t i = 0; i < count_; i++) {
       const Coordinate& c = coordinates_[i];
       const double slope = double(slope_[i]), gradient = c.sign * slope;
