@@ -10,7 +10,19 @@ import slimline
 
 SOURCES = Path(__file__).parents[2] / "src" / "slimline" / "_kernels" / "cpp"
 CHECK = Path(__file__).parent / "cross" / "check.cpp"
-KERNELS = ["rows", "scatter", "grouped", "hadamard", "lines", "squares", "bytes", "genotypes", "descent", "table"]
+KERNELS = [
+    "rows",
+    "scatter",
+    "grouped",
+    "hadamard",
+    "lines",
+    "squares",
+    "bytes",
+    "genotypes",
+    "descent",
+    "descent_gram",
+    "table",
+]
 
 # The bits that define R, from the program's own report: the same on every architecture.
 EXPECTED = {

@@ -166,12 +166,10 @@ def test_extreme_scales_stay_finite(form, loss, dtype, lam, scale):
     assert problem.value(a) <= 0
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("dtype", DTYPES)
+# K in float32 would itself leave the range
+@pytest.mark.parametrize("form, dtype", [("rows", np.float64), ("rows", np.float32), ("gram", np.float64)])
 @pytest.mark.parametrize("scale", [1e-30, 1e30])
 def test_scaling_rows_and_lam_together_changes_nothing(form, dtype, scale):
-    if form == "gram" and dtype == np.float32:
-        pytest.skip("K itself leaves the range of float32")
     X, y = rows_of("random", 7)
     plain, scaled = Problem("hinge", X.astype(dtype), y), Problem("hinge", (scale * X).astype(dtype), y, lam=scale**2)
     a, ended = plain.solve(form, tolerance=1e-8)

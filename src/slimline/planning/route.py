@@ -1,6 +1,6 @@
 """The cost model: sketch or Gram matrix, and how many components.
 
-Times are those of the parts, from the shapes and from three measured speeds of the machine. All that depends on the
+Times are those of the parts, from the shapes and from three measured speeds. All that depends on the
 number of samples takes the sum of the sample weights for it, so that a weight of 2 and a repeated row lead to the
 same choice.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from slimline.data import Matrix
-from slimline.planning.machine import this_machine
+from slimline.planning.machine import FLOAT32, FLOAT64, READ
 
 #: Steps that a well-chosen sketch takes to a certified error of 1e-2.
 _STEPS = 4
@@ -73,12 +73,11 @@ def choose_route(
     n, d = max(samples, 1.0), matrix.shape[1]
     r = default_components(matrix, n) if n_components == "auto" else int(n_components)
     read = _pass_seconds(matrix, n)
-    machine = this_machine()
-    solve = n_tasks * min(n, 5000.0) ** 3 / 3.0 / machine.float64
+    solve = n_tasks * min(n, 5000.0) ** 3 / 3.0 / FLOAT64
     gram = _gram_seconds(matrix, n) + 2.0 * read * n_tasks**0.5 + 4.0 * solve
     rows = n > max(5000, r)
-    model = 0.0 if rows else 0.5 * n * n * r / machine.float32
-    small = n_tasks * 60.0 * n * r * 4.0 / machine.read if rows else 2.0 * solve
+    model = 0.0 if rows else 0.5 * n * n * r / FLOAT32
+    small = n_tasks * 60.0 * n * r * 4.0 / READ if rows else 2.0 * solve
     sketch = 2.0 * read + model + _STEPS * (_passes(matrix) * read * n_tasks**0.5 + small)
     if method != "auto":
         chosen, reason = method, "asked for"
@@ -97,8 +96,8 @@ def choose_route(
 def default_components(matrix: Matrix, samples: float) -> int:
     """Return the number of components that "auto" stands for.
 
-    Four times the samples, more where that costs less than a pass over the data, and at most a quarter of the
-    features; above 5,000 samples the rows of the sketch themselves are kept, and 4,096 components are taken.
+    Four times the samples, up to sixteen times where they are few, and at most a quarter of the features; above 5,000
+    samples the rows of the sketch themselves are kept, and 4,096 components are taken.
 
     Parameters
     ----------
@@ -113,11 +112,7 @@ def default_components(matrix: Matrix, samples: float) -> int:
         A multiple of 64.
     """
     n, d = max(samples, 1.0), matrix.shape[1]
-    if n > 5000:
-        wanted = 4096.0
-    else:
-        affordable = 2.0 * this_machine().float32 * _pass_seconds(matrix, n) / (0.5 * n * n)
-        wanted = min(max(4.0 * n, affordable), 16.0 * n)
+    wanted = 4096.0 if n > 5000 else max(4.0 * n, min(16.0 * n, 4096.0))
     wanted = min(wanted, d / 4.0, _SKETCH_BYTES / (4.0 * n))
     return max(64, int(wanted) // 64 * 64)
 
@@ -128,7 +123,7 @@ def _pass_seconds(matrix: Matrix, n: float) -> float:
     if stored is not None:
         return cells * stored * _SPARSE_VALUE
     size = int(matrix.dtype.itemsize)
-    seconds: float = cells * size / (this_machine().read * _SHARE.get(size, 0.5))
+    seconds: float = cells * size / (READ * _SHARE.get(size, 0.5))
     return seconds
 
 
@@ -141,7 +136,6 @@ def _gram_seconds(matrix: Matrix, n: float) -> float:
     stored = matrix.density
     if stored is not None:  # every pair of stored values of a column meets
         return n * n * d * stored * min(1.0, 3.0 * stored) * _SPARSE_VALUE
-    machine = this_machine()
-    rate = machine.float32 if matrix.dtype.itemsize == 1 else machine.float64
+    rate = FLOAT32 if matrix.dtype.itemsize == 1 else FLOAT64
     inner = min(float(d), n)  # with fewer features than samples it is XᵀX that is made
     return 0.5 * n * max(float(d), n) * inner / rate

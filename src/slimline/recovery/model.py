@@ -156,7 +156,8 @@ def gram_of(Z: NDArray[Any], constant: float) -> Floats:
     # BLAS filled the upper triangle of an array by columns.
     K = np.triu(upper)
     K += np.triu(upper, 1).T
-    K += constant**2
+    if constant != 0.0:
+        K += constant**2
     return np.asarray(K)
 
 

@@ -22,10 +22,10 @@ Floats = NDArray[np.float64]
 class Descent(NamedTuple):
     """How a descent ended."""
 
-    #: Epochs that were run; each looks at every coordinate that is not settled.
+    #: Epochs that were run, the last perhaps in part.
     epochs: int
-    #: Largest projected gradient of the last epoch, which looked at all coordinates: at most the tolerance, or the
-    #: epochs did not suffice.
+    #: Largest projected gradient over all coordinates: at most the tolerance, or the epochs did not suffice. On rows,
+    #: each as it was when the last epoch came to it; on a Gram matrix, as it is at the end.
     violation: float
 
 
@@ -105,9 +105,9 @@ def descend_gram(
     f : ndarray of shape (n,), float64
         Must be K(y∘a)/λ + q at the start (q for a = 0), and is so in float64 at the end, in place.
     max_epochs : int
-        The most epochs to run, 1 or more.
+        The most epochs to run, 1 or more: each is n steps, spent on the largest gradients.
     tolerance : float
-        Stop when the largest projected gradient of an epoch over all coordinates is no larger.
+        Stop when the largest projected gradient is no larger.
     seed : int
         Of the order in which coordinates are visited, 0 to 2⁶⁴ - 1. Equal seeds give equal results.
 

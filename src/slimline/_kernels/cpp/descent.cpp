@@ -4,7 +4,7 @@
 #include "descent.hpp"
 
 #include "descent_vectors.hpp"
-#include "philox.hpp"
+#include "shuffle.hpp"
 #include "table.hpp"
 
 namespace slimline::SLIMLINE_ISA {
@@ -14,56 +14,29 @@ constexpr double infinity = __builtin_huge_val();
 SLIMLINE_INLINE double larger(double a, double b) { return a > b ? a : b; }
 SLIMLINE_INLINE double smaller(double a, double b) { return a < b ? a : b; }
 
-// K = Z Z^T / lam; v = Z^T (y a) / lam.
-template <class T, class V> struct RowSpace {
-  const T* z;
-  ptrdiff_t stride;
-  size_t width;
-  V* v;
-  double largest_square;
-
-  const T* row(size_t i) const { return z + ptrdiff_t(i) * stride; }
-  SLIMLINE_INLINE double product(size_t i, size_t next) const { return dot(row(i), v, row(next), width); }
-  SLIMLINE_INLINE void add(size_t i, double amount) { add_row(amount, row(i), v, width); }
-  double magnitude() const {
-    double sum = 0;
-    for (size_t j = 0; j < width; j++) sum += double(v[j]) * double(v[j]);
-    return __builtin_sqrt(sum) * __builtin_sqrt(largest_square);
-  }
-};
-
-// K / lam; g = K (y a) / lam.
-template <class T, class V> struct GramSpace {
-  const T* k;
-  ptrdiff_t stride;
-  size_t width;
-  V* g;
-
-  SLIMLINE_INLINE double product(size_t i, size_t) const { return double(g[i]); }
-  SLIMLINE_INLINE void add(size_t i, double amount) { add_row(amount, k + ptrdiff_t(i) * stride, g, width); }
-  double magnitude() const {
-    double most = 0;
-    for (size_t j = 0; j < width; j++) most = larger(most, __builtin_fabs(double(g[j])));
-    return most;
-  }
-};
-
-void shuffle(uint32_t* order, size_t count, uint32_t epoch, Key key) {
-  constexpr size_t batch = 256;
-  uint32_t words[batch];
-  for (size_t s = 0; s < count; s += batch) {
-    const size_t here = count - s < batch ? count - s : batch;
-    fill_words(s / 4, (here + 3) / 4, epoch, stream_descent, key, words);
-    for (size_t k = 0; k < here; k++) {
-      const size_t other = s + k + size_t((uint64_t(words[k]) * (count - s - k)) >> 32);
-      const uint32_t kept = order[s + k];
-      order[s + k] = order[other];
-      order[other] = kept;
-    }
-  }
+template <class V> double length(const V* v, size_t width) {
+  double sum = 0;
+  for (size_t j = 0; j < width; j++) sum += double(v[j]) * double(v[j]);
+  return __builtin_sqrt(sum);
 }
 
-template <class Space> Descent descend(Space space, double lam, Coordinate* coordinates, size_t count, uint32_t* order, const Effort& effort) {
+// Visits between the fetch of a coordinate and its use. A short row is fetched as early: its neighbour's products are done
+// before it could arrive. Of a long one, that would put more on the way than the CPU can wait for.
+constexpr size_t ahead = 8;
+constexpr size_t short_row = 512;  // bytes
+
+template <class T> SLIMLINE_INLINE void fetch_early(const Coordinate* c, const T* row, size_t width) {
+  __builtin_prefetch(c, 1);
+  __builtin_prefetch((const char*)(c + 1) - 1, 1);
+  if (width * sizeof(T) > short_row) return;
+  for (size_t b = 0; b < width * sizeof(T); b += 64) __builtin_prefetch((const char*)row + b);
+}
+
+template <class T, class V>
+Descent descend_rows(const Matrix& z, double lam, Coordinate* coordinates, size_t count, void* state, uint32_t* order, const Effort& effort) {
+  const T* const first = (const T*)z.data;
+  V* const v = (V*)state;
+  const auto row = [&](size_t place) { return first + ptrdiff_t(order[place]) * z.stride; };
   const Key key = key_of(effort.seed);
   Descent done{0, 0, 0.0, 0.0, false};
   for (size_t i = 0; i < count; i++) order[i] = uint32_t(i);
@@ -75,10 +48,15 @@ template <class Space> Descent descend(Space space, double lam, Coordinate* coor
     shuffle(order, active, effort.first_epoch + done.epochs, key);
     const uint64_t steps_before = done.steps;
     double most = 0, least = 0;  // of the projected gradients
+    double value = 0;            // row · v, where a step before has left it behind
+    bool known = false;
     for (size_t s = 0; s < active; s++) {
+      if (s + ahead < active) fetch_early(coordinates + order[s + ahead], row(s + ahead), z.width);
       const size_t i = order[s];
       Coordinate& c = coordinates[i];
-      const double value = space.product(i, order[s + 1 < active ? s + 1 : s]);
+      const size_t after = s + 1 < active ? s + 1 : s;
+      if (!known) value = dot(row(s), v, row(after), z.width);
+      known = false;
       const double gradient = c.sign * value + c.linear + c.diag * c.a;
       if (!(__builtin_fabs(gradient) < infinity)) {
         done.overflow = true;
@@ -100,12 +78,15 @@ template <class Space> Descent descend(Space space, double lam, Coordinate* coor
       const double amount = c.sign * (next - c.a) / lam;
       if (!(next < infinity) || next == c.a || !(__builtin_fabs(amount) < infinity)) continue;
       c.a = next;
-      if (c.curvature > c.diag) space.add(i, amount);
       done.steps++;
+      if (!(c.curvature > c.diag)) continue;  // a row of zeros
+      known = after != s && holds<V>(amount);
+      if (known) value = add_and_dot(amount, row(s), v, row(after), row(s + 2 < active ? s + 2 : s), z.width);
+      else add_row(amount, row(s), v, z.width);
     }
     done.epochs++;
-    done.violation = larger(most, -least);
-    done.magnitude = space.magnitude();
+    done.violation = larger(most, 0.0 - least);
+    done.magnitude = __builtin_sqrt(effort.largest_square) * length(v, z.width);
     if (!(done.magnitude < infinity)) {
       done.overflow = true;
       return done;
@@ -119,18 +100,6 @@ template <class Space> Descent descend(Space space, double lam, Coordinate* coor
   return done;
 }
 
-template <class T, class V>
-Descent descend_rows(const Matrix& z, double lam, Coordinate* coordinates, size_t count, void* state, uint32_t* order, const Effort& effort) {
-  const RowSpace<T, V> space{(const T*)z.data, z.stride, z.width, (V*)state, effort.largest_square};
-  return descend(space, lam, coordinates, count, order, effort);
-}
-
-template <class T, class V>
-Descent descend_gram(const Matrix& k, double lam, Coordinate* coordinates, size_t count, void* state, uint32_t* order, const Effort& effort) {
-  const GramSpace<T, V> space{(const T*)k.data, k.stride, k.width, (V*)state};
-  return descend(space, lam, coordinates, count, order, effort);
-}
-
 template <class T> void squares(const Matrix& z, size_t rows, double* out) {
   for (size_t i = 0; i < rows; i++) {
     const T* row = (const T*)z.data + ptrdiff_t(i) * z.stride;
@@ -139,19 +108,32 @@ template <class T> void squares(const Matrix& z, size_t rows, double* out) {
 }
 
 template <class T> void combine(const Matrix& z, size_t rows, const double* weight, double* out) {
-  for (size_t i = 0; i < rows; i++)
-    if (weight[i] != 0) add_row(weight[i], (const T*)z.data + ptrdiff_t(i) * z.stride, out, z.width);
+  const T* row[combined_rows];
+  double amount[combined_rows];
+  size_t found = 0;
+  for (size_t i = 0; i < rows; i++) {
+    if (weight[i] == 0) continue;
+    row[found] = (const T*)z.data + ptrdiff_t(i) * z.stride;
+    amount[found] = weight[i];
+    if (++found < combined_rows) continue;
+    add_rows(amount, row, out, z.width);
+    found = 0;
+  }
+  for (size_t k = 0; k < found; k++) add_row(amount[k], row[k], out, z.width);
 }
 
-template <class T> DescentKernels built() {
-  return {descend_rows<T, T>, descend_rows<T, double>, descend_gram<T, T>, descend_gram<T, double>, squares<T>, combine<T>};
+template <class T> void add(DescentKernels& kernels) {
+  kernels.rows = descend_rows<T, T>;
+  kernels.rows_wide = descend_rows<T, double>;
+  kernels.squares = squares<T>;
+  kernels.combine = combine<T>;
 }
 
 }  // namespace
 
 void add_descent_kernels(Kernels& table) {
-  table.descent[int(Type::f32)] = built<float>();
-  table.descent[int(Type::f64)] = built<double>();
+  add<float>(table.descent[int(Type::f32)]);
+  add<double>(table.descent[int(Type::f64)]);
 }
 
 }  // namespace slimline::SLIMLINE_ISA

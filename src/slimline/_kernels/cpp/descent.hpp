@@ -43,11 +43,17 @@ struct Descent {
   bool overflow;     // a product was not finite; nothing else is then known
 };
 
-// `state` is Z^T (y a) / lam for rows, and K (y a) / lam for a Gram matrix, in the precision of the name: that of the matrix,
-// or float64 ("wide"). `order` is scratch of one entry a coordinate.
+// Coordinates of a Gram matrix that are looked at together.
+constexpr size_t gram_block = 32;
+constexpr size_t gram_padded(size_t count) { return (count + gram_block - 1) / gram_block * gram_block; }
+
+// In the precision of the matrix, or in float64 ("wide"): `v` is Z^T (y a) / lam, moved along; `product` is K (y a) / lam at
+// the start, and `scratch` has room for 3 numbers a coordinate, padded. `order` is scratch of one entry a coordinate.
 struct DescentKernels {
-  using Run = Descent(const Matrix&, double lam, Coordinate*, size_t count, void* state, uint32_t* order, const Effort&);
-  Run *rows, *rows_wide, *gram, *gram_wide;
+  using Rows = Descent(const Matrix&, double lam, Coordinate*, size_t count, void* v, uint32_t* order, const Effort&);
+  using Gram = Descent(const Matrix&, double lam, Coordinate*, size_t count, const double* product, void* scratch, uint32_t* order, const Effort&);
+  Rows *rows, *rows_wide;
+  Gram *gram, *gram_wide;
   void (*squares)(const Matrix&, size_t rows, double* out);
   // out += sum of weight times row, over the rows
   void (*combine)(const Matrix&, size_t rows, const double* weight, double* out);

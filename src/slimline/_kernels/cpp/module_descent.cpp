@@ -43,16 +43,27 @@ std::pair<uint32_t, double> descend(Call& call, double* state) {
   std::vector<uint32_t> order(count);
   std::vector<double> weight(count);
   std::vector<float> narrow;
+  std::vector<double> broad;
+  const size_t room = call.gram ? 3 * gram_padded(count) : call.matrix.width;
   bool wide = call.item == sizeof(double);
-  if (!wide) narrow.resize(call.matrix.width);
   uint32_t epochs = 0;
   double violation = std::numeric_limits<double>::max();
   while (epochs < call.epochs) {
     const double rounding = wide ? 0x1p-53 : 0x1p-24;
     const Effort effort{epochs, call.epochs - epochs, call.tolerance, wide ? 0.0 : 8 * rounding, call.largest_square, call.seed};
-    auto run = call.gram ? (wide ? call.kernels->gram_wide : call.kernels->gram) : (wide ? call.kernels->rows_wide : call.kernels->rows);
-    if (!wide) std::copy(state, state + call.matrix.width, narrow.begin());
-    const Descent done = run(call.matrix, call.lam, call.coordinates.data(), count, wide ? static_cast<void*>(state) : narrow.data(), order.data(), effort);
+    if (wide) broad.resize(room);
+    else narrow.resize(room);
+    void* scratch = wide ? static_cast<void*>(broad.data()) : narrow.data();
+    Descent done;
+    if (call.gram) {
+      auto run = wide ? call.kernels->gram_wide : call.kernels->gram;
+      done = run(call.matrix, call.lam, call.coordinates.data(), count, state, scratch, order.data(), effort);
+    } else {
+      if (wide) std::copy(state, state + room, broad.begin());
+      else std::copy(state, state + room, narrow.begin());
+      auto run = wide ? call.kernels->rows_wide : call.kernels->rows;
+      done = run(call.matrix, call.lam, call.coordinates.data(), count, scratch, order.data(), effort);
+    }
     epochs += done.epochs;
     recompute(call, weight, state);
     if (done.overflow) {
@@ -66,7 +77,7 @@ std::pair<uint32_t, double> descend(Call& call, double* state) {
     const double drift = std::sqrt(double(done.steps)) * rounding * done.magnitude;
     if (violation <= call.tolerance && 4 * drift <= call.tolerance) break;
     if (wide) break;
-    wide = violation > call.tolerance;
+    wide = violation > call.tolerance || effort.floor * done.magnitude > call.tolerance;
   }
   return {epochs, violation};
 }
@@ -81,6 +92,7 @@ nb::tuple start(bool gram, const Array& x, const Vector& y, const Vector& q, con
   const Dense d = dense_of(x);
   if (d.type != Type::f32 && d.type != Type::f64) refuse("the matrix must be float32 or float64");
   if (d.column_stride != 1 || (d.rows > 1 && d.row_stride < ptrdiff_t(d.columns))) refuse("the matrix must be in C order");
+  if (d.rows == 0 || d.columns == 0) refuse("the matrix must have a row and a column at least");
   if (gram && d.rows != d.columns) refuse("a Gram matrix must be square");
   if (d.rows > std::numeric_limits<uint32_t>::max()) refuse("the matrix has too many rows");
   if (!(lam > 0) || !std::isfinite(lam) || !(tolerance >= 0)) refuse("lam must be positive and finite, and tolerance not negative");

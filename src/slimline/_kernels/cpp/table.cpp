@@ -18,6 +18,7 @@ const Kernels& table() {
     add_byte_kernels(t);
     add_genotype_kernels(t);
     add_descent_kernels(t);
+    add_descent_gram_kernels(t);
     return t;
   }();
   return built;

@@ -14,6 +14,7 @@ void add_square_kernels(Kernels&);
 void add_byte_kernels(Kernels&);
 void add_genotype_kernels(Kernels&);
 void add_descent_kernels(Kernels&);
+void add_descent_gram_kernels(Kernels&);
 
 const Kernels& table();
 
