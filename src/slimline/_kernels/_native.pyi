@@ -42,6 +42,9 @@ class Scatter:
     def apply(self, x: Annotated[NDArray, dict(device='cpu', writable=False)], feature: int, scale: float, out: Annotated[NDArray, dict(device='cpu')], accumulate: bool, threads: int) -> None:
         """out (+)= x R of a dense block."""
 
+    def apply_bytes(self, x: Annotated[NDArray, dict(device='cpu', writable=False)], missing: int | None, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, factor: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, fill: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, feature: int, scale: float, out: Annotated[NDArray, dict(device='cpu')], accumulate: bool, threads: int) -> None:
+        """out (+)= x R of bytes, filled, centred and scaled on the way."""
+
     def apply_rows(self, indptr: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], data: Annotated[NDArray, dict(device='cpu', writable=False)], features: int, feature: int, scale: float, out: Annotated[NDArray, dict(device='cpu')], accumulate: bool, threads: int) -> None:
         """out (+)= x R of a CSR block."""
 
@@ -95,6 +98,9 @@ def block_squares(x: Annotated[NDArray, dict(device='cpu', writable=False)], sam
     """
     rows += the sum of the squares of each row, columns += that of each column, by the weights of the rows.
     """
+
+def holds_byte(x: Annotated[NDArray, dict(device='cpu', writable=False)], number: int, threads: int) -> bool:
+    """Whether a number is among the bytes of X."""
 
 def compressed_gather(indptr: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], data: Annotated[NDArray, dict(device='cpu', writable=False)], V: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], line_fill: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, index_fill: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
     """out[line] += value V[index]."""

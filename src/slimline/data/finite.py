@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from slimline._kernels import _native, thread_count
 from slimline.data.affine import Affine
 from slimline.data.block import MISSING_CALL, Block, PackedGenotypes
 from slimline.errors import NonFiniteError
@@ -63,6 +64,8 @@ def missing_at_all(block: Block) -> bool:
 
 def _any_equal(values: NDArray[np.generic], number: int) -> bool:
     """Say whether a number is among the values, in little memory."""
+    if values.dtype in (np.int8, np.uint8):
+        return _native.holds_byte(values, number, thread_count())
     lines = values if values.flags.c_contiguous else values.T
     step = max(1, _PIECE // max(lines.shape[1], 1))
     return any(bool((lines[start : start + step] == number).any()) for start in range(0, lines.shape[0], step))

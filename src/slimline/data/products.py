@@ -15,7 +15,7 @@ from slimline.data.finite import missing_at_all
 from slimline.data.sparse_statistics import sparse_statistics
 from slimline.data.statistics import ColumnStats
 from slimline.data.tiles import by_rows, filled_bytes, raw_values, scaled_values, stays_bytes, tiles
-from slimline.projections import Projection
+from slimline.projections import HashEmbedding, Projection
 from slimline.projections.blocks import require_sound
 
 Floats = NDArray[np.float64]
@@ -67,12 +67,24 @@ def add_sketch(block: Block, projection: Projection, affine: Affine, out: NDArra
             return
         for part in by_rows(block):
             inside = affine.of(slice(part.columns.start - first, part.columns.stop - first))
-            if inside.trivial and not missing_at_all(part):
+            if inside.centre is None and inside.factor is None and not _anything_to_fill(part, inside):
                 projection.apply(part.values, first_feature=part.columns.start, out=sums)
+                continue
+            parts = (inside.centre, inside.factor, inside.fill)
+            if isinstance(projection, HashEmbedding) and projection.add_bytes(
+                part.values, part.missing, parts, part.columns.start, sums
+            ):
                 continue
             whole = stays_bytes(part, inside)
             for columns, values in filled_bytes(part, inside) if whole else tiles(part, inside, sums.dtype):
                 projection.apply(values, first_feature=part.columns.start + columns.start, out=sums)
+
+
+def _anything_to_fill(block: Block, affine: Affine) -> bool:
+    """Say whether a dense block has missing values; those of floats show in the sums where nothing fills them."""
+    if block.values.dtype.kind == "f":
+        return affine.fill is not None
+    return missing_at_all(block)
 
 
 def statistics(block: Block, affine: Affine, weights: Floats | None) -> ColumnStats:

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from slimline._kernels import Scatter, native_scatter
+from slimline._kernels import Scatter, native_scatter, thread_count
 from slimline.errors import InvalidParameterError
 from slimline.projections.base import FloatArray
 from slimline.projections.kernel import KernelProjection
@@ -109,6 +109,41 @@ class HashEmbedding(KernelProjection):
     def gram(self) -> NDArray[np.float64]:
         """Return RᵀR from the non-zeros of R."""
         return scattered_gram(self)
+
+    def add_bytes(
+        self,
+        x: NDArray[Any],
+        missing: int | None,
+        parts: tuple[NDArray[np.float64] | None, NDArray[np.float64] | None, NDArray[np.float64] | None],
+        first_feature: int,
+        out: FloatArray,
+    ) -> bool:
+        """Add the sketch of bytes that are filled, centred and scaled on the way, where the kernels can do that.
+
+        Parameters
+        ----------
+        x : array of shape (n, columns)
+            Some columns of X.
+        missing : int, optional
+            The byte that stands for a missing value.
+        parts : (centre, factor, fill)
+            What is subtracted from the values of each column, what they are multiplied with, and what stands for a
+            missing one before (NaN, if not given).
+        first_feature : int
+            Number of the first column.
+        out : array of shape (n, n_components)
+            Added to.
+
+        Returns
+        -------
+        done : bool
+            False: nothing was added.
+        """
+        by_row = x.dtype in (np.int8, np.uint8) and (x.shape[1] <= 1 or x.strides[1] == 1)
+        if self.effective_hash != "grouped" or not by_row or out.dtype != np.float32:
+            return False
+        self._native.apply_bytes(x, missing, *parts, first_feature, self.scale, out, True, thread_count())
+        return True
 
     def _apply_sparse(self, x: Any, feature: int, out: FloatArray, accumulate: bool) -> None:
         apply_sparse(self._native, x, feature, self.scale, out, accumulate)

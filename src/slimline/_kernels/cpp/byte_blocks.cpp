@@ -15,8 +15,8 @@ namespace {
 
 constexpr size_t group_lines = 64;  // lines that are worked on together, at most
 
-// Those that are unpacked stay in the nearest cache.
-size_t together(const Lines& x) { return x.packed ? 16 : group_lines; }
+// Those that are unpacked or copied stay in the nearest cache.
+size_t together(const Lines& x, const Standard& s) { return x.packed ? 16 : s.has_missing ? 8 : group_lines; }
 
 size_t stretch_of(size_t k) { return k == 1 ? 4096 : 1024; }  // places that are done together; a multiple of 256
 
@@ -24,63 +24,71 @@ int threads_for(const Lines& x, size_t k, int threads) {
   return worthwhile_threads(double(x.lines) * double(x.length) * double(k) * 0.06, threads);
 }
 
-struct Place { uint32_t line, place; };
-
 // Bytes of some lines at some places, missing ones as 0; and where those are.
 class Source {
  public:
   // Lines are not a power of two apart: those would get in each other's way in the cache.
   Source(const Lines& x, const Standard& s, size_t stretch) : x_(x), s_(s), pitch_((std::min(stretch, x.length) + 63) / 64 * 64 + 64) {
-    if (x.packed || s.has_missing) memory_.resize(group_lines * pitch_);
+    if (!may_miss()) return;
+    memory_.resize(group_lines * pitch_);
+    places_.resize(group_lines * pitch_ + 2);
   }
   // `count` <= group_lines lines; `from` is a multiple of 256, to - from at most the stretch
   void fetch(size_t first, size_t count, size_t from, size_t to) {
-    missing.clear();
-    if (x_.packed) unpack(first, count, from, to);
-    else if (s_.has_missing) clean(first, count, from, to);
-    else data = x_.data + ptrdiff_t(first) * x_.stride + ptrdiff_t(from), stride = x_.stride;
+    if (!may_miss()) {
+      data = x_.data + ptrdiff_t(first) * x_.stride + ptrdiff_t(from), stride = x_.stride;
+      return;
+    }
+    data = reinterpret_cast<const char*>(memory_.data()), stride = ptrdiff_t(pitch_);
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+      found = x_.packed ? unpack(first + i, i, from, to, found) : clean(first + i, i, from, to, found);
+      ends_[i + 1] = found;
+    }
+  }
+  bool may_miss() const { return x_.packed || s_.has_missing; }
+  size_t missing(size_t count) const { return ends_[count]; }
+  // f(place) for the missing values of one of the lines that were fetched, places counted from the first that was
+  template <class F> void for_missing(size_t i, F f) const {
+    for (size_t m = ends_[i]; m < ends_[i + 1]; m++) f(places_[m]);
   }
   const char* data = nullptr;
   ptrdiff_t stride = 0;
-  std::vector<Place> missing;  // counted from the first line and place that were fetched
 
  private:
-  void unpack(size_t first, size_t count, size_t from, size_t to) {
-    data = reinterpret_cast<const char*>(memory_.data()), stride = ptrdiff_t(pitch_);
-    for (size_t i = 0; i < count; i++) {
-      const auto* packed = reinterpret_cast<const uint8_t*>(x_.data) + ptrdiff_t(first + i) * x_.stride + from / 4;
-      if (!kernels().unpack(packed, to - from, 0, memory_.data() + i * pitch_)) continue;
-      const size_t bytes = (to - from + 3) / 4;
-      for (size_t b = 0; b < bytes; b += 8) {
-        uint64_t word = 0;
-        std::memcpy(&word, packed + b, std::min<size_t>(8, bytes - b));
-        for (uint64_t gone = word & ~(word >> 1) & 0x5555555555555555ull; gone; gone &= gone - 1) {
-          const size_t place = b * 4 + size_t(__builtin_ctzll(gone)) / 2;
-          if (place < to - from) missing.push_back({uint32_t(i), uint32_t(place)});
-        }
-      }
+  size_t unpack(size_t line, size_t i, size_t from, size_t to, size_t found) {
+    const auto* packed = reinterpret_cast<const uint8_t*>(x_.data) + ptrdiff_t(line) * x_.stride + from / 4;
+    if (!kernels().unpack(packed, to - from, 0, memory_.data() + i * pitch_)) return found;
+    const size_t bytes = (to - from + 3) / 4, before = found;
+    for (size_t b = 0; b < bytes; b += 16) {
+      uint64_t word[2] = {0, 0};
+      std::memcpy(word, packed + b, std::min<size_t>(16, bytes - b));
+      const uint64_t low = every_other(word[0] & ~(word[0] >> 1)), high = every_other(word[1] & ~(word[1] >> 1));
+      found = add_places(high << 32 | low, b * 4, places_.data(), found);
     }
+    while (found > before && places_[found - 1] >= to - from) found--;  // what fills up the last byte
+    return found;
   }
-  void clean(size_t first, size_t count, size_t from, size_t to) {
-    const char code = x_.type == Type::i8 ? char(int8_t(s_.missing)) : char(uint8_t(s_.missing));
-    data = reinterpret_cast<const char*>(memory_.data()), stride = ptrdiff_t(pitch_);
-    for (size_t i = 0; i < count; i++) {
-      const char* line = x_.data + ptrdiff_t(first + i) * x_.stride + ptrdiff_t(from);
-      auto* to_line = reinterpret_cast<char*>(memory_.data() + i * pitch_);
-      std::memcpy(to_line, line, to - from);
-      for (size_t at = 0; at < to - from;) {
-        const void* hit = std::memchr(line + at, code, to - from - at);
-        if (!hit) break;
-        at = size_t(static_cast<const char*>(hit) - line);
-        to_line[at] = 0;
-        missing.push_back({uint32_t(i), uint32_t(at++)});
-      }
-    }
+  // The even bits, moved together.
+  static uint64_t every_other(uint64_t bits) {
+    bits &= 0x5555555555555555ull;
+    bits = (bits | bits >> 1) & 0x3333333333333333ull;
+    bits = (bits | bits >> 2) & 0x0F0F0F0F0F0F0F0Full;
+    bits = (bits | bits >> 4) & 0x00FF00FF00FF00FFull;
+    bits = (bits | bits >> 8) & 0x0000FFFF0000FFFFull;
+    return (bits | bits >> 16) & 0x00000000FFFFFFFFull;
+  }
+  size_t clean(size_t line, size_t i, size_t from, size_t to, size_t found) {
+    const uint8_t code = x_.type == Type::i8 ? uint8_t(int8_t(s_.missing)) : uint8_t(s_.missing);
+    const char* bytes = x_.data + ptrdiff_t(line) * x_.stride + ptrdiff_t(from);
+    return found + kernels().clean_bytes(bytes, to - from, code, memory_.data() + i * pitch_, places_.data() + found);
   }
   const Lines& x_;
   const Standard& s_;
   size_t pitch_;
   Aligned<int8_t> memory_;
+  std::vector<uint32_t> places_;  // of all lines, one line after the other
+  size_t ends_[group_lines + 1] = {};
 };
 
 class Worker {
@@ -93,7 +101,10 @@ class Worker {
     const size_t runs = (to - from + digit_places - 1) / digit_places;
     while (along_.size() < runs * k_) along_.emplace_back(digit_places);
     shift_.assign(k_, 0.0);
+    if (source.may_miss()) instead_.resize(k_ * stretch_);
     for (size_t j = 0; j < k_; j++) {
+      if (source.may_miss())
+        for (size_t t = from; t < to; t++) instead_[j * stretch_ + t - from] = x_.along ? fill(t) * v[t * k_ + j] : v[t * k_ + j];
       for (size_t r = 0; r < runs; r++) {
         const size_t begin = from + r * digit_places;
         along_[r * k_ + j].set(v + begin * k_ + j, k_, std::min(digit_places, to - begin), true, tolerance(x_.length));
@@ -104,7 +115,7 @@ class Worker {
     }
   }
   // out[line, j] += lines · vectors, for what the source has fetched
-  void dot(size_t first, size_t count, size_t from, size_t to, const double* v, double* out) {
+  void dot(size_t first, size_t count, size_t from, size_t to, double* out) {
     for (size_t j = 0; j < k_; j++)
       for (size_t r = 0; r * digit_places < to - from; r++) {
         const DigitSets& sets = along_[r * k_ + j];
@@ -113,8 +124,14 @@ class Worker {
             kernel_.dot(source.data + ptrdiff_t(r * digit_places), source.stride, count, std::min(digit_places, to - from - r * digit_places),
                         sets[i].data(), sets[i].pitch(), sets[i].scale, out + j, k_);
       }
-    for (const Place& p : source.missing)
-      for (size_t j = 0; j < k_; j++) out[p.line * k_ + j] += fill(first + p.line, from + p.place) * v[(from + p.place) * k_ + j];
+    for (size_t i = 0; i < count && source.missing(count) > 0; i++)
+      for (size_t j = 0; j < k_; j++) {
+        const double* instead = instead_.data() + j * stretch_;
+        double sum = 0;
+        bool any = false;
+        source.for_missing(i, [&](uint32_t place) { sum += instead[place], any = true; });
+        if (any) out[i * k_ + j] += x_.along ? sum : fill(first + i) * sum;
+      }
     if (s_.centre)
       for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < k_; j++) out[i * k_ + j] -= shift_[j] * (x_.along ? 1.0 : s_.centre[first + i]);
@@ -128,8 +145,8 @@ class Worker {
     for (size_t run = first; run < last; run += digit_lines) {
       const size_t end = std::min(last, run + digit_lines);
       for (size_t i = 0, sets = set_weights(a, run, end - run); i < sets; i++) {
-        for (size_t line = run; line < end; line += together(x_)) {
-          const size_t count = std::min(together(x_), end - line);
+        for (size_t line = run; line < end; line += together(x_, s_)) {
+          const size_t count = std::min(together(x_, s_), end - line);
           source.fetch(line, count, from, to);
           add_fetched(i, line, count, run, from, to, a, y, pitch);
         }
@@ -160,9 +177,7 @@ class Worker {
   Source source;
 
  private:
-  double fill(size_t line, size_t place) const {
-    return s_.fill ? s_.fill[x_.along ? place : line] : std::numeric_limits<double>::quiet_NaN();
-  }
+  double fill(size_t column) const { return s_.fill ? s_.fill[column] : std::numeric_limits<double>::quiet_NaN(); }
   // What a number loses in digits is no more than a sum of so many terms loses in float64.
   static double tolerance(size_t terms) { return 0x1p-53 * double(std::max<size_t>(terms, 16)); }
 
@@ -187,15 +202,25 @@ class Worker {
       kernel_.add(source.data, source.stride, count, to - from, d.data() + (line - run), d.pitch(), sums_.data() + j * digits * stretch_, stretch_);
     }
     if (set > 0) return;
-    for (const Place& p : source.missing)
-      for (size_t j = 0; j < k_; j++) y[j * pitch + p.place] += fill(line + p.line, from + p.place) * a[(line + p.line) * k_ + j];
+    for (size_t i = 0; i < count && source.missing(count) > 0; i++)
+      for (size_t j = 0; j < k_; j++) {
+        double* sums = y + j * pitch;
+        const double weight = a[(line + i) * k_ + j];
+        if (x_.along && s_.fill) {
+          const double* by_place = s_.fill + from;
+          source.for_missing(i, [&](uint32_t place) { sums[place] += by_place[place] * weight; });
+        } else {
+          const double all = fill(line + i) * weight;  // by line, or NaN
+          source.for_missing(i, [&](uint32_t place) { sums[place] += all; });
+        }
+      }
   }
   const Lines& x_;
   const Standard& s_;
   const ByteKernels& kernel_;
   size_t k_, stretch_;
   std::vector<DigitSets> along_, weights_;
-  std::vector<double> shift_;
+  std::vector<double> shift_, instead_;  // instead_: what a missing value adds, by place (by line: before it is filled)
   Aligned<int32_t> sums_;
 };
 
@@ -209,7 +234,7 @@ static bool many_missing(const Lines& x, const Standard& s) {
   const size_t length = std::min<size_t>(x.length, 256), start = (x.length - length) / 2 / 256 * 256;
   for (size_t i = 0; i < 16; i++) {
     source.fetch(x.lines * i / 16, 1, start, start + length);
-    seen += length, gone += source.missing.size();
+    seen += length, gone += source.missing(1);
   }
   return gone * 16 > seen;
 }
@@ -232,10 +257,10 @@ void byte_lines_dot(const Lines& x, const Standard& s, const double* v, size_t k
     for (size_t t = 0; t < x.length; t += stretch) {
       const size_t to = std::min(x.length, t + stretch);
       worker.set_vectors(v, t, to);
-      for (size_t line = begin; line < end; line += together(x)) {
-        const size_t count = std::min(together(x), end - line);
+      for (size_t line = begin; line < end; line += together(x, s)) {
+        const size_t count = std::min(together(x, s), end - line);
         worker.source.fetch(line, count, t, to);
-        worker.dot(line, count, t, to, v, out + line * k);
+        worker.dot(line, count, t, to, out + line * k);
       }
       throw_if_interrupted();
     }
@@ -292,10 +317,10 @@ void byte_normal(const Lines& x, const Standard& s, const double* a, size_t k, d
           }
         const double* v = scaled.data() - ptrdiff_t(t * k);  // counted from the first place of the block
         worker.set_vectors(v, t, to);
-        for (size_t line = 0; line < x.lines; line += group_lines) {
-          const size_t count = std::min(group_lines, x.lines - line);
+        for (size_t line = 0; line < x.lines; line += together(x, s)) {
+          const size_t count = std::min(together(x, s), x.lines - line);
           worker.source.fetch(line, count, t, to);
-          worker.dot(line, count, t, to, v, own[id].data() + line * k);
+          worker.dot(line, count, t, to, own[id].data() + line * k);
         }
         throw_if_interrupted();
       }
@@ -315,7 +340,7 @@ void byte_normal(const Lines& x, const Standard& s, const double* a, size_t k, d
       worker.source.fetch(line, count, 0, x.length);
       double* sums = w + line * k;
       std::fill_n(sums, count * k, 0.0);
-      worker.dot(line, count, 0, x.length, a, sums);
+      worker.dot(line, count, 0, x.length, sums);
       for (size_t i = 0; i < count * k; i++) {
         const double factor = s.factor ? s.factor[line + i / k] : 1.0;
         sums[i] *= factor;

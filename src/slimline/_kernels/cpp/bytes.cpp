@@ -155,9 +155,31 @@ void flush(int32_t* sums, size_t pitch, size_t length, double scale, double* y) 
   }
 }
 
+// A copy with 0 for every `code`, and the places of those, which are written without a branch while they are few: at one in a
+// hundred a branch would be guessed wrong every other time.
+size_t clean(const void* x, size_t length, uint8_t code, void* out, uint32_t* places) {
+  const auto* from = static_cast<const char*>(x);
+  auto* to = static_cast<char*>(out);
+  const __m256i codes = _mm256_set1_epi8(char(code));
+  size_t found = 0, t = 0;
+  for (; t + 64 <= length; t += 64) {
+    const __m256i a = load32(from + t), b = load32(from + t + 32), in_a = _mm256_cmpeq_epi8(a, codes), in_b = _mm256_cmpeq_epi8(b, codes);
+    store32(to + t, _mm256_andnot_si256(in_a, a)), store32(to + t + 32, _mm256_andnot_si256(in_b, b));
+    uint64_t gone = uint64_t(uint32_t(_mm256_movemask_epi8(in_b))) << 32 | uint32_t(_mm256_movemask_epi8(in_a));
+    found = add_places(gone, t, places, found);
+  }
+  for (; t < length; t++) {
+    const bool gone = uint8_t(from[t]) == code;
+    to[t] = gone ? 0 : from[t];
+    places[found] = uint32_t(t), found += gone;
+  }
+  return found;
+}
+
 }  // namespace
 
 void add_byte_kernels(Kernels& k) {
+  k.clean_bytes = clean;
   k.bytes[0] = {dot<int8_t>, add<int8_t>};
   k.bytes[1] = {dot<uint8_t>, add<uint8_t>};
   k.flush_bytes = flush;

@@ -126,6 +126,23 @@ struct ByteKernels {
   void (*add)(const void* x, ptrdiff_t stride, size_t lines, size_t length, const int16_t* digit, size_t digit_pitch, int32_t* sums, size_t pitch);
 };
 
+// What is done to the bytes of each column on their way into a sketch: (x - near) · factor + rest, or `instead` where x is
+// `missing`. `near` is the centre as float32, and `rest` makes up for what it lost.
+struct ByteChange {
+  const float *near, *rest, *factor, *instead;
+  float missing;  // not among the bytes: none is missing
+};
+
+// Appends `first` plus the numbers of the bits that are set: two without a branch, which is enough nearly always. Writes up
+// to two places more than it counts.
+inline size_t add_places(uint64_t bits, size_t first, uint32_t* places, size_t count) {
+  constexpr uint64_t last = uint64_t(1) << 63;
+  places[count] = uint32_t(first + size_t(__builtin_ctzll(bits | last))), count += bits != 0, bits &= bits - 1;
+  places[count] = uint32_t(first + size_t(__builtin_ctzll(bits | last))), count += bits != 0, bits &= bits - 1;
+  for (; bits; bits &= bits - 1) places[count++] = uint32_t(first + size_t(__builtin_ctzll(bits)));
+  return count;
+}
+
 struct Kernels {
   const char* name;
   // random numbers
@@ -142,6 +159,9 @@ struct Kernels {
   // most, and scratch has room for 3 bytes a sum.
   void (*grouped_dense[type_count])(const Scatter&, const GroupEntry* table, size_t groups, const uint32_t* hits,
                                     const void* x, ptrdiff_t row_stride, size_t rows, void* scratch, void* sums);
+  // the same for bytes, each changed on the way; int8 and uint8
+  void (*grouped_changed[2])(const Scatter&, const GroupEntry* table, size_t groups, const ByteChange&, const void* x,
+                             ptrdiff_t row_stride, size_t rows, float* sums);
   // out[:, row] += X[row] S, for up to `lane_rows` rows in C order, side by side
   void (*lanes_dense[type_count])(const Entry* entry, const uint32_t* pointer, size_t features, const void* x,
                                   ptrdiff_t row_stride, size_t rows, void* scratch, void* out);
@@ -169,6 +189,9 @@ struct Kernels {
   ByteKernels bytes[2];  // int8, uint8; null where the instruction set has no fast way
   // y += scale · sums, which are cleared
   void (*flush_bytes)(int32_t* sums, size_t pitch, size_t length, double scale, double* y);
+  // a copy of a line of bytes with 0 for every `code`; writes the places of those and returns their number. There is room for
+  // two places more than the line has.
+  size_t (*clean_bytes)(const void* x, size_t length, uint8_t code, void* out, uint32_t* places);
   // two-bit genotypes of one variant, four people a byte: copies of the first allele, `missing` where there is no call;
   // returns whether one is missing
   bool (*unpack)(const uint8_t* packed, size_t people, int8_t missing, int8_t* out);
@@ -189,6 +212,8 @@ constexpr int8_t missing_call = -127;
 constexpr size_t lane_rows = 16;
 // Rows of X that share the work of decoding a table.
 constexpr size_t grouped_rows = 8;
+// The same where bytes are changed on the way, which takes 16 bytes a column.
+constexpr size_t changed_rows = 16;
 // Groups of features between two looks at how large bytes are: 64 KB of eight rows, which stay in the cache.
 constexpr size_t byte_chunk = 512;
 constexpr size_t hadamard_rows = 8;

@@ -1,5 +1,6 @@
 // Sums over the lines of a block, in float64. A line is what lies together in memory: a row in C order, a column in
 // Fortran order. `dot`: lines against vectors. `add`: lines, each times a number, added to vectors.
+#include "byte_statistics.hpp"
 #include "change.hpp"
 #include "table.hpp"
 
@@ -170,54 +171,7 @@ template <class S, class V> struct Seen {
   }
 };
 
-// Bytes, each counting once: sums of 32 bits are enough for so many lines or places, and they are exact.
-constexpr size_t byte_run = 32768;
 template <class S> constexpr bool is_byte = sizeof(S) == 1;
-
-SLIMLINE_INLINE void set_from_sums(const Moments& m, size_t t, size_t all, int64_t sum, int64_t squares, int64_t nonzeros, int64_t absent) {
-  const int64_t count = int64_t(all) - absent;
-  m.weight[t] = double(count);
-  m.mean[t] = count ? double(sum) / double(count) : 0.0;
-  // count · squares - sum² is a whole number, and not negative
-  m.deviation[t] = count ? double(__int128(count) * squares - __int128(sum) * sum) / double(count) : 0.0;
-  m.nonzeros[t] = nonzeros, m.missing[t] = absent;
-}
-
-template <class S> void byte_line_statistics(const S* x, size_t length, bool has_missing, int missing, const Moments& m) {
-  int64_t sum = 0, squares = 0, nonzeros = 0, absent = 0;
-  for (size_t first = 0; first < length; first += byte_run) {
-    const size_t last = length - first < byte_run ? length : first + byte_run;
-    int32_t s = 0, q = 0, n = 0, a = 0;
-    for (size_t t = first; t < last; t++) {
-      const int32_t gone = has_missing & (int32_t(x[t]) == missing), z = gone ? 0 : int32_t(x[t]);
-      s += z, q += z * z, n += z != 0, a += gone;
-    }
-    sum += s, squares += q, nonzeros += n, absent += a;
-  }
-  set_from_sums(m, 0, length, sum, squares, nonzeros, absent);
-}
-
-template <class S>
-void byte_place_statistics(const S* x, ptrdiff_t stride, size_t lines, size_t length, bool has_missing, int missing, const Moments& m) {
-  constexpr size_t width = 256;  // places at a time: the sums stay in the nearest cache
-  for (size_t from = 0; from < length; from += width) {
-    const size_t count = length - from < width ? length - from : width;
-    int64_t total[4][width] = {};
-    for (size_t first = 0; first < lines; first += byte_run) {
-      const size_t last = lines - first < byte_run ? lines : first + byte_run;
-      int32_t s[width] = {}, q[width] = {}, n[width] = {}, a[width] = {};
-      for (size_t l = first; l < last; l++) {
-        const S* line = x + ptrdiff_t(l) * stride + from;
-        for (size_t t = 0; t < count; t++) {
-          const int32_t gone = has_missing & (int32_t(line[t]) == missing), z = gone ? 0 : int32_t(line[t]);
-          s[t] += z, q[t] += z * z, n[t] += z != 0, a[t] += gone;
-        }
-      }
-      for (size_t t = 0; t < count; t++) total[0][t] += s[t], total[1][t] += q[t], total[2][t] += n[t], total[3][t] += a[t];
-    }
-    for (size_t t = 0; t < count; t++) set_from_sums(m, from + t, lines, total[0][t], total[1][t], total[2][t], total[3][t]);
-  }
-}
 
 // Statistics of columns that are lines: one line at a time.
 template <class S> void line_statistics(const void* data, size_t length, bool has_missing, double missing, const double* weights, Moments& m) {

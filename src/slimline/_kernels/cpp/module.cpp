@@ -1,9 +1,11 @@
 // The native module: four small classes that hold what defines a projection, and what can be done with it.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
 #include <vector>
 
 #include "arguments.hpp"
@@ -116,6 +118,8 @@ class NativeRows {  // R with all its entries: normal, sign, sparse_sign
   std::vector<uint32_t> threshold_, guide_;
 };
 
+using MaybeVector = std::optional<nb::ndarray<nb::ro, double, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
+
 class NativeScatter {  // R with few non-zeros a feature
  public:
   NativeScatter(const std::string& hash, uint64_t seed, size_t columns, uint32_t nonzeros, uint32_t width, Vector32 threshold, Vector32 guide)
@@ -154,6 +158,24 @@ class NativeScatter {  // R with few non-zeros a feature
   }
   void apply(Array x, uint64_t feature, double scale, Writable out, bool accumulate, int threads) const {
     with_dense(x, out, scatter_.columns, accumulate, [&](const Dense& d, auto o) { scatter_product(scatter_, d, feature, scale, o, threads); });
+  }
+  void apply_bytes(Array x, std::optional<int> missing, MaybeVector centre, MaybeVector factor, MaybeVector fill, uint64_t feature, double scale,
+                   Writable out, bool accumulate, int threads) const {
+    const Dense d = dense_of(x);
+    if (d.type != Type::i8 && d.type != Type::u8) refuse("X must hold bytes");
+    if (d.column_stride != 1) refuse("X must be in C order");
+    if (scatter_.hash != Hash::grouped) refuse("only the grouped hash takes bytes and changes them on the way");
+    const int low = d.type == Type::i8 ? -128 : 0;
+    ByteStandard s{nullptr, nullptr, nullptr, missing && *missing >= low && *missing <= low + 255, missing.value_or(0)};
+    auto set = [&](const double*& to, const MaybeVector& from, const char* name) {
+      if (!from) return;
+      if (from->shape(0) != d.columns) refuse(std::string(name) + " must have one entry a column");
+      require_aligned(*from, name);
+      to = from->data();
+    };
+    set(s.centre, centre, "centre"), set(s.factor, factor, "factor"), set(s.fill, fill, "fill");
+    auto o = out_of<float>(out, d.rows, scatter_.columns, accumulate);
+    without_gil([&] { scatter_bytes(scatter_, d, s, feature, scale, o, threads); });
   }
   void apply_rows(Array pointer, Array index, Array value, size_t features, uint64_t feature, double scale, Writable out, bool accumulate, int threads) const {
     with_rows(pointer, index, value, features, out, scatter_.columns, accumulate, [&](const auto& x, auto o) { scatter_compressed(scatter_, x, feature, scale, o, threads); });
@@ -292,6 +314,8 @@ NB_MODULE(_native, m) {
       .def("count", &NativeScatter::count, "feature"_a, "features"_a, "How many non-zeros the rows from `feature` on have.")
       .def("rows", &NativeScatter::rows, "feature"_a, "pointer"_a.noconvert(), "entries"_a.noconvert(), "Entries (column << 1 | negative) of the rows from `feature` on.")
       .def("apply", &NativeScatter::apply, "x"_a.noconvert(), "feature"_a, "scale"_a, "out"_a.noconvert(), "accumulate"_a, "threads"_a, "out (+)= x R of a dense block.")
+      .def("apply_bytes", &NativeScatter::apply_bytes, "x"_a.noconvert(), "missing"_a.none(), "centre"_a.noconvert().none(), "factor"_a.noconvert().none(),
+           "fill"_a.noconvert().none(), "feature"_a, "scale"_a, "out"_a.noconvert(), "accumulate"_a, "threads"_a, "out (+)= x R of bytes, filled, centred and scaled on the way.")
       .def("apply_rows", &NativeScatter::apply_rows, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "features"_a, "feature"_a, "scale"_a, "out"_a.noconvert(),
            "accumulate"_a, "threads"_a, "out (+)= x R of a CSR block.")
       .def("lift", &NativeScatter::lift, "v"_a.noconvert(), "feature"_a, "scale"_a, "out"_a.noconvert(), "threads"_a, "out = v R^T for the features of out.");

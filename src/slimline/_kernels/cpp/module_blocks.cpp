@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <optional>
 #include <system_error>
 
@@ -183,6 +184,26 @@ void squares(Array x, size_t samples, std::optional<int> missing, Maybe centre, 
   without_gil([&] { block_squares(lines, s, weight ? weight->data() : nullptr, rows.data(), columns.data(), threads); });
 }
 
+// Whether a byte is among those of an array, by rows or by columns.
+bool holds_byte(Array x, int number, int threads) {
+  const Lines lines = lines_of(x, 0);
+  if (lines.item() != 1) refuse("X must hold bytes");
+  if (!among(lines.type, number)) return false;
+  std::atomic<bool> found{false};
+  constexpr size_t piece = size_t(1) << 16;
+  const size_t pieces = (lines.length + piece - 1) / piece;
+  const int team = worthwhile_threads(double(lines.lines) * double(lines.length) * 0.05, threads);
+  without_gil([&] {
+    parallel_for(lines.lines * pieces, std::max<size_t>(1, piece / std::max<size_t>(lines.length, 1)), team, [&](size_t begin, size_t end, int) {
+      for (size_t i = begin; i < end && !found; i++) {
+        const size_t from = i % pieces * piece, size = std::min(piece, lines.length - from);
+        if (std::memchr(lines.data + ptrdiff_t(i / pieces) * lines.stride + ptrdiff_t(from), number, size)) found = true;
+      }
+    });
+  });
+  return found;
+}
+
 template <bool gathers>
 void compressed(Array pointer, Array index, Array value, Table v, Maybe line_fill, Maybe place_fill, Sums out, int threads) {
   for (const Array* a : {&pointer, &index, &value}) {
@@ -237,6 +258,7 @@ void bind_blocks(nb::module_& m) {
   m.def("block_squares", &squares, "x"_a.noconvert(), "samples"_a, "missing"_a.none(), "centre"_a.noconvert().none(), "factor"_a.noconvert().none(),
         "fill"_a.noconvert().none(), "weight"_a.noconvert().none(), "rows"_a.noconvert(), "columns"_a.noconvert(), "threads"_a,
         "rows += the sum of the squares of each row, columns += that of each column, by the weights of the rows.");
+  m.def("holds_byte", &holds_byte, "x"_a.noconvert(), "number"_a, "threads"_a, "Whether a number is among the bytes of X.");
   m.def("compressed_gather", &compressed<true>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "V"_a.noconvert(), "line_fill"_a.noconvert().none(),
         "index_fill"_a.noconvert().none(), "out"_a.noconvert(), "threads"_a, "out[line] += value V[index].");
   m.def("compressed_scatter", &compressed<false>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "V"_a.noconvert(), "line_fill"_a.noconvert().none(),

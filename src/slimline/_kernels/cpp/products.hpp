@@ -52,6 +52,13 @@ template <class Index, class T>
 void dense_sparse_columns(const DenseRows&, const Compressed<Index, T>& x_by_column, uint64_t feature, double scale, Out<T>, int threads);
 
 template <class T> void scatter_product(const Scatter&, const Dense& x, uint64_t feature, double scale, Out<T>, int threads);
+// The same for bytes in C order and the grouped hash, each value filled, centred and scaled on the way (null: not done).
+struct ByteStandard {
+  const double *centre, *factor, *fill;  // one a column
+  bool has_missing;
+  int missing;
+};
+void scatter_bytes(const Scatter&, const Dense& x, const ByteStandard&, uint64_t feature, double scale, Out<float>, int threads);
 template <class Index, class T>
 void scatter_compressed(const Scatter&, const Compressed<Index, T>& x, uint64_t feature, double scale, Out<T>, int threads);
 template <class T> void scatter_lift(const Scatter&, const T* v, size_t rows, uint64_t feature, double scale, Out<T>, int threads);
