@@ -34,6 +34,8 @@ RECOVERIES = ("certified", "dual", "iterative", "naive")
 _EXACT = 1e-8
 #: A sketch may grow to so many components for each sample.
 _MOST_COMPONENTS = 64
+#: And to so many bytes.
+_SKETCH_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,8 @@ class Fitting:
             tol = min(self.tol, _EXACT)
             most = data.passes + 6 * data.passes_of_a_step
             return recover_certified(data, tasks, model, tol=tol, max_passes=most, on_step=on_step)
-        first = self.draw(data.shape[1], 0)
+        n, d = data.shape
+        first = self.draw(d, 0, self.route.n_components)
         if self.recovery == "naive":
             Z: NDArray[Any] = data.matrix.sketch(first)
             return recover_naive(data, tasks, sketch_model(data, first, Z), Z, first, on_step=on_step)
@@ -95,11 +98,11 @@ class Fitting:
         limits: dict[str, Any] = {"tol": self.tol, "max_passes": self.max_passes, "on_step": on_step}
         if self.recovery == "iterative":
             return recover_iterative(data, tasks, model, **limits)
-        most = max(_MOST_COMPONENTS * data.shape[0], 2 * first.n_components)
-        improve = growing(data, lambda k: self.draw(data.shape[1], k), most)
+        most = min(_MOST_COMPONENTS * n, d, _SKETCH_BYTES // (4 * n))
+        improve = growing(data, lambda k, components: self.draw(d, k, components), most)
         return recover_certified(data, tasks, model, improve=improve, **limits)
 
-    def draw(self, n_features: int, number: int) -> Projection:
+    def draw(self, n_features: int, number: int, n_components: int) -> Projection:
         """Return the projection of the first sketch (0) or of a later one.
 
         Parameters
@@ -108,13 +111,15 @@ class Fitting:
             d.
         number : int
             Which one.
+        n_components : int
+            r.
 
         Returns
         -------
         projection : Projection
             Frozen.
         """
-        return frozen_projection(self.projection, n_features, self.route.n_components, self.seed + number)
+        return frozen_projection(self.projection, n_features, n_components, self.seed + number)
 
 
 def frozen_projection(projection: Any, n_features: int, n_components: int, seed: int) -> Projection:

@@ -60,7 +60,7 @@ def exact_model(data: TrainingData) -> Model:
 
 
 def growing(
-    data: TrainingData, draw: Callable[[int], Projection], most_components: int
+    data: TrainingData, draw: Callable[[int, int], Projection], most_components: int
 ) -> Callable[[Model], Model | None]:
     """Return what improves a sketch that contracts too little: a fresh one beside it, or in its place.
 
@@ -69,7 +69,7 @@ def growing(
     data : TrainingData
         X.
     draw : callable
-        Returns the k-th projection, k = 1, 2, …
+        Returns the k-th projection, k = 1, 2, …, of a number of components.
     most_components : int
         No more components than this in all.
 
@@ -82,16 +82,15 @@ def growing(
 
     def improve(model: Model) -> Model | None:
         nonlocal count
-        projection = draw(count + 1)
-        if isinstance(model, GramModel):
-            if model.n_components + projection.n_components > most_components:
-                return None
+        if not isinstance(model, GramModel):
             count += 1
-            fresh = sketch_model(data, projection)
-            assert isinstance(fresh, GramModel)
-            model.add(fresh)
-            return model
+            return sketch_model(data, draw(count, model.n_components))
+        if 2 * model.n_components > most_components:
+            return None
         count += 1
-        return sketch_model(data, projection)
+        fresh = sketch_model(data, draw(count, model.n_components))
+        assert isinstance(fresh, GramModel)
+        model.add(fresh)
+        return model
 
     return improve
