@@ -9,6 +9,8 @@ from slimline.data import open_matrix
 from slimline.estimators import (
     GaussianProjection,
     HadamardProjection,
+    OneParameterClassifier,
+    ProjectedClassifier,
     SignProjection,
     SparseEmbedding,
     SparseSignProjection,
@@ -20,6 +22,8 @@ __version__ = "0.1.0"
 __all__ = [
     "GaussianProjection",
     "HadamardProjection",
+    "OneParameterClassifier",
+    "ProjectedClassifier",
     "SignProjection",
     "SparseEmbedding",
     "SparseSignProjection",

@@ -1,0 +1,1 @@
+"""Losses, and solvers of the small problem."""
