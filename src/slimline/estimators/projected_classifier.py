@@ -11,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
@@ -232,7 +231,11 @@ class ProjectedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _inner(self) -> Any:
-        return LinearSVC(dual=False, tol=1e-6) if self.estimator is None else clone(self.estimator)
+        if self.estimator is not None:
+            return clone(self.estimator)
+        from sklearn.svm import LinearSVC  # here: it would make the import of slimline heavier
+
+        return LinearSVC(dual=False, tol=1e-6)
 
     def _fitted(self) -> Any:
         check_is_fitted(self, "estimator_")
