@@ -35,7 +35,7 @@ class OneParameterClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     Parameters
     ----------
     n_components : int, default=4096
-        Length r of v. Time hardly depends on it. A multiple of 64 is fastest.
+        Length r of v. Training passes hardly depend on it. A multiple of 64 suits the machine.
     C : float, default=1.0
         Inverse strength of regularisation, as in scikit-learn's LinearSVC.
     fit_intercept : bool, default=True
