@@ -6,6 +6,8 @@ from slimline.estimators.certified_feature_selector import CertifiedFeatureSelec
 from slimline.estimators.gaussian_projection import GaussianProjection
 from slimline.estimators.hadamard_projection import HadamardProjection
 from slimline.estimators.make_projection import make_projection
+from slimline.estimators.one_parameter_classifier import OneParameterClassifier
+from slimline.estimators.projected_classifier import ProjectedClassifier
 from slimline.estimators.sign_projection import SignProjection
 from slimline.estimators.sparse_embedding import SparseEmbedding
 from slimline.estimators.sparse_sign_projection import SparseSignProjection
@@ -16,6 +18,8 @@ __all__ = [
     "CertifiedFeatureSelector",
     "GaussianProjection",
     "HadamardProjection",
+    "OneParameterClassifier",
+    "ProjectedClassifier",
     "SignProjection",
     "SparseEmbedding",
     "SparseSignProjection",

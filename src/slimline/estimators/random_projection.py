@@ -114,6 +114,24 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         check_is_fitted(self, "projection_")
         return self._sketch(self._validate(X, reset=False))
 
+    def projection_for(self, shape: tuple[int, int]) -> Projection:
+        """Return the projection that `fit` would choose for data of this shape, nothing being fitted.
+
+        Parameters
+        ----------
+        shape : (int, int)
+            Number of samples and features.
+
+        Returns
+        -------
+        projection : slimline.projections.Projection
+            A new one at each call, unless `random_state` is a number.
+        """
+        self._check_parameters()
+        n_samples, n_features = shape
+        n_components = self._dimension(n_samples, n_features)
+        return self._make_projection(n_features, n_components, _seed(self.random_state))
+
     def lift(self, V: Any) -> FloatArray:
         """Return V Rᵀ: weights that were learnt on the sketch, as weights on the original features.
 
@@ -211,10 +229,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         )
 
     def _choose(self, X: Any) -> None:
-        self._check_parameters()
-        n_samples, n_features = X.shape
-        n_components = self._dimension(n_samples, n_features)
-        self.projection_ = self._make_projection(n_features, n_components, _seed(self.random_state))
+        self.projection_ = self.projection_for(X.shape)
         self._dtype = result_dtype(X.dtype)
         if self.compute_inverse_components:
             self._pseudo_inverse = pseudo_inverse(self.projection_)

@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from slimline.data import Matrix, open_matrix
+from slimline.data.arguments import sample_weights
 from slimline.errors import DataError
 
 #: How many names a message lists.
@@ -90,6 +91,27 @@ def class_labels(y: Any, n_samples: int | None = None) -> tuple[NDArray[Any], ND
         held = f"only one class, {classes.tolist()[0]!r}" if classes.size else "no class"
         raise DataError(f"y holds {held}: a classifier needs samples of at least two classes.")
     return classes, codes
+
+
+def training_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | None:
+    """Return the weights of the samples as float64, or None where none were given.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_samples,), optional
+        Finite numbers, 0 or more, not all of them 0.
+    n_samples : int
+        How many there must be.
+
+    Returns
+    -------
+    weights : array of shape (n_samples,), or None
+        Checked.
+    """
+    weights = None if sample_weight is None else np.asarray(sample_weight)
+    if weights is not None and weights.size and not weights.any():
+        raise DataError("every sample_weight is zero: nothing is left to train on.")
+    return sample_weights(weights, n_samples)
 
 
 def _require_finite(array: Any, name: str) -> None:

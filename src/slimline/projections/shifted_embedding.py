@@ -1,0 +1,52 @@
+"""A stretch of a longer sparse embedding, as a projection of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from slimline.errors import InvalidParameterError
+from slimline.projections.base import FloatArray
+from slimline.projections.scattered import scattered_rows
+from slimline.projections.sparse_embedding import GROUP, HashEmbedding
+
+
+@dataclass(frozen=True)
+class ShiftedEmbedding(HashEmbedding):
+    """Rows `first`, …, `first` + n_features - 1 of the `HashEmbedding` of the same seed.
+
+    Entries are drawn by coordinate, so stretches that do not overlap are independent projections of one seed. A
+    stretch begins at a multiple of 16: the grouped hash draws 16 rows together.
+    """
+
+    first: int = 0
+
+    family: ClassVar[str] = "shifted_embedding"
+
+    def __post_init__(self) -> None:
+        """Refuse a stretch that would share a group of rows with the one before it."""
+        super().__post_init__()
+        first = self.first
+        whole = isinstance(first, (int, np.integer)) and not isinstance(first, bool)
+        if not whole or first < 0 or first % GROUP or first + self.n_features >= 2**62:
+            raise InvalidParameterError(f"first must be a multiple of {GROUP}, 0 or more, below 2**62; got {first!r}.")
+        object.__setattr__(self, "first", int(first))
+
+    def rows(self, start: int = 0, stop: int | None = None, dtype: Any = np.float64) -> FloatArray | sp.csr_array:
+        """Return R[start:stop] as a CSR array."""
+        start, stop, dtype = self._row_range(start, stop, dtype)
+        first, last = self.first + start, self.first + stop
+        return scattered_rows(self._native, first, last, self.n_components, self.scale, dtype)
+
+    def _apply_dense(self, x: NDArray[Any], feature: int, out: FloatArray, accumulate: bool) -> None:
+        super()._apply_dense(x, self.first + feature, out, accumulate)
+
+    def _apply_sparse(self, x: Any, feature: int, out: FloatArray, accumulate: bool) -> None:
+        super()._apply_sparse(x, self.first + feature, out, accumulate)
+
+    def _lift(self, v: FloatArray, feature: int, out: FloatArray) -> None:
+        super()._lift(v, self.first + feature, out)
