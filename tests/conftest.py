@@ -3,6 +3,9 @@
 import os
 from pathlib import Path
 
+if "PYTEST_XDIST_WORKER" in os.environ:  # before NumPy is imported: the workers share the cores already
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import pytest
 from threadpoolctl import threadpool_limits
 

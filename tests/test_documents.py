@@ -95,7 +95,9 @@ def test_doctests(name):
     assert result.failed == 0
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "docs/benchmarks.md", "docs/data.md"])
+@pytest.mark.parametrize(
+    "document", sorted(str(path.relative_to(ROOT)) for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+)
 def test_links_lead_somewhere(document):
     path = ROOT / document
     text = path.read_text(encoding="utf-8")

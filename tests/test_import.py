@@ -10,7 +10,8 @@ import slimline
 
 NAMES = [
     "GaussianProjection", "HadamardProjection", "SignProjection", "SparseEmbedding", "SparseSignProjection", "laws",
-    "make_projection",
+    "make_projection", "open_matrix", "CertifiedClassifier", "CertifiedClassifierCV", "CertifiedFeatureSelector",
+    "ProjectedClassifier", "OneParameterClassifier",
 ]  # fmt: skip
 
 
