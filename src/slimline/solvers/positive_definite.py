@@ -28,7 +28,7 @@ def solve_shifted(matrix: Any, shift: Floats, right: Floats) -> Floats:
     x : array of shape (n,)
         Where the sum is singular to rounding, the solution that leaves its null space alone.
     """
-    total = np.array(matrix, dtype=np.float64, order="F")
+    total = np.array(matrix.T, dtype=np.float64, order="F")  # symmetric, and by rows: copied as it lies
     total[np.diag_indices_from(total)] += shift
     try:
         factor = scipy.linalg.cho_factor(total, lower=True, overwrite_a=True, check_finite=False)
@@ -37,7 +37,7 @@ def solve_shifted(matrix: Any, shift: Floats, right: Floats) -> Floats:
             return x
     except np.linalg.LinAlgError:
         pass
-    total = np.array(matrix, dtype=np.float64, order="F")
+    total = np.array(matrix.T, dtype=np.float64, order="F")  # symmetric, and by rows: copied as it lies
     total[np.diag_indices_from(total)] += shift
     values, vectors = scipy.linalg.eigh(total, overwrite_a=True, check_finite=False)
     kept = values > len(values) * np.finfo(float).eps * max(float(values[-1]), np.finfo(float).tiny)
