@@ -18,8 +18,8 @@ from slimline.estimators.callbacks import CallbackSupportMixin, StepCallbacks, w
 from slimline.estimators.certified_fit import Fitting
 from slimline.estimators.certified_model import CertifiedModel
 from slimline.estimators.certified_parameters import check_parameters, class_signs, effective_samples
-from slimline.estimators.sample_weights import checked_sample_weight, class_factors
-from slimline.estimators.validation import as_matrix, class_labels
+from slimline.estimators.class_weights import class_factors
+from slimline.estimators.validation import as_matrix, class_labels, training_weights
 from slimline.planning import choose_route
 from slimline.recovery import Outcome, Step, Task, TrainingData, certificate_of
 from slimline.solvers import loss_named
@@ -155,10 +155,12 @@ class CertifiedClassifier(CallbackSupportMixin, CertifiedModel):  # type: ignore
             The fitted classifier.
         """
         check_parameters(self)
-        matrix = as_matrix(self, X, reset=True)
+        matrix = as_matrix(self, X, reset=True, finite=False)
         if y is None and isinstance(X, Matrix):
             y = X.labels
-        weight = checked_sample_weight(sample_weight, matrix.shape[0])
+        weight = training_weights(sample_weight, matrix.shape[0])
+        if weight is None:
+            weight = np.ones(matrix.shape[0])
         self.classes_, codes = class_labels(y, matrix.shape[0])
         if not weight.all():
             kept = np.flatnonzero(weight)

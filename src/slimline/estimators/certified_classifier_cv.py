@@ -17,8 +17,8 @@ from slimline.estimators.callbacks import StepCallbacks
 from slimline.estimators.certified_classifier import CertifiedClassifier
 from slimline.estimators.certified_fit import Fitting
 from slimline.estimators.certified_parameters import class_signs, effective_samples
+from slimline.estimators.class_weights import class_factors
 from slimline.estimators.path import FoldScores, most_tasks_at_once
-from slimline.estimators.sample_weights import class_factors
 from slimline.planning import choose_route
 from slimline.recovery import Outcome, Task, TrainingData, certificate_of
 from slimline.solvers import loss_named
