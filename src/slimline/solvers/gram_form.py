@@ -100,7 +100,7 @@ def _newton(K: Floats, problem: SmallProblem, start: Floats | None, target_gap: 
         if isinstance(loss, SquaredHinge):
             new, full = _squared_hinge_target(K, problem, values)
         else:
-            new, full = _curved_target(K, problem, beta, values)
+            new, full = _curved_target(K, problem, beta, values, single=target_gap > 0.0)
         change, change_of_values = new - beta, full - values
         # Where the values cannot get better, a full step still puts right what β has in the null space of K.
         length = smallest_along(_slope(problem, beta, values, change, change_of_values), 4.0) or 1.0
@@ -130,7 +130,9 @@ def _squared_hinge_target(K: Floats, problem: SmallProblem, values: Floats) -> t
     return beta, K @ beta / problem.penalty + problem.offset
 
 
-def _curved_target(K: Floats, problem: SmallProblem, beta: Floats, values: Floats) -> tuple[Floats, Floats]:
+def _curved_target(
+    K: Floats, problem: SmallProblem, beta: Floats, values: Floats, single: bool
+) -> tuple[Floats, Floats]:
     """Return β after a full Newton step, and its values.
 
     With H the curvature, (I + H K/λ) dβ = g, g = s y a(f) - β; so dβ = g - √H (λI + √H K √H)⁻¹ √H K g.
@@ -140,7 +142,7 @@ def _curved_target(K: Floats, problem: SmallProblem, beta: Floats, values: Float
     root = np.sqrt(problem.weights * problem.loss.curvature(margin))
     inner = K * root[:, None]
     inner *= root[None, :]
-    correction = root * solve_shifted(inner, np.full(len(g), problem.penalty), root * (K @ g))
+    correction = root * solve_shifted(inner, np.full(len(g), problem.penalty), root * (K @ g), single=single)
     change = g - correction
     return beta + change, values + K @ change / problem.penalty
 
