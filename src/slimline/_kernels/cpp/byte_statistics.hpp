@@ -16,9 +16,10 @@ template <size_t width> struct ByteSums {
 };
 
 template <class S, size_t width> struct NarrowSums {
-  typedef S bytes __attribute__((vector_size(16)));
-  typedef int8_t mask __attribute__((vector_size(16)));
-  typedef int16_t words __attribute__((vector_size(32)));
+  static constexpr int step = vector_bytes >= 32 ? 16 : 8;  // bytes that widen to no more than a vector
+  typedef S bytes __attribute__((vector_size(step)));
+  typedef int8_t mask __attribute__((vector_size(step)));
+  typedef int16_t words __attribute__((vector_size(2 * step)));
 
   int16_t sum[width] = {}, squares[width] = {};
   int8_t nonzeros[width] = {}, absent[width] = {};  // read without a sign
@@ -39,7 +40,7 @@ template <class S, size_t width> struct NarrowSums {
     };
     for (size_t l = 0; l < lines; l += 2) {
       const S* line = x + ptrdiff_t(l) * stride;
-      for (size_t t = 0; t < count; t += 16) {
+      for (size_t t = 0; t < count; t += size_t(step)) {
         auto s = load<words>(sum + t), q = load<words>(squares + t);
         auto n = load<mask>(nonzeros + t), a = load<mask>(absent + t);
         see(line + t, s, q, n, a);
@@ -48,7 +49,7 @@ template <class S, size_t width> struct NarrowSums {
       }
     }
     int8_t any = 0;
-    for (int i = 0; i < 16; i++) any = int8_t(any | large[i]);
+    for (int i = 0; i < step; i++) any = int8_t(any | large[i]);
     return any == 0;
   }
 };
