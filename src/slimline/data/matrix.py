@@ -45,6 +45,40 @@ class PassCounter:
         return {"count": self.count, "listener": None}
 
 
+class _TwoLevelSums:
+    """Sums over the columns of a block, then over the blocks: what rounding can do grows with either, not with both.
+
+    Blocks of part of the rows are added to the result at once: all their columns are there.
+    """
+
+    def __init__(self, out: FloatMatrix) -> None:
+        self._out = out
+        self._part = np.zeros_like(out)
+        self._widest = self._blocks = 0
+
+    @property
+    def summands(self) -> int:
+        """Return how many additions follow one another at most."""
+        return self._widest + self._blocks
+
+    def of(self, block: Block, affine: Affine) -> FloatMatrix:
+        """Return where the products of a block are added."""
+        self._widest = max(self._widest, products.longest_sum(block, affine))
+        if not self._whole(block):
+            return self._out
+        self._blocks += 1
+        self._part[...] = 0.0
+        return self._part
+
+    def add(self, block: Block) -> None:
+        """Add what the block gave."""
+        if self._whole(block):
+            self._out += self._part
+
+    def _whole(self, block: Block) -> bool:
+        return isinstance(block.rows, slice) and block.rows == slice(0, len(self._out))
+
+
 class Matrix(ABC):
     """n samples × d features, in memory or not, seen block by block.
 
@@ -68,6 +102,8 @@ class Matrix(ABC):
     reads_ahead = True
     #: Share of the values that are stored, where only those that are not zero are; None: all of them.
     density: float | None = None
+    #: How many additions followed one another at most in the last `dot` or `normal`: rounding grows with them.
+    summands = 0
 
     def __init__(self, shape: tuple[int, int], dtype: Any, name: str) -> None:
         self.shape = (int(shape[0]), int(shape[1]))
@@ -163,10 +199,13 @@ class Matrix(ABC):
         """
         W, flat = right_hand_sides(W, self.shape[1], "W", "feature")
         out = np.zeros((self.shape[0], W.shape[1]))
+        sums = _TwoLevelSums(out)
         for block, affine in self._pass("dot"):
             with self._beside_the_reader():
-                products.add_dot(block, W, affine, out)
+                products.add_dot(block, W, affine, sums.of(block, affine))
+            sums.add(block)
             self._require_finite(out, block.rows, block, affine)
+        self.summands = sums.summands
         return out[:, 0] if flat else out
 
     def tdot(self, A: Any, squares: Squares | None = None) -> FloatMatrix:
@@ -219,11 +258,14 @@ class Matrix(ABC):
         W, out = np.zeros((self.shape[1], A.shape[1])), np.zeros(A.shape)
         if squares is not None:
             squares.begin(self.shape)
+        sums = _TwoLevelSums(out)
         for block, affine in self._pass("normal", whole_columns=True):
             with self._beside_the_reader():
-                products.add_normal(block, A, affine, W, out)
+                products.add_normal(block, A, affine, W, sums.of(block, affine))
+            sums.add(block)
             self._require_finite(W, block.columns, block, affine)
             self._add_squares(squares, block, affine)
+        self.summands = sums.summands
         return (W[:, 0], out[:, 0]) if flat else (W, out)
 
     def gram(self) -> FloatMatrix:

@@ -21,6 +21,13 @@ from slimline.projections.blocks import require_sound
 Floats = NDArray[np.float64]
 
 
+def longest_sum(block: Block, affine: Affine) -> int:
+    """Return how many additions a row of the block's product with W takes at most."""
+    if sp.issparse(block.values) and block.values.format == "csr" and affine.centre is None:  # type: ignore[attr-defined]
+        return int(np.diff(block.values.indptr).max(initial=0))  # type: ignore[attr-defined]
+    return int(block.values.shape[1])
+
+
 def add_dot(block: Block, W: Floats, affine: Affine, out: Floats) -> None:
     """Add the product of a block with its rows of W to the sums of its rows."""
     W = W[block.columns]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from slimline.data import Matrix
+from slimline.data.standardised import Standardised
 from slimline.planning.machine import FLOAT32, FLOAT64, READ
 
 #: Steps that a well-chosen sketch takes to a certified error of 1e-2.
@@ -103,8 +104,9 @@ def choose_route(
 def default_components(matrix: Matrix, samples: float, loss: str) -> int:
     """Return the number of components that "auto" stands for.
 
-    Four times the samples (twice for the logistic loss), up to sixteen times where they are few, and at most a quarter
-    of the features; above 5,000 samples the rows of the sketch themselves are kept, and 4,096 components are taken.
+    Four times the samples, twice that for standardised columns, whose spectrum is flat, and half of it for the logistic
+    loss; up to sixteen times where samples are few, and at most a quarter of the features. Above 5,000 samples the rows
+    of the sketch themselves are kept, and 4,096 components are taken.
 
     Parameters
     ----------
@@ -121,7 +123,8 @@ def default_components(matrix: Matrix, samples: float, loss: str) -> int:
         A multiple of 64.
     """
     n, d = max(samples, 1.0), matrix.shape[1]
-    wanted = 4096.0 if n > 5000 else max((2.0 if loss == "logistic" else 4.0) * n, min(16.0 * n, 4096.0))
+    times = (8.0 if isinstance(matrix, Standardised) else 4.0) * (0.5 if loss == "logistic" else 1.0)
+    wanted = 4096.0 if n > 5000 else max(times * n, min(16.0 * n, 4096.0))
     wanted = min(wanted, d / 4.0, _SKETCH_BYTES / (4.0 * n))
     return max(64, int(wanted) // 64 * 64)
 

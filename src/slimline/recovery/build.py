@@ -85,10 +85,12 @@ def growing(
         if not isinstance(model, GramModel):
             count += 1
             return sketch_model(data, draw(count, model.n_components))
-        if 2 * model.n_components > most_components:
+        # As many components as samples are the worst number of all: a small sketch jumps over it.
+        more = max(model.n_components, 4 * data.shape[0] // 64 * 64)
+        if model.n_components + more > most_components:
             return None
         count += 1
-        fresh = sketch_model(data, draw(count, model.n_components))
+        fresh = sketch_model(data, draw(count, more))
         assert isinstance(fresh, GramModel)
         model.add(fresh)
         return model

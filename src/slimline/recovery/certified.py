@@ -18,7 +18,11 @@ from slimline.recovery.training_data import TrainingData
 #: Points beside the best primal and the dual one whose span is searched for the lowest objective.
 _RECENT = 4
 #: The small problem is solved to this part of the gap of the full one.
-_PART_OF_THE_GAP = 3e-3
+_PART_OF_THE_GAP = 3e-4
+#: A step that makes the error smaller by less than this is poor: the sketch is improved,
+_POOR_GAIN = 1.6
+#: unless so many steps more would do.
+_STEPS_TO_BEAR = 3
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,8 @@ class Step:
         Objectives of the best points.
     gap : tuple of float
         Duality gap, rounding included.
+    radius : tuple of float
+        Certified distance from the optimum.
     relative_error : tuple of float
         Certified relative error.
     """
@@ -47,6 +53,7 @@ class Step:
     primal: tuple[float, ...]
     dual: tuple[float, ...]
     gap: tuple[float, ...]
+    radius: tuple[float, ...]
     relative_error: tuple[float, ...]
 
 
@@ -81,7 +88,7 @@ class Outcome:
         outcome : Outcome
             Its history speaks of them alone.
         """
-        names = ("primal", "dual", "gap", "relative_error")
+        names = ("primal", "dual", "gap", "radius", "relative_error")
         history = [replace(step, **{name: getattr(step, name)[tasks] for name in names}) for step in self.history]
         return Outcome(self.progress[tasks], self.proofs[tasks], history)
 
@@ -134,16 +141,23 @@ def recover_certified(
         history.append(record(data, progress, proofs, model, begin))
         if on_step is not None:
             on_step(history[-1])
-        gains = [_gain(old, proofs[i]) for old, i in zip(before, open_tasks, strict=True)]
-        stuck = [model.exact and gain < 1.001 for gain in gains]
-        open_tasks = [i for i, end in zip(open_tasks, stuck, strict=True) if _error(proofs[i]) > tol and not end]
+        gained = [_gain(old, proofs[i]) for old, i in zip(before, open_tasks, strict=True)]
+        unfinished = [
+            (i, gain)
+            for i, gain in zip(open_tasks, gained, strict=True)
+            if _error(proofs[i]) > tol and not (model.exact and gain < 1.001)
+        ]
+        open_tasks, gains = [i for i, _ in unfinished], [gain for _, gain in unfinished]
         left = max_passes - data.passes
         if left < data.passes_of_a_step:
             break
-        if open_tasks and improve is not None and _is_slow(gains) and left > data.passes_of_a_step:
-            model = improve(model) or model
-        if open_tasks and len(history) > 3 and max(gains) < 1.0001 and improve is None:
-            break
+        errors = [_error(proofs[i]) for i in open_tasks]
+        better = None
+        if open_tasks and improve is not None and _is_slow(gains, errors, tol) and left > data.passes_of_a_step:
+            better = improve(model)
+            model = better or model
+        if open_tasks and better is None and max(gains) < 1.0001:
+            break  # rounding is in the way, or the certificate itself
     return Outcome(progress, [proof for proof in proofs if proof is not None], history)
 
 
@@ -179,7 +193,7 @@ def _move(data: TrainingData, state: Progress, a: np.ndarray, beta: np.ndarray, 
     candidates: list[Point] = [state.best, *state.recent, new]
     if state.dual is not new:
         candidates.append(state.dual)
-    state.best = lowest_in_span(task, candidates)
+    state.best = lowest_in_span(task, candidates, task.weights * state.dual.a)
     state.recent = [*state.recent, new][-_RECENT:]
 
 
@@ -194,9 +208,12 @@ def _gain(old: Proof | None, new: Proof | None) -> float:
     return old.radius / new.radius if new.radius > 0.0 else float("inf")
 
 
-def _is_slow(gains: list[float]) -> bool:
-    """Say whether the sketch is too small: a step should more than halve the error."""
-    return min(gains) < 2.0
+def _is_slow(gains: list[float], errors: list[float], tol: float) -> bool:
+    """Say whether the sketch is too small: a step should nearly halve the error, unless the end is near."""
+    for gain, error in zip(gains, errors, strict=True):
+        if gain < _POOR_GAIN and not error <= tol * max(gain, 1.0) ** _STEPS_TO_BEAR:
+            return True
+    return False
 
 
 def record(
@@ -230,5 +247,6 @@ def record(
         primal=tuple(state.task.primal(state.best.weights, state.best.values) for state in progress),
         dual=tuple(state.task.dual(state.dual.a, state.dual.weights) for state in progress),
         gap=tuple(proof.gap for proof in done),
+        radius=tuple(proof.radius for proof in done),
         relative_error=tuple(proof.relative_error for proof in done),
     )

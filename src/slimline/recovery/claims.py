@@ -48,6 +48,13 @@ class Certificate:
     interval_radius: Floats
     passes: int
 
+    def __str__(self) -> str:
+        lines = [f"proved after {self.passes} passes over the data: the weights are within"]
+        for radius, error in zip(self.radius, self.relative_error, strict=True):
+            part = f"{100.0 * error:.2g} % of the exact ones" if np.isfinite(error) else "no certified relative error"
+            lines.append(f"  {radius:.3g} ({part})")
+        return "\n".join(lines)
+
 
 def certificate_of(data: TrainingData, outcome: Outcome, factor: Floats | None) -> Certificate:
     """Return the certificate of an outcome.

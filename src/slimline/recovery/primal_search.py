@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.recovery.task import Point, Task, combination
-from slimline.solvers.line_search import smallest_along
-from slimline.solvers.losses import Loss
+from slimline.solvers import Rows, solve_rows
 
 Floats = NDArray[np.float64]
-_MOST_STEPS = 50
+#: How near the lowest objective of the span is enough.
+_PART_OF_THE_OBJECTIVE = 1e-10
 
 
-def lowest_in_span(task: Task, points: list[Point]) -> Point:
+def lowest_in_span(task: Task, points: list[Point], start: Floats) -> Point:
     """Return a point of the span whose objective is not above that of any of the points.
 
     Parameters
@@ -22,6 +22,8 @@ def lowest_in_span(task: Task, points: list[Point]) -> Point:
         The problem.
     points : list of Point
         Not empty.
+    start : array of shape (n_samples,)
+        Dual variables of the full problem: those of the span are not far from them.
 
     Returns
     -------
@@ -33,7 +35,7 @@ def lowest_in_span(task: Task, points: list[Point]) -> Point:
     usable = [point for point in points if point.norm > 0.0]
     if len(usable) < 1:
         return points[best]
-    factors = _minimise(task, usable)
+    factors = _minimise(task, usable, start)
     candidate = combination(usable, factors)
     # Nearly parallel points can have huge factors, which rounding then eats.
     if task.primal(candidate.weights, candidate.values) < objectives[best]:
@@ -41,58 +43,25 @@ def lowest_in_span(task: Task, points: list[Point]) -> Point:
     return points[best]
 
 
-def _minimise(task: Task, points: list[Point]) -> Floats:
-    scale = np.array([point.norm for point in points])
-    W = np.array([point.weights / size for point, size in zip(points, scale, strict=True)])
-    V = np.array([task.labels * point.values / size for point, size in zip(points, scale, strict=True)])
-    square = task.penalty * (W @ W.T)
-    factors = np.zeros(len(points))
-    for loss in _smoothed(task.loss):
-        factors = _newton(square, V, task.weights, loss, factors)
-    return np.asarray(factors / scale)
-
-
-def _newton(square: Floats, V: Floats, weights: Floats, loss: Loss | _Smoothed, factors: Floats) -> Floats:
-    for _ in range(_MOST_STEPS):
-        margin = factors @ V
-        gradient = square @ factors - V @ (weights * loss.dual(margin))
-        hessian = square + (V * (weights * loss.curvature(margin))) @ V.T
-        values, vectors = np.linalg.eigh(hessian)
-        kept = values > 1e-14 * values[-1]
-        change = -(vectors[:, kept] @ ((vectors[:, kept].T @ gradient) / values[kept]))
-        change_of_margin = change @ V
-        start, growth = float(factors @ square @ change), float(change @ square @ change)
-
-        def slope(
-            step: float,
-            margin: Floats = margin,
-            rise: Floats = change_of_margin,
-            start: float = start,
-            growth: float = growth,
-        ) -> float:
-            return start + step * growth - float((weights * loss.dual(margin + step * rise)) @ rise)
-
-        step = smallest_along(slope, 4.0)
-        factors = factors + step * change
-        if step == 0.0 or np.linalg.norm(change) <= 1e-15 * np.linalg.norm(factors):
-            break
-    return factors
-
-
-class _Smoothed:
-    """The hinge with its corner replaced by a piece of a parabola of this width."""
-
-    def __init__(self, width: float) -> None:
-        self.width = width
-
-    def dual(self, margin: Floats) -> Floats:
-        return np.clip((1.0 - margin) / self.width + 0.5, 0.0, 1.0)
-
-    def curvature(self, margin: Floats) -> Floats:
-        return np.where(np.abs(1.0 - margin) < 0.5 * self.width, 1.0 / self.width, 0.0)
-
-
-def _smoothed(loss: Loss) -> list[Loss | _Smoothed]:
-    if loss.smoothness is not None:
-        return [loss]
-    return [_Smoothed(width) for width in (1.0, 0.1, 0.01, 1e-3, 1e-4)]
+def _minimise(task: Task, points: list[Point], start: Floats) -> Floats:
+    """Return the factors of the points in the combination of the lowest objective."""
+    # Near the end all points are nearly the same: their differences to the first are what spans the rest.
+    W = np.array([points[0].weights, *(point.weights - points[0].weights for point in points[1:])])
+    V = np.array([points[0].values, *(point.values - points[0].values for point in points[1:])])
+    scale = np.linalg.norm(W, axis=1)
+    scale[scale == 0.0] = 1.0
+    W /= scale[:, None]
+    V /= scale[:, None]
+    # In orthonormal coordinates of the span the penalty is that of any small problem, with a handful of features.
+    squares, vectors = np.linalg.eigh(W @ W.T)
+    kept = squares > 1e-10 * squares[-1]
+    change = vectors[:, kept] / np.sqrt(squares[kept])
+    used = task.weights > 0
+    features = np.ascontiguousarray((V.T @ change)[used])
+    problem = task.small_problem(np.zeros(len(task.labels)))
+    target = _PART_OF_THE_OBJECTIVE * min(task.primal(point.weights, point.values) for point in points)
+    solution = solve_rows(Rows(features), problem, start[used], target)
+    assert solution.weights is not None
+    factors = (change @ solution.weights[: features.shape[1]]) / scale
+    factors[0] -= factors[1:].sum()
+    return np.asarray(factors)

@@ -94,7 +94,7 @@ class TrainingData:
 
     def values_error(self, norm: float) -> float:
         """Return ω: the values of weights of this norm are within ω ρᵢ of the exact ones."""
-        return sum_error(self.shape[1] + 1) * norm
+        return sum_error(self.matrix.summands + 1) * norm
 
     def weights_error(self, B: Floats) -> float:
         """Return how far [X, c]ᵀ B, as computed for one right-hand side, may be from the exact one, in norm."""
