@@ -78,22 +78,26 @@ def some_rows(y, most, seed=0):
 
 
 def as_dense(folder, name, rows):
-    """Return rows as float64, missing genotypes filled with the column's mean; read without the library."""
+    """Return rows as float64, missing genotypes as NaN; read without the library."""
     if name == "hapmap3":
         from bed_reader import open_bed
 
         with open_bed(folder / "hapmap3_1kg/hapmap3.bed") as bed:
-            X = bed.read(index=(rows, slice(None)), dtype="float64")
-        return np.where(np.isnan(X), np.nanmean(X, axis=0), X)
+            return bed.read(index=(rows, slice(None)), dtype="float64")
     X = real_set(folder, name)[0][rows]
     return (X.toarray() if sp.issparse(X) else X).astype(np.float64)
 
 
+def filled(X):
+    """Return the mean of a column for each value that is missing."""
+    return np.where(np.isnan(X), np.nanmean(X, axis=0), X)
+
+
 def standardised(X):
-    """Return centred columns of deviation 1; constant ones stay zero."""
-    mean = X.astype(np.longdouble).mean(axis=0).astype(np.float64)
-    deviation = X.std(axis=0)
-    return (X - mean) / np.where(deviation > 1e-12 * np.abs(mean), deviation, 1.0)
+    """Return centred columns of deviation 1, by the values that are there; constant ones stay zero."""
+    mean = np.nanmean(X.astype(np.longdouble), axis=0).astype(np.float64)
+    deviation = np.nanstd(X, axis=0)
+    return np.nan_to_num((X - mean) / np.where(deviation > 1e-12 * np.abs(mean), deviation, 1.0))
 
 
 def exact_on(loss, X, K, y, penalty):

@@ -14,7 +14,12 @@ from slimline.data import Matrix
 from slimline.data.progress import ProgressBar
 from slimline.data.standardised import Standardised
 from slimline.errors import InvalidParameterError
-from slimline.estimators.callbacks import CallbackSupportMixin, StepCallbacks, with_callbacks
+from slimline.estimators.callbacks import (
+    FRAMES_OF_WITH_CALLBACKS,
+    CallbackSupportMixin,
+    StepCallbacks,
+    with_callbacks,
+)
 from slimline.estimators.certified_fit import Fitting
 from slimline.estimators.certified_model import CertifiedModel
 from slimline.estimators.certified_parameters import check_parameters, class_signs, effective_samples
@@ -232,7 +237,7 @@ class CertifiedClassifier(CallbackSupportMixin, CertifiedModel):  # type: ignore
             f"tol={self.tol:g} was asked for. The weights may be better than that: the certificate is loose where C is "
             f"large for the scale of the data. What would help: {', '.join(help_)}.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=4 + FRAMES_OF_WITH_CALLBACKS,
         )
 
 
