@@ -471,6 +471,15 @@ class TestTools:
         CertifiedClassifier().fit(X, y)
         assert capsys.readouterr().out == ""
 
+    def test_who_listened_before_listens_after(self):
+        X, y = wide()
+        heard = []
+        matrix = open_matrix(X, progress=heard.append)
+        CertifiedClassifier(verbose=1).fit(matrix, y)
+        heard.clear()
+        matrix.row_norms()
+        assert heard
+
     def test_callbacks_hear_of_every_step(self):
         callback = pytest.importorskip("sklearn.callback")
         seen = []

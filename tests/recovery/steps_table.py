@@ -4,9 +4,12 @@ Run with `SLIMLINE_DATA=<folder> SLIMLINE_FULL=1 python -m tests.recovery.steps_
 """
 
 import os
+import sys
 import warnings
 from pathlib import Path
 
+import numpy as np
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
@@ -22,13 +25,15 @@ def liblinear_iterations(X, y, loss):
     """Return the iterations of LIBLINEAR's dual solver with scikit-learn's tolerance; each goes through all rows."""
     if loss == "squared":
         return None
+    if sp.issparse(X):  # LIBLINEAR reads no other
+        X = sp.csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
     if loss == "logistic":
         model = LogisticRegression(solver="liblinear", dual=True, fit_intercept=False, max_iter=MOST_ITERATIONS)
     else:
         model = LinearSVC(loss=loss, dual=True, fit_intercept=False, max_iter=MOST_ITERATIONS, random_state=0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return int(max([model.fit(X, y).n_iter_])) if loss != "logistic" else int(model.fit(X, y).n_iter_[0])
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return int(np.max(model.fit(X, y).n_iter_))
 
 
 def print_table(folder, names=NAMES, losses=LOSSES):
@@ -52,4 +57,4 @@ def print_table(folder, names=NAMES, losses=LOSSES):
 
 
 if __name__ == "__main__":
-    print_table(Path(os.environ["SLIMLINE_DATA"]))
+    print_table(Path(os.environ["SLIMLINE_DATA"]), sys.argv[1:] or NAMES)

@@ -108,6 +108,20 @@ def test_the_published_iteration_diverges_where_the_certified_one_does_not(name)
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_divergence_ends_before_anything_overflows(name):
+    X, y = wide_data(3, n=60, d=600, scale=1e4, decay=0.1)
+    s = np.ones(len(y))
+    task, data = Task(LOSSES[name], y, s, 1e-3), TrainingData(open_matrix(X), 0.0, s)
+    outcome = recover_iterative(data, [task], sketch_model(data, sketched(X, 4)), tol=1e-8, max_passes=60)
+    certificate = certificate_of(data, outcome, None)
+    assert np.isfinite(certificate.radius[0])
+    assert certificate.relative_error[0] == np.inf
+    if name.startswith("squared"):
+        assert len(outcome.history) < 59
+        assert np.linalg.norm(outcome.proofs[0].weights) > 1e60
+
+
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("constant", [0.0, 1.0, 100.0])
 @pytest.mark.parametrize("penalty", [1e-3, 1.0, 1e3])
 def test_the_exact_model_needs_one_step(name, constant, penalty):

@@ -246,6 +246,7 @@ class _listening:  # noqa: N801 - reads as a word
 
     def __init__(self, matrix: Matrix, verbose: int) -> None:
         self._matrix = matrix if verbose else None
+        self._before = matrix._counter.listener
 
     def __enter__(self) -> None:
         if self._matrix is not None:
@@ -253,4 +254,4 @@ class _listening:  # noqa: N801 - reads as a word
 
     def __exit__(self, *error: object) -> None:
         if self._matrix is not None:
-            self._matrix.listen(None)
+            self._matrix.listen(self._before)
