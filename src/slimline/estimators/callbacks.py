@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+#: Frames that `with_callbacks` puts between a method and its caller: for warnings that point to the caller.
+FRAMES_OF_WITH_CALLBACKS = 1
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:
+    FRAMES_OF_WITH_CALLBACKS = 0
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stands in: no callbacks."""
@@ -54,4 +57,4 @@ class StepCallbacks:
             self._context.call_on_fit_task_end(estimator=self._estimator, X=X, y=y)
 
 
-__all__ = ["CallbackSupportMixin", "StepCallbacks", "with_callbacks"]
+__all__ = ["FRAMES_OF_WITH_CALLBACKS", "CallbackSupportMixin", "StepCallbacks", "with_callbacks"]

@@ -14,7 +14,12 @@ from slimline.data import Matrix
 from slimline.data.progress import ProgressBar
 from slimline.data.standardised import Standardised
 from slimline.errors import InvalidParameterError
-from slimline.estimators.callbacks import CallbackSupportMixin, StepCallbacks, with_callbacks
+from slimline.estimators.callbacks import (
+    FRAMES_OF_WITH_CALLBACKS,
+    CallbackSupportMixin,
+    StepCallbacks,
+    with_callbacks,
+)
 from slimline.estimators.certified_fit import Fitting
 from slimline.estimators.certified_model import CertifiedModel
 from slimline.estimators.certified_parameters import check_parameters, class_signs, effective_samples
@@ -236,7 +241,7 @@ class CertifiedClassifier(CallbackSupportMixin, CertifiedModel):  # type: ignore
             f"tol={self.tol:g} was asked for. The weights may be better than that: the certificate is loose where C is "
             f"large for the scale of the data. What would help: {', '.join(help_)}.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=4 + FRAMES_OF_WITH_CALLBACKS,
         )
 
 
@@ -245,6 +250,7 @@ class _listening:  # noqa: N801 - reads as a word
 
     def __init__(self, matrix: Matrix, verbose: int) -> None:
         self._matrix = matrix if verbose else None
+        self._before = matrix._counter.listener
 
     def __enter__(self) -> None:
         if self._matrix is not None:
@@ -252,4 +258,4 @@ class _listening:  # noqa: N801 - reads as a word
 
     def __exit__(self, *error: object) -> None:
         if self._matrix is not None:
-            self._matrix.listen(None)
+            self._matrix.listen(self._before)

@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.projections import Projection
-from slimline.recovery.model import GramModel, Model, RowsModel, gram_of, squares_are_safe
+from slimline.recovery.model import (
+    GramModel,
+    Model,
+    RowsModel,
+    gram_of,
+    require_finite_squares,
+    squares_are_safe,
+)
 from slimline.recovery.training_data import TrainingData
 
 #: Up to so many samples the small problem lives in the n × n matrix of the sketch.
@@ -35,6 +42,7 @@ def sketch_model(data: TrainingData, projection: Projection, Z: NDArray[Any] | N
     """
     if Z is None:
         Z = data.matrix.sketch(projection)
+    require_finite_squares(Z, data.matrix.name)
     if data.shape[0] <= max(GRAM_SAMPLES, Z.shape[1]):
         return GramModel(gram_of(Z, data.constant), Z.shape[1])
     return RowsModel(Z if squares_are_safe(Z) else Z.astype(np.float64), data.constant)
@@ -55,7 +63,9 @@ def exact_model(data: TrainingData) -> Model:
     """
     n, d = data.shape
     if d < n:
-        return RowsModel(data.matrix.dot(np.eye(d)), data.constant, exact=True)
+        X = data.matrix.dot(np.eye(d))
+        require_finite_squares(X, data.matrix.name)
+        return RowsModel(X, data.constant, exact=True)
     return GramModel(data.matrix.gram() + data.constant**2, d, exact=True)
 
 

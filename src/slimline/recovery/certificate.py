@@ -20,6 +20,8 @@ from slimline.recovery.rounding import ROUNDOFF
 from slimline.recovery.task import DualPoint, Point, Task
 
 Floats = NDArray[np.float64]
+#: Squares of numbers below this vanish in float64, and with them a distance of no more than this.
+_UNDERFLOW = 1e-150
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,8 @@ def gap_parts(task: Task, point: Point, dual: DualPoint, row_bounds: Floats) -> 
     residuals = float(task.weights[used] @ each[used]) * margin
     difference = point.weights - dual.weights
     slack = 1.0 + 2.0 * (len(difference) + 8) * ROUNDOFF
-    distance = float(np.linalg.norm(difference)) * slack + dual.weights_error + 2 * ROUNDOFF * (point.norm + dual.norm)
+    distance = float(np.linalg.norm(difference)) * slack + dual.weights_error + _UNDERFLOW
+    distance += 2 * ROUNDOFF * (point.norm + dual.norm)
     return Parts(residuals, distance, (residuals + 0.5 * task.penalty * distance**2) * (1.0 + 8 * ROUNDOFF))
 
 

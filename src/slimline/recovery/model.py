@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk, ssyrk
 
+from slimline.errors import DataError
 from slimline.recovery.directions import Directions, orthonormal_part
 from slimline.solvers import Rows, SmallProblem, solve_gram, solve_rows
 
@@ -175,3 +176,18 @@ def squares_are_safe(Z: NDArray[Any]) -> bool:
     """
     largest = float(max(Z.max(), -Z.min())) if Z.size else 0.0
     return largest == 0.0 or 1e-15 < largest < 1e15
+
+
+def require_finite_squares(Z: NDArray[Any], name: str) -> None:
+    """Refuse values whose squares float64 cannot hold.
+
+    Parameters
+    ----------
+    Z : array
+        A sketch, or the data.
+    name : str
+        What the message calls the data.
+    """
+    largest = float(max(Z.max(), -Z.min())) if Z.size else 0.0
+    if not largest < 1e150:
+        raise DataError(f"{name}: values of {largest:.1g} are too large, their squares overflow: scale the data first.")

@@ -22,6 +22,8 @@ from slimline.recovery.task import DualPoint, Point, Progress, Task, start_of
 from slimline.recovery.training_data import TrainingData
 
 Floats = NDArray[np.float64]
+#: Weights of this norm have diverged.
+_DIVERGED = 1e60
 
 
 def recover_iterative(
@@ -68,8 +70,9 @@ def recover_iterative(
         if on_step is not None:
             on_step(history[-1])
         worst = max(proof.relative_error for proof in proofs if proof is not None)
-        finite = all(np.isfinite(point.weights).all() and point.norm < 1e150 for point in new)
-        if worst <= tol or not finite or max_passes - data.passes < data.passes_of_a_step:
+        # Where it diverges it does so by a factor a step: an end, well before squares overflow.
+        diverged = not all(point.norm < _DIVERGED for point in new)
+        if worst <= tol or diverged or max_passes - data.passes < data.passes_of_a_step:
             break
     return Outcome(progress, [proof for proof in proofs if proof is not None], history)
 
