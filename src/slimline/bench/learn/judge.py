@@ -96,7 +96,7 @@ class Judge:
         # With an intercept that is not penalised the reference answers another problem.
         duals = [self._own_dual(fit, point)] if fit.intercept != 0.0 else [self._own_dual(fit, point), reference]
         found = [self._bounds(point, dual) for dual in duals]
-        return Judgement(min(f.error for f in found), min(f.gap for f in found))
+        return Judgement(min(fit.certified, *(f.error for f in found)), min(f.gap for f in found))
 
     def _own_dual(self, fit: Fit, point: Point) -> DualPoint:
         """Return the dual point of the answer: its own variables, or those that are optimal for its margins."""
