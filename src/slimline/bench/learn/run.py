@@ -111,5 +111,5 @@ def _judged(m: Measurement, finding: Finding | None, goal: Goal) -> JudgedMeasur
         # it left while its settings were searched because it is slow: the run that found them counts
         return replace(judged, status="measured", note="", seconds=(finding.seconds,), extra_bytes=finding.extra_bytes)
     seconds = m.best if m.best is not None else finding.seconds
-    note = "the budget allowed no further settings" if finding.over_budget else ""
+    note = "then out of budget" if finding.over_budget else ""
     return replace(judged, status="skipped", note=note, seconds=(), tried_seconds=seconds)
