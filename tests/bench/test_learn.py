@@ -50,7 +50,7 @@ def test_quick_cases_run_and_ours_reach_what_is_asked_for(name):
             assert m.status == "skipped" and m.reached > bound and m.tried_seconds > 0
     assert {m.status for m in result.of_role("ours")} == {"measured"}
     for m in result.of_role("ours"):
-        assert m.status == "measured" or m.contender == names.SOLVE_GRAM, (m.contender, m.reached)
+        assert m.status == "measured", (m.contender, m.reached)
     # the projection's own way back to the features is far off: the judge has to see that
     assert all(m.reached > 0.5 for m in result.of_role("peer") if m.contender.startswith("projection"))
     exact = {names.LINEAR_SVC_DUAL, names.LINEAR_SVC_PRIMAL, names.LBFGS, names.SVC_GRAM}
