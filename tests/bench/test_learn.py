@@ -166,6 +166,18 @@ def test_judge_bounds_the_true_error_and_is_not_far_above_it(loss, problem):
     assert judge.judge(Fit(np.full(300, np.nan))) == Judgement(np.inf, np.inf)
 
 
+@pytest.mark.parametrize("loss", names.LOSSES)
+def test_what_is_found_beforehand_is_nearly_optimal(loss, problem):
+    tall = dense_set("tall", (90, 32), "", C=10.0).make()
+    for known in (problem, tall):
+        judge = Judge(known, loss)
+        dual = judge.reference
+        value = -0.5 / known.C * dual.weights @ dual.weights - loss_named(loss).conjugate(dual.a).sum()
+        assert -1e-12 <= (judge.objective - value) / judge.objective <= 1e-5  # below 0: rounding
+        expected = known.C * known.X.T.astype(float) @ (known.labels * dual.a)
+        np.testing.assert_allclose(dual.weights[:-1], expected, atol=1e-9)
+
+
 def test_judge_takes_hinge_weights_without_dual_variables(problem):
     from sklearn.svm import LinearSVC
 
