@@ -207,12 +207,11 @@ def learn_sizes(quick: bool, samples: int | None, features: int | None) -> Learn
     from slimline.bench.learn import QUICK, LearnSizes
 
     sizes = QUICK if quick else LearnSizes()
-    told = {
-        name: (samples or size[0], features or size[1])
-        for name, size in asdict(sizes).items()
-        if name in ("dense", "genotypes")
-    }
-    return replace(sizes, **told)
+
+    def told(size: tuple[int, int]) -> tuple[int, int]:
+        return samples or size[0], features or size[1]
+
+    return replace(sizes, dense=told(sizes.dense), genotypes=told(sizes.genotypes))
 
 
 def chosen_sizes(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import lfilter
@@ -52,12 +54,18 @@ def realistic_data(n_samples: int, n_features: int, seed: int = 0) -> tuple[NDAr
         block = X[:, start : start + step]
         width = block.shape[1]
         noise = rng.standard_normal((n_samples, width), dtype=np.float32) * innovation
-        noise, state = lfilter(np.float32([1.0]), np.float32([1.0, -_NEIGHBOURS]), noise, axis=1, zi=state)
+        noise, state = _autoregression(noise, state)
         np.matmul(left, rng.standard_normal((k, width), dtype=np.float32), out=block)
         block += noise
         block *= np.exp(0.5 * rng.standard_normal(width)).astype(np.float32)
     _scale_rows(X)
     return X, _labels(X, rng)
+
+
+def _autoregression(noise: Any, state: Any) -> Any:
+    """Return noise whose neighbouring columns are correlated, and the state that the next block goes on from."""
+    one, factor = np.ones(1, dtype=np.float32), np.array([1.0, -_NEIGHBOURS], dtype=np.float32)  # float32 stays float32
+    return lfilter(one, factor, noise, axis=1, zi=state)
 
 
 def _scale_rows(X: NDArray[np.float32]) -> None:

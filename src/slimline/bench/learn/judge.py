@@ -15,13 +15,15 @@ import numpy as np
 from slimline.bench.learn.problem import Fit, Floats, Problem
 from slimline.estimators.certified_fit import Fitting
 from slimline.planning import choose_route
-from slimline.recovery import Outcome, Task, TrainingData
+from slimline.recovery import Task, TrainingData
 from slimline.recovery.certificate import gap_parts, relative
 from slimline.recovery.task import DualPoint, Point
-from slimline.solvers import loss_named
+from slimline.solvers import Rows, loss_named, solve_rows
 
 #: Certified error of the dual point that is found beforehand, and the passes that it may take.
 _REFERENCE_ERROR, _REFERENCE_PASSES = 1e-3, 60
+#: Where there are fewer features than samples: its relative gap, and how often the solver is asked again.
+_REFERENCE_GAP, _REFERENCE_ROUNDS = 1e-6, 3
 
 
 @dataclass(frozen=True)
@@ -60,19 +62,39 @@ class Judge:
     @cached_property
     def reference(self) -> DualPoint:
         """Return the dual point that was found beforehand."""
-        return self._outcome.progress[0].dual
+        return self._known[1]
 
     @cached_property
     def objective(self) -> float:
         """Return the objective at the best weights that were found beforehand."""
-        best = self._outcome.progress[0].best
+        best = self._known[0]
         return self._task.primal(best.weights, best.values)
 
     @cached_property
-    def _outcome(self) -> Outcome:
-        route = choose_route(self._problem.trained_on, float(self._data.shape[0]), 1)
+    def _known(self) -> tuple[Point, DualPoint]:
+        n, d = self._data.shape
+        if d < n and not self._problem.is_sparse and not self._problem.standardise:
+            return self._solved()
+        route = choose_route(self._problem.trained_on, float(n), 1)
         fitting = Fitting(route, "certified", "auto", 0, _REFERENCE_ERROR, _REFERENCE_PASSES)
-        return fitting.outcome(self._data, [self._task], lambda step: None)
+        progress = fitting.outcome(self._data, [self._task], lambda step: None).progress[0]
+        return progress.best, progress.dual
+
+    def _solved(self) -> tuple[Point, DualPoint]:
+        """Return what the solver of small problems finds; the exact route would go on until rounding stops it."""
+        task, features = self._task, Rows(self._problem.X, 0.0)
+        small = task.small_problem(np.zeros(self._data.shape[0]))
+        objective = small.primal(0.0, small.offset)
+        solution = solve_rows(features, small, None, _REFERENCE_GAP * objective)
+        for _ in range(_REFERENCE_ROUNDS):  # the target is known as soon as the objective is
+            assert solution.weights is not None
+            objective = small.primal(float(solution.weights @ solution.weights), solution.values)
+            if solution.gap <= _REFERENCE_GAP * objective:
+                break
+            solution = solve_rows(features, small, solution.dual, _REFERENCE_GAP * objective)
+        assert solution.weights is not None
+        point = self._point(Fit(solution.weights[: self._data.shape[1]]))
+        return point, self._dual_point(task.loss.project(solution.dual))
 
     def judge(self, fit: Fit) -> Judgement:
         """Return what is proved about an answer.
@@ -87,30 +109,35 @@ class Judge:
         judgement : Judgement
             Infinite where the answer is not finite.
         """
-        weights = np.append(np.asarray(fit.weights, dtype=np.float64), 0.0)
         reference = self.reference  # first: its passes tell the norms of the rows
-        if not np.isfinite(weights).all():
+        if not np.isfinite(fit.weights).all():
             return Judgement(float("inf"), float("inf"))
-        values = self._data.values(weights[:, None])[:, 0] + fit.intercept
-        point = Point(weights, values, self._data.values_error(float(np.linalg.norm(weights))))
+        point = self._point(fit)
         # With an intercept that is not penalised the reference answers another problem.
         duals = [self._own_dual(fit, point)] if fit.intercept != 0.0 else [self._own_dual(fit, point), reference]
         found = [self._bounds(point, dual) for dual in duals]
-        return Judgement(min(f.error for f in found), min(f.gap for f in found))
+        return Judgement(min(fit.certified, *(f.error for f in found)), min(f.gap for f in found))
+
+    def _point(self, fit: Fit) -> Point:
+        weights = np.append(np.asarray(fit.weights, dtype=np.float64), 0.0)
+        values = self._data.values(weights[:, None])[:, 0] + fit.intercept
+        return Point(weights, values, self._data.values_error(float(np.linalg.norm(weights))))
 
     def _own_dual(self, fit: Fit, point: Point) -> DualPoint:
         """Return the dual point of the answer: its own variables, or those that are optimal for its margins."""
-        task = self._task
-        a = task.loss.dual(task.labels * point.values) if fit.dual is None else self._unsigned(fit.dual)
-        beta = task.representer(task.loss.project(a))
-        W, F = self._data.normal(beta[:, None])
-        weights = W[:, 0] / task.penalty
-        error = self._data.weights_error(beta) / task.penalty
-        values_error = self._data.values_error(float(np.linalg.norm(weights)))
-        return DualPoint(weights, F[:, 0] / task.penalty, values_error, a=task.loss.project(a), weights_error=error)
+        loss, labels = self._task.loss, self._task.labels
+        a = loss.dual(labels * point.values) if fit.dual is None else labels * fit.dual * self._task.penalty
+        return self._dual_point(loss.project(a))
 
-    def _unsigned(self, dual: Floats) -> Floats:
-        return np.asarray(self._task.labels * dual * self._task.penalty)
+    def _dual_point(self, a: Floats) -> DualPoint:
+        """Return w_α and its values, in one pass."""
+        penalty = self._task.penalty
+        beta = self._task.representer(a)
+        W, F = self._data.normal(beta[:, None])
+        weights = W[:, 0] / penalty
+        values_error = self._data.values_error(float(np.linalg.norm(weights)))
+        error = self._data.weights_error(beta) / penalty
+        return DualPoint(weights, F[:, 0] / penalty, values_error, a=a, weights_error=error)
 
     def _bounds(self, point: Point, dual: DualPoint) -> Judgement:
         parts = gap_parts(self._task, point, dual, self._data.row_bounds)

@@ -48,7 +48,8 @@ def certified(method: str, loss: str) -> Callable[[Problem], Fit]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # that it did not reach it is for the judge to say
             model.fit(problem.matrix if problem.standardise else problem.X, problem.labels)
-        return Fit(model.certificate_.weights[0, :-1], passes=model.n_passes_)
+        proof = model.certificate_
+        return Fit(proof.weights[0, :-1], passes=model.n_passes_, certified=float(proof.relative_error[0]))
 
     return fit
 

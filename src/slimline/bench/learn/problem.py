@@ -74,9 +74,12 @@ class Fit:
         Constant of a contender that cannot do without; it is judged by the problem that has one.
     passes : int, optional
         Passes over the data, where they are counted.
+    certified : float
+        Relative error that the contender itself has proved, by the same gap of another pair of points: for ours.
     """
 
     weights: NDArray[Any]
     dual: Floats | None = None
     intercept: float = 0.0
     passes: int | None = None
+    certified: float = float("inf")

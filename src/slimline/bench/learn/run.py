@@ -111,6 +111,5 @@ def _judged(m: Measurement, finding: Finding | None, goal: Goal) -> JudgedMeasur
         # it left while its settings were searched because it is slow: the run that found them counts
         return replace(judged, status="measured", note="", seconds=(finding.seconds,), extra_bytes=finding.extra_bytes)
     seconds = m.best if m.best is not None else finding.seconds
-    note = f"stopped at {finding.reached:.2g} after {seconds:.3g} s"
-    note += f" ({finding.stopped})" if finding.stopped else ""
+    note = "then out of budget" if finding.over_budget else ""
     return replace(judged, status="skipped", note=note, seconds=(), tried_seconds=seconds)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 from slimline.bench.case import Contender, LeftOut
@@ -57,8 +58,8 @@ class Finding:
         Time of the last run while settings were tried.
     extra_bytes : int, optional
         Peak of memory of that run.
-    stopped : str
-        Why no further settings were tried.
+    over_budget : bool
+        Whether the budget ended the search.
     passes : int, optional
         Passes over the data, where they are counted.
     """
@@ -68,7 +69,7 @@ class Finding:
     setting: str = ""
     seconds: float = 0.0
     extra_bytes: int | None = None
-    stopped: str = ""
+    over_budget: bool = False
     passes: int | None = None
 
 
@@ -141,12 +142,11 @@ def searching(peer: Peer, loss: str, arena: Arena, **estimates: Any) -> Contende
     def setup(problem: Problem) -> _Chosen:
         spent = 0.0
         for setting, following in zip(peer.settings, (*peer.settings[1:], None), strict=True):
-            options = setting.options
-            (fit, seconds), peak = run_with_peak(lambda options=options: _timed(peer, problem, loss, options))
+            (fit, seconds), peak = run_with_peak(partial(_timed, peer, problem, loss, setting.options))
             judgement = arena.judged(fit)
             good, spent = arena.goal.is_met(judgement), spent + seconds
             expected = seconds * following.cost / setting.cost if following is not None else 0.0
-            stopped = "" if good or following is None or spent + expected <= arena.budget else "over the budget"
+            stopped = not good and following is not None and spent + expected > arena.budget
             arena.findings[peer.name] = Finding(
                 arena.goal.reached(judgement), good, setting.words, seconds, peak, stopped
             )

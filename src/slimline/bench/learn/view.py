@@ -10,10 +10,12 @@ from rich.text import Text
 from slimline.bench.compare import judge, ratio
 from slimline.bench.learn import names
 from slimline.bench.learn.run import JudgedMeasurement
-from slimline.bench.record import CaseResult, Measurement
+from slimline.bench.record import CaseResult, Measurement, Role
 from slimline.bench.table import case_view, format_bytes, format_ratio, format_seconds, format_value
 
-_HEADINGS = {"error": "certified error", "gap": "relative gap"}
+_HEADINGS = {"error": "certified\nerror", "gap": "relative\ngap"}
+
+_STYLE: dict[Role, str] = {"ours": "bold", "peer": ""}
 
 
 def learn_case_view(case: CaseResult) -> RenderableType:
@@ -33,7 +35,9 @@ def learn_case_view(case: CaseResult) -> RenderableType:
         return case_view(case)
     threads = f"{case.threads} thread{'s' if case.threads != 1 else ''}"
     heading = Text.assemble((f"\n{case.name}", "bold magenta"), f"  {case.title}, {threads}")
-    return Group(heading, Text(""), _contenders(case), *_targets(case))
+    tried = any(isinstance(m, JudgedMeasurement) and m.tried_seconds is not None for m in case.measurements)
+    remark = [Text("In brackets: what was asked for was not reached.", style="dim")] if tried else []
+    return Group(heading, Text(""), _contenders(case), *remark, *_targets(case))
 
 
 def measured_by(case: CaseResult) -> Measurement | None:
@@ -51,46 +55,52 @@ def _contenders(case: CaseResult) -> Table:
     table.add_column("time", justify="right", no_wrap=True)
     table.add_column("memory", justify="right", no_wrap=True)
     table.add_column(_HEADINGS[quantity], justify="right", no_wrap=True)
-    table.add_column("settings", no_wrap=True)
-    label = "" if yardstick is None else f"{yardstick.contender.split()[-1]} / it"
+    label = "" if yardstick is None else f"{yardstick.contender.split()[-1]}\n/ it"
     table.add_column(label, justify="right", no_wrap=True)
-    table.add_column("")
-    for role, style in (("ours", "bold"), ("peer", "")):
-        members = case.of_role("ours" if role == "ours" else "peer")
+    table.add_column("settings")
+    for role, style in _STYLE.items():
+        members = case.of_role(role)
         for m in members:
             assert isinstance(m, JudgedMeasurement)
             last = role == "ours" and m is members[-1]
             beside = None if yardstick is None else ratio(case, yardstick.contender, m.contender)
             table.add_row(
                 m.contender,
-                format_seconds(m.best),
+                _time(m),
                 format_bytes(m.extra_bytes if m.best is not None else None),
                 _reached(m),
-                _settings(m),
                 "" if yardstick is m or beside is None else format_ratio(beside),
-                _note(m),
+                _settings(m),
                 style=style,
                 end_section=last,
             )
     return table
 
 
+def _time(m: JudgedMeasurement) -> Text:
+    """Return the time; in brackets where it was spent in vain."""
+    if m.tried_seconds is not None:
+        return Text(f"({format_seconds(m.tried_seconds)})", style="yellow")
+    return Text(format_seconds(m.best))
+
+
 def _reached(m: JudgedMeasurement) -> Text:
     if m.reached is None:
         return Text("–")
-    return Text(f"{m.reached:.1e}", style="" if m.status == "measured" else "yellow")
+    return Text(format_error(m.reached), style="" if m.status == "measured" else "yellow")
 
 
-def _settings(m: JudgedMeasurement) -> str:
-    return f"{m.passes} passes" if m.passes is not None else m.setting
+def format_error(value: float) -> str:
+    """Return an error with two digits; from 1 on it says nothing about the weights."""
+    return "≥ 1" if value >= 1.0 else f"{value:.2g}" if value >= 1e-3 else f"{value:.1e}"
 
 
-def _note(m: JudgedMeasurement) -> Text:
-    if m.status == "measured":
-        return Text("")
-    prefix = "" if m.tried_seconds is not None else f"{m.status}: "
+def _settings(m: JudgedMeasurement) -> Text:
+    if m.status == "measured" or m.tried_seconds is not None:
+        words = m.setting or ("" if m.passes is None else f"{m.passes} passes")
+        return Text(f"{words}, {m.note}" if m.note else words)
     style = "red" if m.status == "failed" and m.role == "ours" else "yellow"
-    return Text(f"{prefix}{m.note}" if m.note else m.status, style=style)
+    return Text(f"{m.status}: {m.note}" if m.note else m.status, style=style)
 
 
 def _targets(case: CaseResult) -> list[RenderableType]:
