@@ -161,6 +161,27 @@ def test_several_threads_with_more_data(name, dtype):
     _compare(name, Case(dtype, order, shape, 4, missing=True), 1, 2, f"{name} of {dtype} {order} with 2 threads")
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_statistics_of_bytes_are_exact(dtype, order, each_instruction_set):
+    """Many lines of small values, sums at the edge of 16 bits, and large values in some of the lines."""
+    limits = np.iinfo(dtype)
+    rng = np.random.default_rng(0)
+    for n, d in ((127, 16), (128, 33), (129, 256), (400, 271), (1000, 3)):
+        for most in (2, 15, 16, limits.max):
+            x = np.full((n, d), most, dtype, order=order)
+            x[rng.random((n, d)) < 0.3] = limits.min if most > 15 else max(-most, limits.min)
+            x[: n // 2] = np.minimum(x[: n // 2], 15)
+            x[rng.random((n, d)) < 0.1] = 7
+            for missing in (None, 7):
+                got = [np.full(d, 77.0) for _ in range(3)] + [np.full(d, 77, np.int64) for _ in range(2)]
+                native("block_statistics")(x, 0, missing, None, *got, 1)
+                expected = [np.empty_like(part) for part in got]
+                reference.statistics(x, 0, missing, None, *expected)
+                assert all(np.array_equal(got[i], expected[i]) for i in (0, 1, 3, 4))
+                assert np.allclose(got[2], expected[2], rtol=1e-11, atol=1e-9)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_at_all(name):
     for shape in ((0, 3), (3, 0), (0, 0)):

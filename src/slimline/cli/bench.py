@@ -12,9 +12,10 @@ import typer
 from slimline.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from slimline.bench import Case
+    from slimline.bench import Case, CaseResult
+    from slimline.bench.learn import LearnSizes
     from slimline.bench.matrix import Sizes
 
 EXAMPLES = """[bold]Examples[/bold]
@@ -32,6 +33,14 @@ slimline bench matrix --quick
 slimline bench matrix --only formats --size 4GB --folder /scratch --json formats.json
 
 slimline bench matrix --case 'genotypes-plink-*' --threads 1"""
+
+LEARN_EXAMPLES = """[bold]Examples[/bold]
+
+slimline bench learn --quick
+
+slimline bench learn --case 'dense-*' --samples 500 --features 20000
+
+SLIMLINE_DATA=/data slimline bench learn --case 'farm-ads-*' --json farm-ads.json"""
 
 #: `--case NAME`
 Cases = Annotated[
@@ -142,6 +151,70 @@ def matrix(
         measure("matrix", cases, settings | {"sizes": asdict(sizes)}, json)
 
 
+@app.command(epilog=LEARN_EXAMPLES)
+def learn(
+    case: Cases = None,
+    threads: Threads = "all",
+    repeats: Repeats = 3,
+    budget: Budget = 120.0,
+    samples: Annotated[
+        int | None,
+        typer.Option(min=64, help="Rows of the dense data and of the genotypes; 2,000 and 2,250 unless told."),
+    ] = None,
+    features: Annotated[
+        int | None, typer.Option(min=256, help="Their columns; 131,072 and 492,516 unless told.")
+    ] = None,
+    quick: Quick = False,
+    json: Json = None,
+    list_cases: List = False,
+) -> None:
+    """Time training to a certified error of 1e-2 against LinearSVC, LogisticRegression, SGDClassifier and SVC.
+
+    Every peer is tried with several settings, and timed with the loosest one whose weights reach that error. All are
+    judged by the same duality gap of the full problem, in float64, outside the clock. Memory is the peak above the
+    data. Text is read from the folder that SLIMLINE_DATA names.
+    """
+    from slimline.bench.learn import learn_cases, print_learn_case, run_learn_suite
+    from slimline.bench.machine import parse_threads
+    from slimline.cli.output import check_json_path
+
+    check_json_path(json)
+    count = parse_threads(threads)
+    sizes = learn_sizes(quick, samples, features)
+    cases = chosen(learn_cases(sizes, budget=budget, judged=not quick), case or [])
+    if list_cases:
+        show_cases(cases)
+        return
+    settings = {"threads": count, "repeats": repeats, "budget": budget, "quick": quick, "sizes": asdict(sizes)}
+    measure("learn", cases, settings, json, run=run_learn_suite, show=print_learn_case)
+
+
+def learn_sizes(quick: bool, samples: int | None, features: int | None) -> LearnSizes:
+    """Return the sizes of the data that are learned from: the full or the quick ones, less what is told otherwise.
+
+    Parameters
+    ----------
+    quick : bool
+        Whether small sizes are meant.
+    samples, features : int, optional
+        Rows and columns of the dense data and of the genotypes.
+
+    Returns
+    -------
+    sizes : LearnSizes
+        For `learn_cases`.
+    """
+    from slimline.bench.learn import QUICK, LearnSizes
+
+    sizes = QUICK if quick else LearnSizes()
+    told = {
+        name: (samples or size[0], features or size[1])
+        for name, size in asdict(sizes).items()
+        if name in ("dense", "genotypes")
+    }
+    return replace(sizes, **told)
+
+
 def chosen_sizes(
     quick: bool, samples: int | None, features: int | None, size: str | None, text_size: str | None
 ) -> Sizes:
@@ -192,7 +265,15 @@ def show_cases(cases: Sequence[Case]) -> None:
         console.print(f"[bold]{one.name:<{width}}[/bold] {one.title}", soft_wrap=True)
 
 
-def measure(suite: str, cases: Sequence[Case], settings: dict[str, Any], json: Path | None) -> None:
+def measure(
+    suite: str,
+    cases: Sequence[Case],
+    settings: dict[str, Any],
+    json: Path | None,
+    *,
+    run: Callable[..., Iterator[CaseResult]] | None = None,
+    show: Callable[[Any, CaseResult], None] | None = None,
+) -> None:
     """Run the cases of a suite, and show and write what was measured.
 
     Parameters
@@ -205,6 +286,10 @@ def measure(suite: str, cases: Sequence[Case], settings: dict[str, Any], json: P
         Threads, repeats and budget, and what else the record should tell.
     json : Path, optional
         Where the record goes.
+    run : callable, optional
+        Runs the cases; `run_suite` unless given.
+    show : callable, optional
+        Prints a case; `print_case` unless given.
     """
     from slimline.bench import Report, Settings, run_suite
     from slimline.bench.machine import describe_machine
@@ -216,14 +301,14 @@ def measure(suite: str, cases: Sequence[Case], settings: dict[str, Any], json: P
     console.print(machine_lines(report))
     with progress() as bar:
         task = bar.add_task("", total=None)
-        results = run_suite(
+        results = (run or run_suite)(
             cases,
             Settings(settings["threads"], settings["repeats"], settings["budget"]),
             lambda step, done, total: bar.update(task, description=step, completed=done, total=total),
         )
         for result in results:
             report = Report(report.suite, report.machine, report.settings, (*report.cases, result))
-            print_case(console, result)
+            (show or print_case)(console, result)
             if json != STANDARD_OUTPUT:
                 write_json(json, report.to_json())  # what is measured is kept, whatever happens next
     console.print(summary_view(report))

@@ -18,8 +18,8 @@ from slimline.estimators.callbacks import CallbackSupportMixin, StepCallbacks, w
 from slimline.estimators.certified_fit import Fitting
 from slimline.estimators.certified_model import CertifiedModel
 from slimline.estimators.certified_parameters import check_parameters, class_signs, effective_samples
-from slimline.estimators.sample_weights import checked_sample_weight, class_factors
-from slimline.estimators.validation import as_matrix, class_labels
+from slimline.estimators.class_weights import class_factors
+from slimline.estimators.validation import as_matrix, class_labels, training_weights
 from slimline.planning import choose_route
 from slimline.recovery import Outcome, Step, Task, TrainingData, certificate_of
 from slimline.solvers import loss_named
@@ -155,10 +155,12 @@ class CertifiedClassifier(CallbackSupportMixin, CertifiedModel):  # type: ignore
             The fitted classifier.
         """
         check_parameters(self)
-        matrix = as_matrix(self, X, reset=True)
+        matrix = as_matrix(self, X, reset=True, finite=False)
         if y is None and isinstance(X, Matrix):
             y = X.labels
-        weight = checked_sample_weight(sample_weight, matrix.shape[0])
+        weight = training_weights(sample_weight, matrix.shape[0])
+        if weight is None:
+            weight = np.ones(matrix.shape[0])
         self.classes_, codes = class_labels(y, matrix.shape[0])
         if not weight.all():
             kept = np.flatnonzero(weight)
@@ -178,7 +180,9 @@ class CertifiedClassifier(CallbackSupportMixin, CertifiedModel):  # type: ignore
         data = TrainingData(seen, float(self.intercept_scaling) if self.fit_intercept else 0.0, s)
         loss, penalty = loss_named(self.loss), 1.0 / float(self.C)
         tasks = [Task(loss, sign, s, penalty) for sign in class_signs(codes, len(self.classes_))]
-        self.route_ = choose_route(seen, effective_samples(weight), len(tasks), self.method, self.n_components)
+        self.route_ = choose_route(
+            seen, effective_samples(weight), len(tasks), self.method, self.n_components, self.loss
+        )
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         fitting = Fitting(self.route_, self.recovery, self.projection, seed, float(self.tol), int(self.max_passes))
         outcome = fitting.outcome(data, tasks, lambda step: self._tell(step, callbacks))

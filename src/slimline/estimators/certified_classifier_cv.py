@@ -17,8 +17,8 @@ from slimline.estimators.callbacks import StepCallbacks
 from slimline.estimators.certified_classifier import CertifiedClassifier
 from slimline.estimators.certified_fit import Fitting
 from slimline.estimators.certified_parameters import class_signs, effective_samples
+from slimline.estimators.class_weights import class_factors
 from slimline.estimators.path import FoldScores, most_tasks_at_once
-from slimline.estimators.sample_weights import class_factors
 from slimline.planning import choose_route
 from slimline.recovery import Outcome, Task, TrainingData, certificate_of
 from slimline.solvers import loss_named
@@ -122,7 +122,9 @@ class CertifiedClassifierCV(CertifiedClassifier):
         signs = class_signs(codes, len(self.classes_))
         per_fit = len(signs)
         tasks = self._tasks(signs, s, folds)
-        self.route_ = choose_route(seen, effective_samples(weight), len(tasks), self.method, self.n_components)
+        self.route_ = choose_route(
+            seen, effective_samples(weight), len(tasks), self.method, self.n_components, self.loss
+        )
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         fitting = Fitting(self.route_, "certified", self.projection, seed, float(self.tol), int(self.max_passes))
         at_once = max(per_fit, most_tasks_at_once(data.shape) // per_fit * per_fit)

@@ -22,7 +22,7 @@ from slimline.errors import DataError
 _NAMES_SHOWN = 5
 
 
-def as_matrix(estimator: Any, X: Any, *, reset: bool) -> Matrix:
+def as_matrix(estimator: Any, X: Any, *, reset: bool, finite: bool = True) -> Matrix:
     """Return data as a `Matrix`, and record or compare the number and the names of its columns.
 
     Numbers keep their type; truth values stay, objects become float64, as in scikit-learn. A `Matrix` is not read:
@@ -37,6 +37,8 @@ def as_matrix(estimator: Any, X: Any, *, reset: bool) -> Matrix:
         Data.
     reset : bool
         True in `fit`: record. False: compare.
+    finite : bool
+        Look through an array for NaN and infinity here; False, where the passes to come do.
 
     Returns
     -------
@@ -55,7 +57,8 @@ def as_matrix(estimator: Any, X: Any, *, reset: bool) -> Matrix:
     array = validate_data(
         estimator, X, reset=reset, accept_sparse=["csr", "csc"], dtype="numeric", ensure_all_finite=False
     )
-    _require_finite(array, type(estimator).__name__)
+    if finite:
+        _require_finite(array, type(estimator).__name__)
     options: dict[str, Any] = {"name": "X"}
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         options["feature_names"] = [str(name) for name in X.columns]

@@ -48,7 +48,12 @@ class Route:
 
 
 def choose_route(
-    matrix: Matrix, samples: float, n_tasks: int, method: str = "auto", n_components: int | str = "auto"
+    matrix: Matrix,
+    samples: float,
+    n_tasks: int,
+    method: str = "auto",
+    n_components: int | str = "auto",
+    loss: str = "squared_hinge",
 ) -> Route:
     """Return the route that the cost model expects to be faster.
 
@@ -64,6 +69,8 @@ def choose_route(
         "auto", "sketch" or "gram": one that is asked for is taken.
     n_components : int or "auto"
         Components of the sketch.
+    loss : str
+        The logistic loss, being flatter, needs fewer of them.
 
     Returns
     -------
@@ -71,7 +78,7 @@ def choose_route(
         With the times that decided.
     """
     n, d = max(samples, 1.0), matrix.shape[1]
-    r = default_components(matrix, n) if n_components == "auto" else int(n_components)
+    r = default_components(matrix, n, loss) if n_components == "auto" else int(n_components)
     read = _pass_seconds(matrix, n)
     solve = n_tasks * min(n, 5000.0) ** 3 / 3.0 / FLOAT64
     gram = _gram_seconds(matrix, n) + 2.0 * read * n_tasks**0.5 + 4.0 * solve
@@ -93,11 +100,11 @@ def choose_route(
     return Route(chosen, r if chosen == "sketch" else 0, sketch, gram, reason)
 
 
-def default_components(matrix: Matrix, samples: float) -> int:
+def default_components(matrix: Matrix, samples: float, loss: str) -> int:
     """Return the number of components that "auto" stands for.
 
-    Four times the samples, up to sixteen times where they are few, and at most a quarter of the features; above 5,000
-    samples the rows of the sketch themselves are kept, and 4,096 components are taken.
+    Four times the samples (twice for the logistic loss), up to sixteen times where they are few, and at most a quarter
+    of the features; above 5,000 samples the rows of the sketch themselves are kept, and 4,096 components are taken.
 
     Parameters
     ----------
@@ -105,6 +112,8 @@ def default_components(matrix: Matrix, samples: float) -> int:
         X.
     samples : float
         Samples that count.
+    loss : str
+        Its name.
 
     Returns
     -------
@@ -112,7 +121,7 @@ def default_components(matrix: Matrix, samples: float) -> int:
         A multiple of 64.
     """
     n, d = max(samples, 1.0), matrix.shape[1]
-    wanted = 4096.0 if n > 5000 else max(4.0 * n, min(16.0 * n, 4096.0))
+    wanted = 4096.0 if n > 5000 else max((2.0 if loss == "logistic" else 4.0) * n, min(16.0 * n, 4096.0))
     wanted = min(wanted, d / 4.0, _SKETCH_BYTES / (4.0 * n))
     return max(64, int(wanted) // 64 * 64)
 

@@ -18,7 +18,7 @@ from slimline.recovery.training_data import TrainingData
 #: Points beside the best primal and the dual one whose span is searched for the lowest objective.
 _RECENT = 4
 #: The small problem is solved to this part of the gap of the full one.
-_PART_OF_THE_GAP = 1e-3
+_PART_OF_THE_GAP = 3e-3
 
 
 @dataclass(frozen=True)

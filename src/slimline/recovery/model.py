@@ -152,10 +152,9 @@ def gram_of(Z: NDArray[Any], constant: float) -> Floats:
         Symmetric.
     """
     syrk = ssyrk if Z.dtype == np.float32 and squares_are_safe(Z) else dsyrk
-    upper = syrk(1.0, Z.T, trans=1).astype(np.float64, order="C")
-    # BLAS filled the upper triangle of an array by columns.
-    K = np.triu(upper)
-    K += np.triu(upper, 1).T
+    half = syrk(1.0, Z.T, trans=1)  # one triangle, and zeros in the other
+    K = np.add(half, half.T, dtype=np.float64, order="C")
+    K[np.diag_indices_from(K)] *= 0.5
     if constant != 0.0:
         K += constant**2
     return np.asarray(K)

@@ -92,28 +92,29 @@ def _newton(K: Floats, problem: SmallProblem, start: Floats | None, target_gap: 
     y, loss = problem.labels, problem.loss
     beta = np.zeros(len(y)) if start is None else y * problem.projected(start)
     values = K @ beta / problem.penalty + problem.offset
-    best, idle = np.inf, 0
+    best: Solution | None = None
+    idle = steps = 0
     floor = max(target_gap, float(problem.weights.sum()) * _ROUNDING_GAP)
-    steps = 0
-    while steps < _MOST_STEPS:
+    while steps < _MOST_STEPS and idle < 2:
         steps += 1
         if isinstance(loss, SquaredHinge):
             new, full = _squared_hinge_target(K, problem, values)
         else:
-            new, full = _curved_target(K, problem, beta, values)
+            new, full = _curved_target(K, problem, beta, values, single=target_gap > 0.0)
         change, change_of_values = new - beta, full - values
-        length = smallest_along(_slope(problem, beta, values, change, change_of_values), 4.0)
+        # Where the values cannot get better, a full step still puts right what β has in the null space of K.
+        length = smallest_along(_slope(problem, beta, values, change, change_of_values), 4.0) or 1.0
         beta = beta + length * change
         values = values + length * change_of_values
-        # β on the way need not be feasible: the gap is taken with the dual variables that are optimal for f, so all
-        # of it is the distance (1/2λ)‖β - β_f‖²_K
-        difference = beta - y * problem.dual_of(values)
-        gap = float(difference @ (K @ difference)) / (2.0 * problem.penalty)
-        idle = idle + 1 if gap >= 0.5 * best and abs(length - 1.0) < 0.1 else 0
-        if gap <= floor or length == 0.0 or idle == 2:
+        found = _solution(K, problem, beta, steps)
+        idle = idle + 1 if best is not None and found.gap >= 0.5 * best.gap and abs(length - 1.0) < 0.1 else 0
+        if best is None or found.gap < best.gap:
+            best = found
+        if best.gap <= floor:
             break
-        best = min(best, gap)
-    return _solution(K, problem, beta, steps)
+    assert best is not None
+    best.iterations = steps
+    return best
 
 
 def _squared_hinge_target(K: Floats, problem: SmallProblem, values: Floats) -> tuple[Floats, Floats]:
@@ -129,7 +130,9 @@ def _squared_hinge_target(K: Floats, problem: SmallProblem, values: Floats) -> t
     return beta, K @ beta / problem.penalty + problem.offset
 
 
-def _curved_target(K: Floats, problem: SmallProblem, beta: Floats, values: Floats) -> tuple[Floats, Floats]:
+def _curved_target(
+    K: Floats, problem: SmallProblem, beta: Floats, values: Floats, single: bool
+) -> tuple[Floats, Floats]:
     """Return β after a full Newton step, and its values.
 
     With H the curvature, (I + H K/λ) dβ = g, g = s y a(f) - β; so dβ = g - √H (λI + √H K √H)⁻¹ √H K g.
@@ -139,7 +142,7 @@ def _curved_target(K: Floats, problem: SmallProblem, beta: Floats, values: Float
     root = np.sqrt(problem.weights * problem.loss.curvature(margin))
     inner = K * root[:, None]
     inner *= root[None, :]
-    correction = root * solve_shifted(inner, np.full(len(g), problem.penalty), root * (K @ g))
+    correction = root * solve_shifted(inner, np.full(len(g), problem.penalty), root * (K @ g), single=single)
     change = g - correction
     return beta + change, values + K @ change / problem.penalty
 

@@ -34,13 +34,14 @@ def smallest_along(slope: Callable[[float], float], longest: float, *, iteration
         iterations -= 1
     if slope_high <= 0.0:
         return high
-    # Illinois: secant steps that halve the weight of an end that stays, so that both ends move.
+    # Illinois: secant steps that halve the weight of an end that stays, so that both ends move; at a steep corner that
+    # takes long, so every third step is a bisection.
     side = 0
-    for _ in range(iterations):
+    for count in range(iterations):
         if high - low <= 1e-13 * high:
             break
         middle = (low * slope_high - high * slope_low) / (slope_high - slope_low)
-        if not low < middle < high:
+        if count % 3 == 2 or not low < middle < high:
             middle = 0.5 * (low + high)
         value = slope(middle)
         if value == 0.0:

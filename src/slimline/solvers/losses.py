@@ -169,7 +169,7 @@ class Logistic(Loss):
         m, a = np.abs(margin), np.where(swap, 1.0 - a, a)
         p = expit(-m)
         difference = a - p
-        near = np.abs(difference) <= 0.5 * p
+        near = np.abs(difference) < 0.5 * p  # not where p is 0 to float64
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             close = p * _excess(np.where(near, difference / p, 0.0)) + (1.0 - p) * _excess(-difference / (1.0 - p))
         terms = xlogy(a, a), xlog1py(1.0 - a, -a), a * m, np.log1p(np.exp(-m))

@@ -65,7 +65,7 @@ def solve_hinge_rows(features: Rows, problem: SmallProblem, start: Floats | None
         )
         epochs += done
         v, values, gap = state()
-        if gap > target_gap and tolerance <= 0.01:
+        if gap > target_gap and tolerance <= (0.01 if target_gap == 0.0 else 1e-3):
             free = np.flatnonzero((dual > 0.0) & (dual < problem.weights))
             if 0 < free.size <= _MOST_FREE:
                 part = Z[free].astype(np.float64)

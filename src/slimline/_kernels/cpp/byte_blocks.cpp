@@ -15,8 +15,8 @@ namespace {
 
 constexpr size_t group_lines = 64;  // lines that are worked on together, at most
 
-// Those that are unpacked or copied stay in the nearest cache.
-size_t together(const Lines& x, const Standard& s) { return x.packed ? 16 : s.has_missing ? 8 : group_lines; }
+// Those that are unpacked or copied stay near; the kernels fetch a few lines ahead, so there should be several times that many.
+size_t together(const Lines& x, const Standard& s) { return x.packed ? 16 : s.has_missing ? 32 : group_lines; }
 
 size_t stretch_of(size_t k) { return k == 1 ? 4096 : 1024; }  // places that are done together; a multiple of 256
 
@@ -81,6 +81,9 @@ class Source {
   size_t clean(size_t line, size_t i, size_t from, size_t to, size_t found) {
     const uint8_t code = x_.type == Type::i8 ? uint8_t(int8_t(s_.missing)) : uint8_t(s_.missing);
     const char* bytes = x_.data + ptrdiff_t(line) * x_.stride + ptrdiff_t(from);
+    // the line that will be in its place next is on its way while these are added up
+    const char* next = bytes + ptrdiff_t(together(x_, s_)) * x_.stride;
+    for (size_t t = 0; t < to - from; t += 64) __builtin_prefetch(next + t);
     return found + kernels().clean_bytes(bytes, to - from, code, memory_.data() + i * pitch_, places_.data() + found);
   }
   const Lines& x_;

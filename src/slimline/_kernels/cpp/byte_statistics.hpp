@@ -7,20 +7,22 @@
 namespace slimline::SLIMLINE_ISA {
 
 constexpr size_t byte_width = 256;  // places at a time: the sums stay in the nearest cache
+constexpr size_t line_width = 64;   // where a line is cut into short ones
 constexpr size_t byte_lines = 128;  // lines whose sums fit 16 bits, and whose counts fit 8, where no value exceeds 15
 
 // Sum, sum of squares, non-zeros and missing values of some places.
-struct ByteSums {
-  int64_t sum[byte_width], squares[byte_width], nonzeros[byte_width], absent[byte_width];
+template <size_t width> struct ByteSums {
+  int64_t sum[width], squares[width], nonzeros[width], absent[width];
 };
 
-template <class S> struct NarrowSums {
-  typedef S bytes __attribute__((vector_size(16)));
-  typedef int8_t mask __attribute__((vector_size(16)));
-  typedef int16_t words __attribute__((vector_size(32)));
+template <class S, size_t width> struct NarrowSums {
+  static constexpr int step = vector_bytes >= 32 ? 16 : 8;  // bytes that widen to no more than a vector
+  typedef S bytes __attribute__((vector_size(step)));
+  typedef int8_t mask __attribute__((vector_size(step)));
+  typedef int16_t words __attribute__((vector_size(2 * step)));
 
-  int16_t sum[byte_width] = {}, squares[byte_width] = {};
-  int8_t nonzeros[byte_width] = {}, absent[byte_width] = {};  // read without a sign
+  int16_t sum[width] = {}, squares[width] = {};
+  int8_t nonzeros[width] = {}, absent[width] = {};  // read without a sign
 
   // Up to `byte_lines` lines at `count` places, a multiple of 16; false: a value is too large, the sums are of no use.
   bool add(const S* x, ptrdiff_t stride, size_t lines, size_t count, bool has_missing, S missing) {
@@ -38,7 +40,7 @@ template <class S> struct NarrowSums {
     };
     for (size_t l = 0; l < lines; l += 2) {
       const S* line = x + ptrdiff_t(l) * stride;
-      for (size_t t = 0; t < count; t += 16) {
+      for (size_t t = 0; t < count; t += size_t(step)) {
         auto s = load<words>(sum + t), q = load<words>(squares + t);
         auto n = load<mask>(nonzeros + t), a = load<mask>(absent + t);
         see(line + t, s, q, n, a);
@@ -47,18 +49,19 @@ template <class S> struct NarrowSums {
       }
     }
     int8_t any = 0;
-    for (int i = 0; i < 16; i++) any = int8_t(any | large[i]);
+    for (int i = 0; i < step; i++) any = int8_t(any | large[i]);
     return any == 0;
   }
 };
 
-// Adds `count` <= byte_width places of lines that are `stride` apart.
-template <class S> void add_byte_sums(const S* x, ptrdiff_t stride, size_t lines, size_t count, bool has_missing, int missing, ByteSums& to) {
+// Adds `count` <= width places of lines that are `stride` apart.
+template <class S, size_t width>
+void add_byte_sums(const S* x, ptrdiff_t stride, size_t lines, size_t count, bool has_missing, int missing, ByteSums<width>& to) {
   const size_t whole = count / 16 * 16;
   for (size_t first = 0; first < lines; first += byte_lines) {
     const size_t here = lines - first < byte_lines ? lines - first : byte_lines;
     const S* chunk = x + ptrdiff_t(first) * stride;
-    NarrowSums<S> narrow;
+    NarrowSums<S, width> narrow;
     size_t done = 0;
     if (whole && narrow.add(chunk, stride, here, whole, has_missing, S(missing))) {
       for (size_t t = 0; t < whole; t++) {
@@ -67,8 +70,9 @@ template <class S> void add_byte_sums(const S* x, ptrdiff_t stride, size_t lines
       }
       done = whole;
     }
-    int32_t s[byte_width] = {}, q[byte_width] = {}, n[byte_width] = {}, a[byte_width] = {};
-    for (size_t l = 0; done < count && l < here; l++) {
+    if (done == count) continue;
+    int32_t s[width] = {}, q[width] = {}, n[width] = {}, a[width] = {};
+    for (size_t l = 0; l < here; l++) {
       const S* line = chunk + ptrdiff_t(l) * stride;
       for (size_t t = done; t < count; t++) {
         const int32_t gone = has_missing & (int32_t(line[t]) == missing), z = gone ? 0 : int32_t(line[t]);
@@ -88,10 +92,10 @@ SLIMLINE_INLINE void set_from_sums(const Moments& m, size_t t, size_t all, int64
   m.nonzeros[t] = nonzeros, m.missing[t] = absent;
 }
 
-// A column that is a line is taken for lines of 64 places.
+// A column that is a line is taken for many short ones.
 template <class S> void byte_line_statistics(const S* x, size_t length, bool has_missing, int missing, const Moments& m) {
-  constexpr size_t width = 64;
-  ByteSums sums{};
+  constexpr size_t width = line_width;
+  ByteSums<width> sums{};
   const size_t whole = length / width * width;
   add_byte_sums(x, ptrdiff_t(width), length / width, width, has_missing, missing, sums);
   add_byte_sums(x + whole, 0, 1, length - whole, has_missing, missing, sums);
@@ -104,7 +108,7 @@ template <class S>
 void byte_place_statistics(const S* x, ptrdiff_t stride, size_t lines, size_t length, bool has_missing, int missing, const Moments& m) {
   for (size_t from = 0; from < length; from += byte_width) {
     const size_t count = length - from < byte_width ? length - from : byte_width;
-    ByteSums sums{};
+    ByteSums<byte_width> sums{};
     add_byte_sums(x + from, stride, lines, count, has_missing, missing, sums);
     for (size_t t = 0; t < count; t++) set_from_sums(m, from + t, lines, sums.sum[t], sums.squares[t], sums.nonzeros[t], sums.absent[t]);
   }

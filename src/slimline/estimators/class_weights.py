@@ -1,4 +1,4 @@
-"""Sample and class weights, checked."""
+"""Weights of the classes, checked."""
 
 from __future__ import annotations
 
@@ -11,37 +11,6 @@ from numpy.typing import NDArray
 from slimline.errors import InvalidParameterError
 
 Floats = NDArray[np.float64]
-
-
-def checked_sample_weight(sample_weight: Any, n_samples: int) -> Floats:
-    """Return one weight a sample.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n_samples,), number or None
-        Weights, 0 or more; None: 1.
-    n_samples : int
-        How many there must be.
-
-    Returns
-    -------
-    weight : array of shape (n_samples,), float64
-        Not all of them 0.
-    """
-    if sample_weight is None:
-        return np.ones(n_samples)
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.ndim == 0:
-        weight = np.full(n_samples, float(weight))
-    if weight.ndim != 1:
-        raise InvalidParameterError(f"Sample weights must be 1D array or scalar, got {weight.ndim}D array.")
-    if weight.shape != (n_samples,):
-        raise InvalidParameterError(f"sample_weight.shape == {weight.shape}, expected {(n_samples,)}!")
-    if not np.isfinite(weight).all() or (weight < 0).any():
-        raise InvalidParameterError("sample_weight must be finite and not negative.")
-    if not weight.any():
-        raise InvalidParameterError("sample_weight must not be zero for every sample.")
-    return weight
 
 
 def class_factors(class_weight: Any, classes: NDArray[Any], codes: NDArray[np.intp], weight: Floats) -> Floats:

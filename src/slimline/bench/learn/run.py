@@ -1,0 +1,116 @@
+"""Running a case of learning: the common clock, and behind it the judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+
+from slimline.bench.case import Case
+from slimline.bench.learn.search import Arena, Finding, Goal
+from slimline.bench.record import CaseResult, Measurement, Target
+from slimline.bench.runner import Settings, Watcher, run_case
+
+
+@dataclass(frozen=True)
+class LearnCase(Case):
+    """A case whose contenders are judged by what they reach.
+
+    Parameters
+    ----------
+    arena : Arena
+        Judge and findings.
+    aims : callable, optional
+        Returns the targets, given what was measured: they depend on who is the fastest.
+    """
+
+    arena: Arena = field(default_factory=lambda: Arena(Goal("error", 1e-2), 120.0))
+    aims: Callable[[CaseResult], tuple[Target, ...]] | None = None
+
+
+@dataclass(frozen=True)
+class JudgedMeasurement(Measurement):
+    """A measurement, and how good the answer was.
+
+    Parameters
+    ----------
+    reached : float, optional
+        Certified relative error of the answer, or its relative duality gap; None if there is no answer.
+    quantity : str
+        Which of the two: "error" or "gap".
+    setting : str
+        Settings of a peer: the loosest of several that are good enough, or the last that was tried.
+    tried_seconds : float, optional
+        Of an answer that is not good enough: the time that it took.
+    """
+
+    reached: float | None = None
+    quantity: str = "error"
+    setting: str = ""
+    tried_seconds: float | None = None
+
+
+def run_learn_suite(
+    cases: Sequence[LearnCase], settings: Settings, watch: Watcher | None = None
+) -> Iterator[CaseResult]:
+    """Run the cases one after the other, and yield each as soon as it is done.
+
+    Parameters
+    ----------
+    cases : sequence of LearnCase
+        What to run.
+    settings : Settings
+        How.
+    watch : callable, optional
+        Told of each step.
+
+    Yields
+    ------
+    result : CaseResult
+        The measurements of a case.
+    """
+    for case in cases:
+        yield run_learn_case(case, settings, watch)
+
+
+def run_learn_case(case: LearnCase, settings: Settings, watch: Watcher | None = None) -> CaseResult:
+    """Run one case; contenders whose answer is not good enough have no time, but a note that tells what they reached.
+
+    Parameters
+    ----------
+    case : LearnCase
+        What to run.
+    settings : Settings
+        How.
+    watch : callable, optional
+        Told of each step.
+
+    Returns
+    -------
+    result : CaseResult
+        With `JudgedMeasurement` records, and targets that depend on them.
+    """
+    case.arena.findings.clear()
+    result = run_case(case, settings, watch)
+    if result.skipped:
+        return result
+    findings = case.arena.findings
+    measurements = tuple(_judged(m, findings.get(m.contender), case.arena.goal) for m in result.measurements)
+    result = replace(result, measurements=measurements)
+    return replace(result, targets=case.aims(result) if case.aims is not None else ())
+
+
+def _judged(m: Measurement, finding: Finding | None, goal: Goal) -> JudgedMeasurement:
+    known = {f.name: getattr(m, f.name) for f in fields(Measurement)}
+    judged = JudgedMeasurement(**known, quantity=goal.quantity)
+    if finding is None or m.status == "failed":
+        return judged
+    judged = replace(judged, reached=finding.reached, setting=finding.setting, passes=finding.passes)
+    if finding.good_enough:
+        if m.status == "measured":
+            return judged
+        # it left while its settings were searched because it is slow: the run that found them counts
+        return replace(judged, status="measured", note="", seconds=(finding.seconds,), extra_bytes=finding.extra_bytes)
+    seconds = m.best if m.best is not None else finding.seconds
+    note = f"stopped at {finding.reached:.2g} after {seconds:.3g} s"
+    note += f" ({finding.stopped})" if finding.stopped else ""
+    return replace(judged, status="skipped", note=note, seconds=(), tried_seconds=seconds)
