@@ -67,10 +67,10 @@ def test_the_readme_prints_what_it_says(monkeypatch, tmp_path, capsys):
     exec(compile(block, "README.md", "exec"), {"__name__": "document"})
     said, shown = _words(capsys.readouterr().out), _words(_blocks("README.md", "text")[0])
     assert len(said) == len(shown)
-    for was, should in zip(
-        said, shown, strict=True
-    ):  # other CPUs round otherwise on the way, so the last digits differ
-        assert was == (pytest.approx(should, rel=0.05) if isinstance(should, float) else should)
+    assert 0.0 < said[shown.index("most") + 1] <= 1e-3  # how far below tol it ends, and in how many passes, may change
+    first = shown.index("passes")
+    for was, should in zip(said[first:], shown[first:], strict=True):  # weights may differ by what tol allows
+        assert was == (pytest.approx(should, rel=0.01) if isinstance(should, float) else should)
 
 
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
@@ -133,7 +133,7 @@ def test_readme_gives_two_commands():
     demo, tests = _blocks("README.md", "sh")
     assert demo.count("\n") == tests.count("\n") == 1
     assert demo.endswith("slimline demo\n")
-    assert tests.endswith("pytest\n")
+    assert tests.endswith("pytest -n auto\n")
 
 
 def _modules() -> list[str]:
