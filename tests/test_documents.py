@@ -8,6 +8,7 @@ import runpy
 import sys
 import tomllib
 import types
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -35,22 +36,47 @@ def test_python_blocks_run(document, monkeypatch, tmp_path):
         exec(compile(block, document, "exec"), module.__dict__)
 
 
-def test_tasks_of_the_data_page_run_one_after_the_other(monkeypatch, tmp_path, capsys):
+@pytest.mark.parametrize(("document", "at_least"), [("docs/data.md", 16), ("docs/classifier.md", 12)])
+def test_tasks_of_a_page_run_one_after_the_other(document, at_least, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)  # empty, as the page says
     module = types.ModuleType("document")
-    blocks = _blocks("docs/data.md", "python")
-    assert len(blocks) > 15
+    blocks = _blocks(document, "python")
+    assert len(blocks) >= at_least
     for block in blocks:
-        exec(compile(block, f"docs/data.md: {block[:60]}", "exec"), module.__dict__)
+        exec(compile(block, f"{document}: {block[:60]}", "exec"), module.__dict__)
     said = capsys.readouterr().out
     for line in re.findall(r"print\(.+\)  # (.+)", "".join(blocks)):  # what the page says that is printed
         for part in line.split("…"):
             assert part.strip() in said
 
 
+def _words(text: str) -> list[float | str]:
+    """Return the words of a text, those that are numbers as numbers."""
+    words: list[float | str] = []
+    for word in re.findall(r"[^\s,%]+", text):
+        try:
+            words.append(float(word))
+        except ValueError:
+            words.append(word)
+    return words
+
+
+def test_the_readme_prints_what_it_says(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    block = next(block for block in _blocks("README.md", "python") if "CertifiedClassifier" in block)
+    exec(compile(block, "README.md", "exec"), {"__name__": "document"})
+    said, shown = _words(capsys.readouterr().out), _words(_blocks("README.md", "text")[0])
+    assert len(said) == len(shown)
+    assert 0.0 < said[shown.index("most") + 1] <= 1e-3  # how far below tol it ends, and in how many passes, may change
+    first = shown.index("passes")
+    for was, should in zip(said[first:], shown[first:], strict=True):  # weights may differ by what tol allows
+        assert was == (pytest.approx(should, rel=0.01) if isinstance(should, float) else should)
+
+
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
 def test_examples_run(example, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(example)])
     runpy.run_path(str(example), run_name="__main__")
     assert capsys.readouterr().out
     assert not any(tmp_path.iterdir())  # nothing is left behind
@@ -67,6 +93,32 @@ def test_the_genotypes_example_finds_variants_that_differ(capsys):
     assert "3 passes over the genotypes" in said
 
 
+def test_the_genomes_example_proves_more_with_a_smaller_tolerance(capsys):
+    runpy.run_path(str(ROOT / "examples" / "certified_genomes.py"), run_name="__main__")
+    said = capsys.readouterr().out
+    passes = [int(number) for number in re.findall(r"(\d+) passes, of which", said)]
+    proved = [int(number) for number in re.findall(r"(\d+) of its top 10 variants", said)]
+    errors = [float(number) for number in re.findall(r"the weights are within (\S+) of", said)]
+    assert passes[0] < passes[1] and proved[0] <= proved[1] == 10
+    assert max(errors[:3]) <= 1e-2 and max(errors[3:]) <= 1e-4
+    assert said.count("  proved\n") == 10
+
+
+def test_the_published_iteration_diverges_and_the_certified_one_does_not(monkeypatch, tmp_path, capsys):
+    monkeypatch.delenv("SLIMLINE_DATA", raising=False)  # the simulated set
+    figure = tmp_path / "figure.png"
+    monkeypatch.setattr(sys, "argv", ["published_iteration.py", str(figure)])
+    runpy.run_path(str(ROOT / "examples" / "published_iteration.py"), run_name="__main__")
+    published, certified = capsys.readouterr().out.split("published iteration")[1].split("certified (")
+    rows = re.findall(r"^ +(\d+) +(\d+) +(\S+)$", published, flags=re.MULTILINE)
+    assert [int(steps) for _, steps, _ in rows] == [1, 2, 3, 4, 8]
+    assert all(float(b) > 100 * float(a) for (*_, a), (*_, b) in pairwise(rows))
+    rows = re.findall(r"^ +(\d+) +\d+ +\d+ +(\S+) +(\S+)$", certified, flags=re.MULTILINE)
+    assert all(float(true) <= float(proved) for _, true, proved in rows)
+    assert float(rows[-1][2]) <= 1e-2
+    assert figure.stat().st_size > 10_000
+
+
 def test_the_formats_of_the_readme_are_those_that_open():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     table = re.findall(r"^\| (`\..+?) \|.*\| (.*)\|$", text, flags=re.MULTILINE)
@@ -81,7 +133,7 @@ def test_readme_gives_two_commands():
     demo, tests = _blocks("README.md", "sh")
     assert demo.count("\n") == tests.count("\n") == 1
     assert demo.endswith("slimline demo\n")
-    assert tests.endswith("pytest\n")
+    assert tests.endswith("pytest -n auto\n")
 
 
 def _modules() -> list[str]:
