@@ -185,9 +185,9 @@ class CertifiedClassifier(CallbackSupportMixin, CertifiedModel):  # type: ignore
         data = TrainingData(seen, float(self.intercept_scaling) if self.fit_intercept else 0.0, s)
         loss, penalty = loss_named(self.loss), 1.0 / float(self.C)
         tasks = [Task(loss, sign, s, penalty) for sign in class_signs(codes, len(self.classes_))]
-        self.route_ = choose_route(
-            seen, effective_samples(weight), len(tasks), self.method, self.n_components, self.loss
-        )
+        method = self.method if self.recovery == "certified" else "sketch"  # the published ways have no other
+        samples = effective_samples(weight)
+        self.route_ = choose_route(seen, samples, len(tasks), method, self.n_components, self.loss)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         fitting = Fitting(self.route_, self.recovery, self.projection, seed, float(self.tol), int(self.max_passes))
         outcome = fitting.outcome(data, tasks, lambda step: self._tell(step, callbacks))

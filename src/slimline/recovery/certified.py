@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from slimline.recovery.certificate import Proof, prove
+from slimline.recovery.certificate import Proof, gap_parts, prove
 from slimline.recovery.dual_search import climb
 from slimline.recovery.model import Model
 from slimline.recovery.primal_search import lowest_in_span
@@ -193,7 +193,11 @@ def _move(data: TrainingData, state: Progress, a: np.ndarray, beta: np.ndarray, 
     candidates: list[Point] = [state.best, *state.recent, new]
     if state.dual is not new:
         candidates.append(state.dual)
-    state.best = lowest_in_span(task, candidates, task.weights * state.dual.a)
+    lowest = lowest_in_span(task, candidates, task.weights * state.dual.a)
+    # What counts is what can be proved: a combination may be lower and have lost more to rounding.
+    bounds = data.row_bounds
+    if gap_parts(task, lowest, state.dual, bounds).gap < gap_parts(task, state.best, state.dual, bounds).gap:
+        state.best = lowest
     state.recent = [*state.recent, new][-_RECENT:]
 
 

@@ -11,6 +11,8 @@ from slimline.solvers import Rows, solve_rows
 Floats = NDArray[np.float64]
 #: How near the lowest objective of the span is enough.
 _PART_OF_THE_OBJECTIVE = 1e-10
+#: Points nearer to each other than this, relative to their size, do not span anything.
+_NOISE = 1e-9
 
 
 def lowest_in_span(task: Task, points: list[Point], start: Floats) -> Point:
@@ -38,7 +40,8 @@ def lowest_in_span(task: Task, points: list[Point], start: Floats) -> Point:
     factors = _minimise(task, usable, start)
     candidate = combination(usable, factors)
     # Nearly parallel points can have huge factors, which rounding then eats.
-    if task.primal(candidate.weights, candidate.values) < objectives[best]:
+    sound = float(np.abs(factors) @ [point.norm for point in usable]) <= candidate.norm / _NOISE
+    if sound and task.primal(candidate.weights, candidate.values) < objectives[best]:
         return candidate
     return points[best]
 
@@ -49,9 +52,8 @@ def _minimise(task: Task, points: list[Point], start: Floats) -> Floats:
     W = np.array([points[0].weights, *(point.weights - points[0].weights for point in points[1:])])
     V = np.array([points[0].values, *(point.values - points[0].values for point in points[1:])])
     scale = np.linalg.norm(W, axis=1)
-    scale[scale == 0.0] = 1.0
-    W /= scale[:, None]
-    V /= scale[:, None]
+    apart = scale > _NOISE * scale[0]  # what is nearer is rounding, and would be blown up
+    W, V, scale = W[apart] / scale[apart, None], V[apart] / scale[apart, None], scale[apart]
     # In orthonormal coordinates of the span the penalty is that of any small problem, with a handful of features.
     squares, vectors = np.linalg.eigh(W @ W.T)
     kept = squares > 1e-10 * squares[-1]
@@ -62,6 +64,7 @@ def _minimise(task: Task, points: list[Point], start: Floats) -> Floats:
     target = _PART_OF_THE_OBJECTIVE * min(task.primal(point.weights, point.values) for point in points)
     solution = solve_rows(Rows(features), problem, start[used], target)
     assert solution.weights is not None
-    factors = (change @ solution.weights[: features.shape[1]]) / scale
+    factors = np.zeros(len(points))
+    factors[apart] = (change @ solution.weights[: features.shape[1]]) / scale
     factors[0] -= factors[1:].sum()
-    return np.asarray(factors)
+    return factors
