@@ -162,7 +162,7 @@ def test_duplicate_columns_share_their_weight(name):
     [
         (np.ones((3, 2)), [1, 1, 1], "only one class"),
         (np.array([[np.nan, 1.0], [0.0, 1.0]]), [0, 1], "NaN"),
-        (np.array([[np.inf, 1.0], [0.0, 1.0]]), [0, 1], "infinity"),
+        (np.array([[np.inf, 1.0], [0.0, 1.0]]), [0, 1], "infinit"),
         (np.full((4, 3), 1e300) * [[1], [-1], [2], [3]], [0, 1, 0, 1], r"too large|overflow|range"),
     ],
     ids=["one class", "NaN", "infinity", "squares that overflow"],

@@ -234,19 +234,20 @@ class TestPasses:
         data = TrainingData(open_matrix(X), 0.0, s)
         drawn = []
 
-        def draw(k):
-            drawn.append(k)
-            return sketched(X, 16, seed=k)
+        def draw(k, components):
+            drawn.append(components)
+            return sketched(X, components, seed=k)
 
-        improve = growing(data, draw, 64)
+        improve = growing(data, draw, 16 + 2 * (16 + 4 * len(y) // 64 * 64))
         task = Task(LOSSES["squared"], y, s, 1.0)
         outcome = recover_certified(
-            data, [task], sketch_model(data, draw(0)), tol=1e-300, max_passes=16, improve=improve
+            data, [task], sketch_model(data, draw(0, 16)), tol=1e-300, max_passes=16, improve=improve
         )
         sizes = [step.n_components for step in outcome.history]
         assert sizes == sorted(sizes)
-        assert max(sizes) == 64
-        assert data.passes == 1 + len(sizes) + (max(sizes) - 16) // 16
+        assert len(drawn) > 1 and drawn[1] >= 4 * len(y) // 64 * 64  # over the worst size in one leap
+        assert max(sizes) <= sum(drawn)
+        assert data.passes == len(drawn) + len(sizes)
         assert data.passes <= 16
         primal = [step.primal[0] for step in outcome.history]
         assert np.all(np.diff(primal) <= 1e-13 * primal[0])
@@ -273,7 +274,7 @@ def test_rows_are_kept_where_there_are_many_samples(monkeypatch):
         model = sketch_model(data, sketched(X, 40))
         assert isinstance(model, RowsModel)
         task = Task(LOSSES[name], y, s, 1.0)
-        improve = growing(data, lambda k: sketched(X, 40, seed=k), 10**9)
+        improve = growing(data, lambda k, components: sketched(X, components, seed=k), 10**9)
         outcome = recover_certified(data, [task], model, tol=1e-2, max_passes=40, improve=improve)
         check_outcome(name, X, y, s, 1.0, data, outcome)
         assert outcome.proofs[0].relative_error <= 1e-2

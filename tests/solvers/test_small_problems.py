@@ -46,10 +46,8 @@ def solved(form, Z, problem, **options):
     return solution, wide.T @ (problem.labels * solution.dual) / problem.penalty
 
 
-def gram_rounding(form, Z, problem, dual):
-    """Return what rounding of K and of Kβ/λ can do to a value: it is what the Gram form costs where λ is tiny."""
-    if form == "rows":
-        return 0.0
+def rounding(Z, problem, dual):
+    """Return what rounding of Zᵀβ/λ can do to a value: it is what the way through β costs where λ is tiny."""
     n, r = Z.shape
     return 4 * (n + r) * UNIT * np.linalg.norm(Z) ** 2 * np.linalg.norm(dual) / problem.penalty
 
@@ -72,7 +70,7 @@ def test_tiny_problems_are_solved_exactly(name, penalty, form):
             # the hinge's duality gap is first order in the rounding of margins, so its weights are good to its root
             assert distance(exact, v) <= (1e-7 if name == "hinge" else 1e-9) * size, (n, r, kind)
             best = objective(Z, problem, truth)
-            lost = problem.weights.sum() * gram_rounding(form, Z, problem, solution.dual)
+            lost = problem.weights.sum() * rounding(Z, problem, solution.dual)
             assert objective(Z, problem, v) - best <= solution.gap + lost + 1e-12 * best
             assert solution.gap <= 1e-9 * best
             assert np.all(solution.dual >= problem.weights * problem.loss.lower)
@@ -106,7 +104,7 @@ def test_larger_problems_against_a_general_minimiser(name, shape, form):
                 options={"maxiter": 20000, "maxfun": 20000, "ftol": 1e-16, "gtol": 1e-10},
             )
             assert mine <= found.fun * (1 + 1e-12)
-            lost = gram_rounding(form, Z, problem, solution.dual)
+            lost = rounding(Z, problem, solution.dual)
             steepness = loss.smoothness * s.max() * np.linalg.norm(Z) * shape[0] ** 0.5
             assert np.linalg.norm(gradient(v)) <= 1e-8 * penalty * np.linalg.norm(v) + steepness * lost
             assert mine - found.fun <= solution.gap + 1e-12 * mine

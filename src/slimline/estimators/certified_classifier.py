@@ -160,7 +160,7 @@ class CertifiedClassifier(CallbackSupportMixin, CertifiedModel):  # type: ignore
             The fitted classifier.
         """
         check_parameters(self)
-        matrix = as_matrix(self, X, reset=True, finite=False)
+        matrix = as_matrix(self, X, reset=True, finite=bool(self.standardize))  # else the first pass looks
         if y is None and isinstance(X, Matrix):
             y = X.labels
         weight = training_weights(sample_weight, matrix.shape[0])

@@ -57,7 +57,7 @@ class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             For two classes one score: above 0 means the second.
         """
         check_is_fitted(self)
-        matrix = self._filled(as_matrix(self, X, reset=False, finite=False))
+        matrix = self._filled(as_matrix(self, X, reset=False, finite=self._fill is not None))
         scores = matrix.dot(np.ascontiguousarray(self.coef_.T)) + self.intercept_
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
@@ -130,7 +130,7 @@ class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Equal to what training on everything, to the end, would predict; not: true of the world.
         """
         check_is_fitted(self)
-        matrix = as_matrix(self, X, reset=False, finite=False)
+        matrix = as_matrix(self, X, reset=False, finite=self._fill is not None)
         if self._centre is not None and self._factor is not None:
             matrix = matrix.standardised(self._centre, 1.0 / self._factor, self._fill)
         weights, radius = self.certificate_.weights, self.certificate_.radius

@@ -13,6 +13,8 @@ Floats = NDArray[np.float64]
 _MOST_ROUNDS = 60
 #: Gradients below this are rounding.
 _FINEST = 1e-13
+#: Rounds without a smaller gap: the dual objective rises all the time, the gap now and then.
+_MOST_IDLE = 8
 
 
 def solve_hinge(K: Floats, problem: SmallProblem, start: Floats | None, target_gap: float) -> Solution:
@@ -39,7 +41,7 @@ def solve_hinge(K: Floats, problem: SmallProblem, start: Floats | None, target_g
     values = _values(K, problem, dual)
     best, best_gap = dual.copy(), problem.gap(values, dual)
     tolerance = 0.1
-    epochs = 0
+    epochs = idle = 0
     for _ in range(_MOST_ROUNDS):
         descent = descend_gram(
             K,
@@ -63,13 +65,12 @@ def solve_hinge(K: Floats, problem: SmallProblem, start: Floats | None, target_g
             dual[free] = settle_face(part, y[free], values[free], upper[free], dual[free], problem.penalty)
             values = _values(K, problem, dual)
             gap = problem.gap(values, dual)
+        idle = 0 if gap < 0.999 * best_gap else idle + 1
         if gap < best_gap:
             best, best_gap = dual.copy(), gap
-        settled = descent.violation <= tolerance
-        if best_gap <= target_gap or (settled and tolerance <= _FINEST):
+        if best_gap <= target_gap or (tolerance <= _FINEST and (descent.violation <= tolerance or idle > _MOST_IDLE)):
             break
-        if settled:
-            tolerance = max(tolerance * 0.1, _FINEST)
+        tolerance = max(tolerance * 0.1, _FINEST)
     return Solution(best, _values(K, problem, best), None, best_gap, epochs)
 
 

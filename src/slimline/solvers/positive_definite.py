@@ -35,7 +35,9 @@ def solve_shifted(matrix: Any, shift: Floats, right: Floats, *, single: bool = F
         total = _sum(matrix, shift, dtype)
         try:
             factor: Any = scipy.linalg.cho_factor(total, lower=True, overwrite_a=True, check_finite=False)
-            x = scipy.linalg.cho_solve(factor, right.astype(dtype), check_finite=False).astype(np.float64)
+            with np.errstate(over="ignore"):
+                side = right.astype(dtype)
+            x = scipy.linalg.cho_solve(factor, side, check_finite=False).astype(np.float64)
             if np.isfinite(x).all():
                 return np.asarray(x)
         except np.linalg.LinAlgError:
@@ -47,6 +49,7 @@ def solve_shifted(matrix: Any, shift: Floats, right: Floats, *, single: bool = F
 
 
 def _sum(matrix: Any, shift: Floats, dtype: Any) -> Any:
-    total = np.array(matrix.T, dtype=dtype, order="F")  # symmetric, and by rows: copied as it lies
-    total[np.diag_indices_from(total)] += shift.astype(dtype)
+    with np.errstate(over="ignore"):  # an infinity ends the factorisation, and float64 takes over
+        total = np.array(matrix.T, dtype=dtype, order="F")  # symmetric, and by rows: copied as it lies
+        total[np.diag_indices_from(total)] += shift.astype(dtype)
     return total
