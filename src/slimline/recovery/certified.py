@@ -193,11 +193,10 @@ def _move(data: TrainingData, state: Progress, a: np.ndarray, beta: np.ndarray, 
     candidates: list[Point] = [state.best, *state.recent, new]
     if state.dual is not new:
         candidates.append(state.dual)
-    lowest = lowest_in_span(task, candidates, task.weights * state.dual.a)
+    lowest = lowest_in_span(task, candidates)
     # What counts is what can be proved: a combination may be lower and have lost more to rounding.
-    bounds = data.row_bounds
-    if gap_parts(task, lowest, state.dual, bounds).gap < gap_parts(task, state.best, state.dual, bounds).gap:
-        state.best = lowest
+    choices = [state.best, new, state.dual, lowest]
+    state.best = min(choices, key=lambda point: gap_parts(task, point, state.dual, data.row_bounds).gap)
     state.recent = [*state.recent, new][-_RECENT:]
 
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from slimline.recovery.task import Point, Task, combination
-from slimline.solvers import Rows, solve_rows
+from slimline.solvers import Loss, Rows
+from slimline.solvers.losses import SmoothedHinge
+from slimline.solvers.rows_form import solve_smooth_rows
 
 Floats = NDArray[np.float64]
 #: How near the lowest objective of the span is enough.
-_PART_OF_THE_OBJECTIVE = 1e-10
+_PART_OF_THE_OBJECTIVE = 1e-16
 #: Points nearer to each other than this, relative to their size, do not span anything.
-_NOISE = 1e-9
+_NOISE = 1e-5
 
 
-def lowest_in_span(task: Task, points: list[Point], start: Floats) -> Point:
+def lowest_in_span(task: Task, points: list[Point]) -> Point:
     """Return a point of the span whose objective is not above that of any of the points.
 
     Parameters
@@ -24,8 +28,6 @@ def lowest_in_span(task: Task, points: list[Point], start: Floats) -> Point:
         The problem.
     points : list of Point
         Not empty.
-    start : array of shape (n_samples,)
-        Dual variables of the full problem: those of the span are not far from them.
 
     Returns
     -------
@@ -37,7 +39,7 @@ def lowest_in_span(task: Task, points: list[Point], start: Floats) -> Point:
     usable = [point for point in points if point.norm > 0.0]
     if len(usable) < 1:
         return points[best]
-    factors = _minimise(task, usable, start)
+    factors = _minimise(task, usable)
     candidate = combination(usable, factors)
     # Nearly parallel points can have huge factors, which rounding then eats.
     sound = float(np.abs(factors) @ [point.norm for point in usable]) <= candidate.norm / _NOISE
@@ -46,7 +48,7 @@ def lowest_in_span(task: Task, points: list[Point], start: Floats) -> Point:
     return points[best]
 
 
-def _minimise(task: Task, points: list[Point], start: Floats) -> Floats:
+def _minimise(task: Task, points: list[Point]) -> Floats:
     """Return the factors of the points in the combination of the lowest objective."""
     # Near the end all points are nearly the same: their differences to the first are what spans the rest.
     W = np.array([points[0].weights, *(point.weights - points[0].weights for point in points[1:])])
@@ -56,15 +58,22 @@ def _minimise(task: Task, points: list[Point], start: Floats) -> Floats:
     W, V, scale = W[apart] / scale[apart, None], V[apart] / scale[apart, None], scale[apart]
     # In orthonormal coordinates of the span the penalty is that of any small problem, with a handful of features.
     squares, vectors = np.linalg.eigh(W @ W.T)
-    kept = squares > 1e-10 * squares[-1]
+    kept = squares > 1e-8 * squares[-1]
     change = vectors[:, kept] / np.sqrt(squares[kept])
     used = task.weights > 0
     features = np.ascontiguousarray((V.T @ change)[used])
     problem = task.small_problem(np.zeros(len(task.labels)))
     target = _PART_OF_THE_OBJECTIVE * min(task.primal(point.weights, point.values) for point in points)
-    solution = solve_rows(Rows(features), problem, start[used], target)
-    assert solution.weights is not None
+    weights = None
+    for loss in _losses(task.loss):
+        weights = solve_smooth_rows(Rows(features), replace(problem, loss=loss), weights, target).weights
+    assert weights is not None
     factors = np.zeros(len(points))
-    factors[apart] = (change @ solution.weights[: features.shape[1]]) / scale
+    factors[apart] = (change @ weights[: features.shape[1]]) / scale
     factors[0] -= factors[1:].sum()
     return factors
+
+
+def _losses(loss: Loss) -> list[Loss]:
+    """Return the loss itself, or, for one with a corner, ever sharper ones that lead to it."""
+    return [loss] if loss.smoothness is not None else [SmoothedHinge(10.0**-k) for k in range(10)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ class TrainingData:
         product = self.matrix.dot(W[:-1]) + self.constant * W[-1]
         return np.asarray(product)
 
-    @property
+    @cached_property
     def row_bounds(self) -> Floats:
         """Return ρ ≥ ‖xᵢ‖ such that the values of w are computed to within `values_error(‖w‖)` ρᵢ; after a `normal`."""
         if self._squares is None:
