@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from slimline.solvers.positive_definite import solve_shifted
 
 Floats = NDArray[np.float64]
-_MOST_STEPS = 20
+_MOST_STEPS = 60
 
 
 def settle_face(K: Floats, labels: Floats, values: Floats, upper: Floats, dual: Floats, penalty: float) -> Floats:

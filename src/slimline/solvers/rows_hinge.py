@@ -69,7 +69,8 @@ def solve_hinge_rows(features: Rows, problem: SmallProblem, start: Floats | None
         v, values, gap = state()
         if gap > target_gap and tolerance <= (0.01 if target_gap == 0.0 else 1e-3):
             free = np.flatnonzero((dual > 0.0) & (dual < problem.weights))
-            if 0 < free.size <= min(_MOST_FREE, 2 * Z.shape[1] + 8):  # at the optimum hardly more than components
+            # At the optimum there are hardly more of them than components; only rounding is worth a search for which.
+            if 0 < free.size <= (_MOST_FREE if target_gap == 0.0 else min(_MOST_FREE, 2 * Z.shape[1] + 8)):
                 part = Z[free].astype(np.float64)
                 dual[free] = settle_face(
                     part @ part.T, y[free], values[free], problem.weights[free], dual[free], penalty
