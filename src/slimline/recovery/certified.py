@@ -10,6 +10,7 @@ import numpy as np
 
 from slimline.recovery.certificate import Proof, prove
 from slimline.recovery.dual_search import climb
+from slimline.recovery.hinge_margin import best_about_the_margin
 from slimline.recovery.model import Model
 from slimline.recovery.primal_search import lowest_in_span
 from slimline.recovery.task import DualPoint, Point, Progress, Task, start_of
@@ -17,6 +18,8 @@ from slimline.recovery.training_data import TrainingData
 
 #: Points beside the best primal and the dual one whose span is searched for the lowest objective.
 _RECENT = 4
+#: So many steps in a row without any gain are the end, where the sketch cannot be improved.
+_MOST_IDLE = 6
 #: The small problem is solved to this part of the gap of the full one.
 _PART_OF_THE_GAP = 1e-3
 
@@ -108,6 +111,7 @@ def recover_certified(
     proofs: list[Proof | None] = [None] * len(tasks)
     history: list[Step] = []
     open_tasks = list(range(len(tasks)))
+    idle = 0
     while open_tasks:
         _take_step(data, [progress[i] for i in open_tasks], [proofs[i] for i in open_tasks], model)
         before = [proofs[i] for i in open_tasks]
@@ -125,7 +129,9 @@ def recover_certified(
             break
         if open_tasks and improve is not None and _is_slow(gains) and left > data.passes_of_a_step:
             model = improve(model) or model
-        if open_tasks and len(history) > 3 and max(gains) < 1.0001 and improve is None:
+        # The proof may stand still while the dual point still moves, with the hinge for several steps.
+        idle = idle + 1 if max(gains) < 1.0001 else 0
+        if idle == _MOST_IDLE and improve is None:
             break
     return Outcome(progress, [proof for proof in proofs if proof is not None], history)
 
@@ -163,6 +169,8 @@ def _move(data: TrainingData, state: Progress, a: np.ndarray, beta: np.ndarray, 
     if state.dual is not new:
         candidates.append(state.dual)
     state.best = lowest_in_span(task, candidates)
+    if task.loss.smoothness is None:
+        state.best = best_about_the_margin(task, [state.best, state.dual], state.dual, data.row_bounds)
     state.recent = [*state.recent, new][-_RECENT:]
 
 

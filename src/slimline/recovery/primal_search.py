@@ -11,6 +11,8 @@ from slimline.solvers.losses import Loss
 
 Floats = NDArray[np.float64]
 _MOST_STEPS = 50
+#: A step that gains less than this part of λ‖w‖² is below what the certificate of a hinge can see.
+_ENOUGH = 1e-13
 
 
 def lowest_in_span(task: Task, points: list[Point]) -> Point:
@@ -53,6 +55,7 @@ def _minimise(task: Task, points: list[Point]) -> Floats:
 
 
 def _newton(square: Floats, V: Floats, weights: Floats, loss: Loss | _Smoothed, factors: Floats) -> Floats:
+    enough = _ENOUGH if isinstance(loss, _Smoothed) else 0.0
     for _ in range(_MOST_STEPS):
         margin = factors @ V
         gradient = square @ factors - V @ (weights * loss.dual(margin))
@@ -60,6 +63,8 @@ def _newton(square: Floats, V: Floats, weights: Floats, loss: Loss | _Smoothed, 
         values, vectors = np.linalg.eigh(hessian)
         kept = values > 1e-14 * values[-1]
         change = -(vectors[:, kept] @ ((vectors[:, kept].T @ gradient) / values[kept]))
+        if -float(gradient @ change) <= enough * float(factors @ square @ factors):
+            break
         change_of_margin = change @ V
         start, growth = float(factors @ square @ change), float(change @ square @ change)
 
@@ -95,4 +100,4 @@ class _Smoothed:
 def _smoothed(loss: Loss) -> list[Loss | _Smoothed]:
     if loss.smoothness is not None:
         return [loss]
-    return [_Smoothed(width) for width in (1.0, 0.1, 0.01, 1e-3, 1e-4)]
+    return [_Smoothed(width) for width in (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)]
