@@ -86,17 +86,18 @@ class Fitting:
             most = data.passes + 6 * data.passes_of_a_step
             return recover_certified(data, tasks, model, tol=tol, max_passes=most, on_step=on_step)
         first = self.draw(data.shape[1], 0)
+        penalty = min(task.penalty for task in tasks)
         if self.recovery == "naive":
             Z: NDArray[Any] = data.matrix.sketch(first)
-            return recover_naive(data, tasks, sketch_model(data, first, Z), Z, first, on_step=on_step)
-        model = sketch_model(data, first)
+            return recover_naive(data, tasks, sketch_model(data, first, Z, penalty), Z, first, on_step=on_step)
+        model = sketch_model(data, first, penalty=penalty)
         if self.recovery == "dual":
             return recover_dual(data, tasks, model, on_step=on_step)
         limits: dict[str, Any] = {"tol": self.tol, "max_passes": self.max_passes, "on_step": on_step}
         if self.recovery == "iterative":
             return recover_iterative(data, tasks, model, **limits)
         most = max(_MOST_COMPONENTS * data.shape[0], 2 * first.n_components)
-        improve = growing(data, lambda k: self.draw(data.shape[1], k), most)
+        improve = growing(data, lambda k: self.draw(data.shape[1], k), most, penalty)
         return recover_certified(data, tasks, model, improve=improve, **limits)
 
     def draw(self, n_features: int, number: int) -> Projection:

@@ -18,9 +18,12 @@ from slimline.recovery.training_data import TrainingData
 
 #: Points beside the best primal and the dual one whose span is searched for the lowest objective.
 _RECENT = 4
+#: A step is slow if it divides the radius by less than this.
+_SLOW = 2.0
 #: So many steps in a row without any gain are the end, where the sketch cannot be improved.
 _MOST_IDLE = 6
-#: The small problem is solved to this part of the gap of the full one.
+#: The small problem is solved to this part of the gap of the full one, and to this part of it after a slow step: where
+#: the gap is far above the optimum itself, a part of it may say nothing.
 _PART_OF_THE_GAP = 1e-3
 
 
@@ -111,9 +114,11 @@ def recover_certified(
     proofs: list[Proof | None] = [None] * len(tasks)
     history: list[Step] = []
     open_tasks = list(range(len(tasks)))
+    parts = [_PART_OF_THE_GAP] * len(tasks)
     idle = 0
     while open_tasks:
-        _take_step(data, [progress[i] for i in open_tasks], [proofs[i] for i in open_tasks], model)
+        targets = [_target(progress[i], proofs[i], parts[i]) for i in open_tasks]
+        _take_step(data, [progress[i] for i in open_tasks], targets, model)
         before = [proofs[i] for i in open_tasks]
         for i in open_tasks:
             state = progress[i]
@@ -122,6 +127,8 @@ def recover_certified(
         if on_step is not None:
             on_step(history[-1])
         gains = [_gain(old, proofs[i]) for old, i in zip(before, open_tasks, strict=True)]
+        for i, gain in zip(open_tasks, gains, strict=True):
+            parts[i] *= _PART_OF_THE_GAP if gain < _SLOW else 1.0
         stuck = [model.exact and gain < 1.001 for gain in gains]
         open_tasks = [i for i, end in zip(open_tasks, stuck, strict=True) if _error(proofs[i]) > tol and not end]
         left = max_passes - data.passes
@@ -136,18 +143,23 @@ def recover_certified(
     return Outcome(progress, [proof for proof in proofs if proof is not None], history)
 
 
-def _take_step(data: TrainingData, states: list[Progress], proofs: list[Proof | None], model: Model) -> None:
+def _target(state: Progress, proof: Proof | None, part: float) -> float:
+    """Return the gap that the small problem is solved to."""
+    gap = proof.gap if proof is not None else state.task.primal(state.best.weights, state.best.values)
+    return part * gap
+
+
+def _take_step(data: TrainingData, states: list[Progress], targets: list[float], model: Model) -> None:
     """Solve the small problem of each task, multiply the data with all answers at once, and move the points."""
     answers = []
-    for state, proof in zip(states, proofs, strict=True):
+    for state, target in zip(states, targets, strict=True):
         task, dual = state.task, state.dual
         offset = dual.values - model.times(task.representer(dual.a), state.directions) / task.penalty
         problem = task.small_problem(offset)
         rows = task.rows
         start = task.weights * dual.a
-        gap = proof.gap if proof is not None else task.primal(state.best.weights, state.best.values)
-        target = 0.0 if model.exact else _PART_OF_THE_GAP * gap
-        solved = model.solve(problem, rows, state.directions, start if rows is None else start[rows], target)
+        wanted = 0.0 if model.exact else target
+        solved = model.solve(problem, rows, state.directions, start if rows is None else start[rows], wanted)
         a = task.loss.project(np.zeros(data.shape[0]))
         a[slice(None) if rows is None else rows] = task.loss.project(solved / problem.weights)
         answers.append(a)
@@ -187,7 +199,7 @@ def _gain(old: Proof | None, new: Proof | None) -> float:
 
 def _is_slow(gains: list[float]) -> bool:
     """Say whether the sketch is too small: a step should more than halve the error."""
-    return min(gains) < 2.0
+    return min(gains) < _SLOW
 
 
 def record(
