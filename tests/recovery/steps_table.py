@@ -25,8 +25,8 @@ def liblinear_iterations(X, y, loss):
     """Return the iterations of LIBLINEAR's dual solver with scikit-learn's tolerance; each goes through all rows."""
     if loss == "squared":
         return None
-    if sp.issparse(X):  # LIBLINEAR reads no other
-        X = sp.csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+    if sp.issparse(X):  # LIBLINEAR reads 32-bit indices only; a copy, for scikit-learn sorts them in place
+        X = sp.csr_matrix((X.data.copy(), X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
     if loss == "logistic":
         model = LogisticRegression(solver="liblinear", dual=True, fit_intercept=False, max_iter=MOST_ITERATIONS)
     else:

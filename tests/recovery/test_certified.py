@@ -19,8 +19,11 @@ from slimline.recovery import (
     recover_naive,
     sketch_model,
 )
+from slimline.recovery.certificate import gap_parts
+from slimline.recovery.hinge_margin import best_about_the_margin
 from slimline.recovery.model import GramModel, RowsModel
 from slimline.solvers import LOSSES
+from tests.recovery.attack import dual_point_at, near_dual, point_at
 from tests.recovery.direct import direct_optimum
 
 NAMES = list(LOSSES)
@@ -105,6 +108,34 @@ def test_the_published_iteration_diverges_where_the_certified_one_does_not(name)
         assert published.history[-1].gap[0] > 1e3 * published.history[0].gap[0]
     assert ours <= error
     assert np.linalg.norm(published.proofs[0].weights[:-1] - truth) <= published.proofs[0].radius * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e3])
+@pytest.mark.parametrize("penalty", [1.0, 1e-3, 1e-6])
+def test_separable_data_and_a_weak_penalty_leave_a_sharp_certificate_for_the_hinge(scale, penalty):
+    """Support vectors lie on the corner of the hinge: which side of it they are on must not depend on rounding."""
+    X, y = wide_data(1, n=30, d=300, scale=scale)
+    s = np.ones(len(y))
+    for r in (None, 150):
+        data, outcome = recovered("hinge", X, y, r=r, penalty=penalty, tol=1e-4, max_passes=40)
+        check_outcome("hinge", X, y, s, penalty, data, outcome)
+        # K/λ reaches 1e12 here, where a sketch of half the columns stalls earlier
+        assert outcome.proofs[0].relative_error <= (1e-4 if r is None else 2e-2), r
+
+
+def test_the_point_about_the_margin_is_never_the_worse_one(global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    for trial in range(20):
+        X, y = wide_data(trial, n=20, d=60)
+        s = rng.uniform(0.5, 2, 20)
+        penalty = float(10.0 ** rng.uniform(-4, 2))
+        data, task = TrainingData(open_matrix(X), 0.0, s), Task(LOSSES["hinge"], y, s, penalty)
+        dual = dual_point_at(data, task, near_dual(task, X))
+        other = point_at(data, dual.weights * (1.0 + 10.0 ** rng.uniform(-14, -1)))
+        chosen = best_about_the_margin(task, [other, dual], dual, data.row_bounds)
+        gaps = [gap_parts(task, point, dual, data.row_bounds).gap for point in (chosen, other, dual)]
+        assert gaps[0] <= min(gaps)
+        np.testing.assert_allclose(chosen.values, X @ chosen.weights[:-1], rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", NAMES)

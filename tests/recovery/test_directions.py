@@ -97,3 +97,20 @@ def test_gram_of_a_sketch_far_from_one():
     assert squares_are_safe(np.zeros((2, 2)))
     assert not squares_are_safe(np.array([1e20]))
     assert not squares_are_safe(np.array([-1e-20]))
+
+
+def test_a_small_penalty_asks_for_a_gram_matrix_without_negative_eigenvalues():
+    """Centred rows: one eigenvalue is 0, and float32 would make it negative by more than a small penalty."""
+    rng = np.random.default_rng(0)
+    Z = (rng.standard_normal((40, 5000)) * 3.0).astype(np.float32)
+    Z -= Z.mean(axis=0)
+    wide = Z.astype(np.float64)
+    lowest = {}
+    for penalty in (None, 1e3, 1e-3):
+        K = gram_of(Z, 0.0, penalty)
+        np.testing.assert_allclose(K, wide @ wide.T, rtol=1e-4, atol=1e-4 * 5000)
+        np.testing.assert_array_equal(K, K.T)
+        lowest[penalty] = np.linalg.eigvalsh(K)[0]
+    assert abs(lowest[1e3]) > 1e-6  # narrow is enough there
+    assert abs(lowest[1e-3]) < 1e-7
+    np.testing.assert_allclose(gram_of(Z, 2.0, 1e-3), wide @ wide.T + 4.0, rtol=1e-12, atol=1e-9)

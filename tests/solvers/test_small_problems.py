@@ -183,6 +183,22 @@ def test_a_warm_start_ends_where_a_cold_one_does_and_sooner(name, form):
     assert far.gap <= 1e-8 * objective(Z, problem, v)
 
 
+@pytest.mark.parametrize("name", ["squared_hinge", "logistic"])
+def test_a_warm_start_under_a_tiny_penalty_does_not_end_early(name, global_random_seed):
+    """Separable, and K/λ of 1e10: the gap grows by powers of ten before it falls, and is no reason to stop."""
+    for seed in range(10):
+        rng = np.random.default_rng([global_random_seed, seed])
+        Z = 300.0 * np.abs(rng.standard_normal((60, 400)))
+        y = rng.choice([-1.0, 1.0], 60)
+        problem = SmallProblem(LOSSES[name], y, np.ones(60), 1e-3, np.zeros(60))
+        cold, v = solved("gram", Z, problem)
+        start = cold.dual * rng.uniform(0.5, 1.5, 60)
+        warm, _ = solved("gram", Z, problem, start=start)
+        lowest = objective(Z, problem, v)
+        assert cold.gap <= 1e-9 * lowest
+        assert warm.gap <= 1e-9 * lowest
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_linear_term_is_an_offset(name):
     """min (λ/2)‖v‖² + λ vᵀu + Σ s ℓ(y (Z v + q)), solved as the problem of v + u."""

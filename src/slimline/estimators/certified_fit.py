@@ -89,17 +89,18 @@ class Fitting:
             return recover_certified(data, tasks, model, tol=tol, max_passes=most, on_step=on_step)
         n, d = data.shape
         first = self.draw(d, 0, self.route.n_components)
+        penalty = min(task.penalty for task in tasks)
         if self.recovery == "naive":
             Z: NDArray[Any] = data.matrix.sketch(first)
-            return recover_naive(data, tasks, sketch_model(data, first, Z), Z, first, on_step=on_step)
-        model = sketch_model(data, first)
+            return recover_naive(data, tasks, sketch_model(data, first, Z, penalty), Z, first, on_step=on_step)
+        model = sketch_model(data, first, penalty=penalty)
         if self.recovery == "dual":
             return recover_dual(data, tasks, model, on_step=on_step)
         limits: dict[str, Any] = {"tol": self.tol, "max_passes": self.max_passes, "on_step": on_step}
         if self.recovery == "iterative":
             return recover_iterative(data, tasks, model, **limits)
         most = min(_MOST_COMPONENTS * n, d, _SKETCH_BYTES // (4 * n))
-        improve = growing(data, lambda k, components: self.draw(d, k, components), most)
+        improve = growing(data, lambda k, components: self.draw(d, k, components), most, penalty)
         return recover_certified(data, tasks, model, improve=improve, **limits)
 
     def draw(self, n_features: int, number: int, n_components: int) -> Projection:

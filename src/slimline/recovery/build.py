@@ -23,7 +23,9 @@ from slimline.recovery.training_data import TrainingData
 GRAM_SAMPLES = 5000
 
 
-def sketch_model(data: TrainingData, projection: Projection, Z: NDArray[Any] | None = None) -> Model:
+def sketch_model(
+    data: TrainingData, projection: Projection, Z: NDArray[Any] | None = None, penalty: float | None = None
+) -> Model:
     """Return the model that a sketch of the data gives, in one pass.
 
     Parameters
@@ -34,6 +36,8 @@ def sketch_model(data: TrainingData, projection: Projection, Z: NDArray[Any] | N
         R.
     Z : array of shape (n_samples, n_components), optional
         X R, if it is there already.
+    penalty : float, optional
+        The smallest λ that it is to be used with, as in `gram_of`.
 
     Returns
     -------
@@ -44,7 +48,7 @@ def sketch_model(data: TrainingData, projection: Projection, Z: NDArray[Any] | N
         Z = data.matrix.sketch(projection)
     require_finite_squares(Z, data.matrix.name)
     if data.shape[0] <= max(GRAM_SAMPLES, Z.shape[1]):
-        return GramModel(gram_of(Z, data.constant), Z.shape[1])
+        return GramModel(gram_of(Z, data.constant, penalty), Z.shape[1])
     return RowsModel(Z if squares_are_safe(Z) else Z.astype(np.float64), data.constant)
 
 
@@ -70,7 +74,10 @@ def exact_model(data: TrainingData) -> Model:
 
 
 def growing(
-    data: TrainingData, draw: Callable[[int, int], Projection], most_components: int
+    data: TrainingData,
+    draw: Callable[[int, int], Projection],
+    most_components: int,
+    penalty: float | None = None,
 ) -> Callable[[Model], Model | None]:
     """Return what improves a sketch that contracts too little: a fresh one beside it, or in its place.
 
@@ -82,6 +89,8 @@ def growing(
         Returns the k-th projection, k = 1, 2, …, of a number of components.
     most_components : int
         No more components than this in all.
+    penalty : float, optional
+        The smallest λ that the model is to be used with.
 
     Returns
     -------
@@ -94,13 +103,13 @@ def growing(
         nonlocal count
         if not isinstance(model, GramModel):
             count += 1
-            return sketch_model(data, draw(count, model.n_components))
+            return sketch_model(data, draw(count, model.n_components), penalty=penalty)
         # As many components as samples are the worst number of all: a small sketch jumps over it.
         more = max(model.n_components, 4 * data.shape[0] // 64 * 64)
         if model.n_components + more > most_components:
             return None
         count += 1
-        fresh = sketch_model(data, draw(count, more))
+        fresh = sketch_model(data, draw(count, more), penalty=penalty)
         assert isinstance(fresh, GramModel)
         model.add(fresh)
         return model

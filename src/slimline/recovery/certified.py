@@ -10,6 +10,7 @@ import numpy as np
 
 from slimline.recovery.certificate import Proof, gap_parts, prove
 from slimline.recovery.dual_search import climb
+from slimline.recovery.hinge_margin import best_about_the_margin
 from slimline.recovery.model import Model
 from slimline.recovery.primal_search import lowest_in_span
 from slimline.recovery.task import DualPoint, Point, Progress, Task, start_of
@@ -17,12 +18,16 @@ from slimline.recovery.training_data import TrainingData
 
 #: Points beside the best primal and the dual one whose span is searched for the lowest objective.
 _RECENT = 4
-#: The small problem is solved to this part of the gap of the full one.
+#: The small problem is solved to this part of the gap of the full one, and to this part of it after a slow step: where
+#: the gap is far above the optimum itself, a part of it may say nothing.
 _PART_OF_THE_GAP = 3e-4
 #: A step that makes the error smaller by less than this is poor: the sketch is improved,
 _POOR_GAIN = 1.6
 #: unless so many steps more would do.
 _STEPS_TO_BEAR = 3
+#: So many steps in a row without any gain are the end, where the sketch cannot be improved: with the hinge the proof
+#: may stand still while the dual point still moves.
+_MOST_IDLE = 3
 
 
 @dataclass(frozen=True)
@@ -132,8 +137,11 @@ def recover_certified(
     proofs: list[Proof | None] = [None] * len(tasks)
     history: list[Step] = []
     open_tasks = list(range(len(tasks)))
+    parts = [_PART_OF_THE_GAP] * len(tasks)
+    idle = 0
     while open_tasks:
-        _take_step(data, [progress[i] for i in open_tasks], [proofs[i] for i in open_tasks], model)
+        targets = [_target(progress[i], proofs[i], parts[i]) for i in open_tasks]
+        _take_step(data, [progress[i] for i in open_tasks], targets, model)
         before = [proofs[i] for i in open_tasks]
         for i in open_tasks:
             state = progress[i]
@@ -142,37 +150,43 @@ def recover_certified(
         if on_step is not None:
             on_step(history[-1])
         gained = [_gain(old, proofs[i]) for old, i in zip(before, open_tasks, strict=True)]
-        unfinished = [
-            (i, gain)
-            for i, gain in zip(open_tasks, gained, strict=True)
-            if _error(proofs[i]) > tol and not (model.exact and gain < 1.001)
-        ]
+        unfinished = []
+        for i, gain in zip(open_tasks, gained, strict=True):
+            parts[i] *= _PART_OF_THE_GAP if gain < _POOR_GAIN else 1.0
+            if _error(proofs[i]) > tol and not (model.exact and gain < 1.001):
+                unfinished.append((i, gain))
         open_tasks, gains = [i for i, _ in unfinished], [gain for _, gain in unfinished]
         left = max_passes - data.passes
-        if left < data.passes_of_a_step:
+        if not open_tasks or left < data.passes_of_a_step:
             break
         errors = [_error(proofs[i]) for i in open_tasks]
         better = None
-        if open_tasks and improve is not None and _is_slow(gains, errors, tol) and left > data.passes_of_a_step:
+        if improve is not None and _is_slow(gains, errors, tol) and left > data.passes_of_a_step:
             better = improve(model)
             model = better or model
-        if open_tasks and better is None and max(gains) < 1.0001:
-            break  # rounding is in the way, or the certificate itself
+        idle = idle + 1 if better is None and max(gains) < 1.0001 else 0
+        if idle == _MOST_IDLE:
+            break
     return Outcome(progress, [proof for proof in proofs if proof is not None], history)
 
 
-def _take_step(data: TrainingData, states: list[Progress], proofs: list[Proof | None], model: Model) -> None:
+def _target(state: Progress, proof: Proof | None, part: float) -> float:
+    """Return the gap that the small problem is solved to."""
+    gap = proof.gap if proof is not None else state.task.primal(state.best.weights, state.best.values)
+    return part * gap
+
+
+def _take_step(data: TrainingData, states: list[Progress], targets: list[float], model: Model) -> None:
     """Solve the small problem of each task, multiply the data with all answers at once, and move the points."""
     answers = []
-    for state, proof in zip(states, proofs, strict=True):
+    for state, target in zip(states, targets, strict=True):
         task, dual = state.task, state.dual
         offset = dual.values - model.times(task.representer(dual.a), state.directions) / task.penalty
         problem = task.small_problem(offset)
         rows = task.rows
         start = task.weights * dual.a
-        gap = proof.gap if proof is not None else task.primal(state.best.weights, state.best.values)
-        target = 0.0 if model.exact else _PART_OF_THE_GAP * gap
-        solved = model.solve(problem, rows, state.directions, start if rows is None else start[rows], target)
+        wanted = 0.0 if model.exact else target
+        solved = model.solve(problem, rows, state.directions, start if rows is None else start[rows], wanted)
         a = task.loss.project(np.zeros(data.shape[0]))
         a[slice(None) if rows is None else rows] = task.loss.project(solved / problem.weights)
         answers.append(a)
@@ -193,9 +207,10 @@ def _move(data: TrainingData, state: Progress, a: np.ndarray, beta: np.ndarray, 
     candidates: list[Point] = [state.best, *state.recent, new]
     if state.dual is not new:
         candidates.append(state.dual)
-    lowest = lowest_in_span(task, candidates)
+    choices = [state.best, new, state.dual, lowest_in_span(task, candidates)]
+    if task.loss.smoothness is None:
+        choices.append(best_about_the_margin(task, choices[2:], state.dual, data.row_bounds))
     # What counts is what can be proved: a combination may be lower and have lost more to rounding.
-    choices = [state.best, new, state.dual, lowest]
     state.best = min(choices, key=lambda point: gap_parts(task, point, state.dual, data.row_bounds).gap)
     state.recent = [*state.recent, new][-_RECENT:]
 

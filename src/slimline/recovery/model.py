@@ -14,6 +14,10 @@ from slimline.recovery.directions import Directions, orthonormal_part
 from slimline.solvers import Rows, SmallProblem, solve_gram, solve_rows
 
 Floats = NDArray[np.float64]
+#: Rounding of the squared norm of a row, as a part of λ, that does not disturb the small problem.
+_VISIBLE = 0.1
+#: Columns that are widened at a time.
+_COLUMNS = 4096
 
 
 class Model(ABC):
@@ -137,8 +141,8 @@ class RowsModel(Model):
         return Rows(Z, self.constant, basis, known)
 
 
-def gram_of(Z: NDArray[Any], constant: float) -> Floats:
-    """Return Z Zᵀ + c² in float64, made by one triangle in the precision of Z.
+def gram_of(Z: NDArray[Any], constant: float, penalty: float | None = None) -> Floats:
+    """Return Z Zᵀ + c² in float64, made by one triangle in the precision of Z where that is enough.
 
     Parameters
     ----------
@@ -146,14 +150,28 @@ def gram_of(Z: NDArray[Any], constant: float) -> Floats:
         float32 or float64, by rows.
     constant : float
         c.
+    penalty : float, optional
+        The smallest λ that it is to be used with: where float32 would make eigenvalues below 0 that show beside λ, the
+        products are made in float64.
 
     Returns
     -------
     K : array of shape (n_samples, n_samples)
         Symmetric.
     """
-    syrk = ssyrk if Z.dtype == np.float32 and squares_are_safe(Z) else dsyrk
-    half = syrk(1.0, Z.T, trans=1)  # one triangle, and zeros in the other
+    narrow = Z.dtype == np.float32 and squares_are_safe(Z)
+    if narrow and penalty is not None:
+        largest = float(np.einsum("ij,ij->i", Z, Z).max(initial=0.0))
+        narrow = bool(np.finfo(np.float32).eps * largest <= _VISIBLE * penalty)
+    # BLAS fills one triangle of an array by columns, and leaves zeros in the other.
+    half: NDArray[Any]
+    if narrow:
+        half = ssyrk(1.0, Z.T, trans=1)
+    else:
+        half = np.zeros((len(Z), len(Z)), order="F")
+        for start in range(0, Z.shape[1], _COLUMNS):  # so that no second sketch is held
+            part = Z[:, start : start + _COLUMNS].astype(np.float64)
+            half = dsyrk(1.0, part.T, beta=1.0, c=half, trans=1, overwrite_c=1)
     K = np.add(half, half.T, dtype=np.float64, order="C")
     K[np.diag_indices_from(K)] *= 0.5
     if constant != 0.0:

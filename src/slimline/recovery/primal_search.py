@@ -15,6 +15,8 @@ from slimline.solvers.rows_form import solve_smooth_rows
 Floats = NDArray[np.float64]
 #: How near the lowest objective of the span is enough.
 _PART_OF_THE_OBJECTIVE = 1e-16
+#: How much of it the rounded corners of the hinge may take.
+_PART_OF_THE_CORNERS = 1e-5
 #: Points nearer to each other than this, relative to their size, do not span anything.
 _NOISE = 1e-5
 
@@ -63,9 +65,11 @@ def _minimise(task: Task, points: list[Point]) -> Floats:
     used = task.weights > 0
     features = np.ascontiguousarray((V.T @ change)[used])
     problem = task.small_problem(np.zeros(len(task.labels)))
-    target = _PART_OF_THE_OBJECTIVE * min(task.primal(point.weights, point.values) for point in points)
+    lowest = min(task.primal(point.weights, point.values) for point in points)
+    target = _PART_OF_THE_OBJECTIVE * lowest
     weights = None
-    for loss in _losses(task.loss):
+    finest = min(_PART_OF_THE_CORNERS * lowest / float(task.weights.sum()), 0.1)
+    for loss in _losses(task.loss, max(finest, 1e-15)):
         weights = solve_smooth_rows(Rows(features), replace(problem, loss=loss), weights, target).weights
     assert weights is not None
     factors = np.zeros(len(points))
@@ -74,6 +78,12 @@ def _minimise(task: Task, points: list[Point]) -> Floats:
     return factors
 
 
-def _losses(loss: Loss) -> list[Loss]:
+def _losses(loss: Loss, finest: float) -> list[Loss]:
     """Return the loss itself, or, for one with a corner, ever sharper ones that lead to it."""
-    return [loss] if loss.smoothness is not None else [SmoothedHinge(10.0**-k) for k in range(10)]
+    if loss.smoothness is not None:
+        return [loss]
+    sharper, width = [], 1.0
+    while width > finest:
+        sharper.append(SmoothedHinge(width))
+        width *= 0.1
+    return [*sharper, SmoothedHinge(finest)]

@@ -20,6 +20,8 @@ _MOST_STEPS = 100
 _MOST_EPOCHS = 12
 #: A gap that is rounding and nothing else, for samples of weight 1.
 _ROUNDING_GAP = 1e-28
+#: A step that promises to lower the objective by no more than this part of it.
+_ROUNDING_FALL = 1e-14
 
 
 def solve_gram(K: Any, problem: SmallProblem, start: Floats | None = None, target_gap: float = 0.0) -> Solution:
@@ -103,8 +105,12 @@ def _newton(K: Floats, problem: SmallProblem, start: Floats | None, target_gap: 
         else:
             new, full = _curved_target(K, problem, beta, values, single)
         change, change_of_values = new - beta, full - values
+        slope = _slope(problem, beta, values, change, change_of_values)
+        # The gap may grow on the way, the objective falls: it is the fall that says when rounding has taken over.
+        objective = 0.5 * float(beta @ (values - problem.offset)) + problem.primal(0.0, values)
+        settled = -slope(0.0) <= _ROUNDING_FALL * objective
         # Where the values cannot get better, a full step still puts right what β has in the null space of K.
-        length = smallest_along(_slope(problem, beta, values, change, change_of_values), 4.0) or 1.0
+        length = smallest_along(slope, 4.0) or 1.0
         beta = beta + length * change
         values = values + length * change_of_values
         found = _solution(K, problem, beta, steps)
@@ -112,7 +118,7 @@ def _newton(K: Floats, problem: SmallProblem, start: Floats | None, target_gap: 
         if poor and single:
             single = False  # directions of float32 no longer do
         else:
-            idle = idle + 1 if poor and abs(length - 1.0) < 0.1 else 0
+            idle = idle + 1 if settled and poor else 0
         if best is None or found.gap < best.gap:
             best = found
         if best.gap <= floor:
