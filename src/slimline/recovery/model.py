@@ -162,7 +162,7 @@ def gram_of(Z: NDArray[Any], constant: float, penalty: float | None = None) -> F
     narrow = Z.dtype == np.float32 and squares_are_safe(Z)
     if narrow and penalty is not None:
         largest = float(np.einsum("ij,ij->i", Z, Z).max(initial=0.0))
-        narrow = np.finfo(np.float32).eps * largest <= _VISIBLE * penalty
+        narrow = bool(np.finfo(np.float32).eps * largest <= _VISIBLE * penalty)
     # BLAS fills the upper triangle of an array by columns.
     if narrow:
         upper = ssyrk(1.0, Z.T, trans=1).astype(np.float64, order="C")
