@@ -4,12 +4,12 @@ slimline projects the features at random, trains on the small sketch, lifts the 
 features, and proves how far they are from what training on everything would have given.
 """
 
-from slimline import laws
+from typing import TYPE_CHECKING, Any
+
+from slimline import estimators, laws
 from slimline.data import open_matrix
 from slimline.estimators import (
     CertifiedClassifier,
-    CertifiedClassifierCV,
-    CertifiedFeatureSelector,
     GaussianProjection,
     HadamardProjection,
     OneParameterClassifier,
@@ -20,7 +20,17 @@ from slimline.estimators import (
     make_projection,
 )
 
+if TYPE_CHECKING:
+    from slimline.estimators import CertifiedClassifierCV, CertifiedFeatureSelector
+
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("CertifiedClassifierCV", "CertifiedFeatureSelector"):  # see `slimline.estimators`
+        return getattr(estimators, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "CertifiedClassifier",

@@ -28,7 +28,9 @@ def liblinear_iterations(X, y, loss):
     if sp.issparse(X):  # LIBLINEAR reads 32-bit indices only; a copy, for scikit-learn sorts them in place
         X = sp.csr_matrix((X.data.copy(), X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
     if loss == "logistic":
-        model = LogisticRegression(solver="liblinear", dual=True, fit_intercept=False, max_iter=MOST_ITERATIONS)
+        model = LogisticRegression(
+            solver="liblinear", dual=True, fit_intercept=False, max_iter=MOST_ITERATIONS, random_state=0
+        )
     else:
         model = LinearSVC(loss=loss, dual=True, fit_intercept=False, max_iter=MOST_ITERATIONS, random_state=0)
     with warnings.catch_warnings():

@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
-#: Frames that `with_callbacks` puts between a method and its caller: for warnings that point to the caller.
-FRAMES_OF_WITH_CALLBACKS = 1
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:
-    FRAMES_OF_WITH_CALLBACKS = 0
 
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in: no callbacks."""
+class CallbackSupport:
+    """What scikit-learn asks of an estimator that calls callbacks; nothing of it is imported before there is one."""
 
-    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the method as it is."""
-        return method
+    def set_callbacks(self, *callbacks: Any) -> Self:
+        """Set the callbacks of `fit`; needs scikit-learn 1.9 or later.
+
+        Parameters
+        ----------
+        *callbacks : callback instances
+            For instance `sklearn.callback.ProgressBar()`.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        from sklearn.callback import CallbackSupportMixin
+
+        CallbackSupportMixin.set_callbacks(self, *callbacks)
+        return self
+
+    def _init_callback_context(self, **options: Any) -> Any:
+        from sklearn.callback import CallbackSupportMixin
+
+        return CallbackSupportMixin._init_callback_context(self, **options)
+
+    def _with_callbacks(self, method: Any, *arguments: Any) -> Any:
+        """Call a method, and afterwards let go of the callbacks that it used."""
+        if not getattr(self, "_skl_callbacks", None):
+            return method(self, *arguments)
+        from sklearn.callback import with_callbacks
+
+        return with_callbacks(method)(self, *arguments)
 
 
 class StepCallbacks:
@@ -55,6 +75,3 @@ class StepCallbacks:
         """
         if self._context is not None:
             self._context.call_on_fit_task_end(estimator=self._estimator, X=X, y=y)
-
-
-__all__ = ["FRAMES_OF_WITH_CALLBACKS", "CallbackSupportMixin", "StepCallbacks", "with_callbacks"]

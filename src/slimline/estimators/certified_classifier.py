@@ -14,12 +14,7 @@ from slimline.data import Matrix
 from slimline.data.progress import ProgressBar
 from slimline.data.standardised import Standardised
 from slimline.errors import InvalidParameterError
-from slimline.estimators.callbacks import (
-    FRAMES_OF_WITH_CALLBACKS,
-    CallbackSupportMixin,
-    StepCallbacks,
-    with_callbacks,
-)
+from slimline.estimators.callbacks import CallbackSupport, StepCallbacks
 from slimline.estimators.certified_fit import Fitting
 from slimline.estimators.certified_model import CertifiedModel
 from slimline.estimators.certified_parameters import check_parameters, class_signs, effective_samples
@@ -32,7 +27,7 @@ from slimline.solvers import loss_named
 Floats = NDArray[np.float64]
 
 
-class CertifiedClassifier(CallbackSupportMixin, CertifiedModel):  # type: ignore[misc]
+class CertifiedClassifier(CallbackSupport, CertifiedModel):
     """Linear classifier, trained on a random sketch of the features, with a proved distance to the exact weights.
 
     It minimises ½‖w‖² + C Σ sᵢ ℓ(yᵢ wᵀxᵢ), one class against the rest where there are more than two, with C as in
@@ -141,7 +136,6 @@ class CertifiedClassifier(CallbackSupportMixin, CertifiedModel):  # type: ignore
 
     # Fitting ---------------------------------------------------------------------------------------
 
-    @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train on a sketch and step towards the exact weights until they are certified.
 
@@ -160,6 +154,10 @@ class CertifiedClassifier(CallbackSupportMixin, CertifiedModel):  # type: ignore
             The fitted classifier.
         """
         check_parameters(self)
+        self._with_callbacks(type(self)._fit, X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         matrix = as_matrix(self, X, reset=True, finite=bool(self.standardize))  # else the first pass looks
         if y is None and isinstance(X, Matrix):
             y = X.labels
@@ -175,7 +173,6 @@ class CertifiedClassifier(CallbackSupportMixin, CertifiedModel):  # type: ignore
         with _listening(matrix, self.verbose):
             self._train(matrix, codes, weight, callbacks)
         callbacks.end(X, y)
-        return self
 
     def _train(self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, callbacks: StepCallbacks) -> None:
         before = matrix.passes
@@ -241,7 +238,7 @@ class CertifiedClassifier(CallbackSupportMixin, CertifiedModel):  # type: ignore
             f"tol={self.tol:g} was asked for. The weights may be better than that: the certificate is loose where C is "
             f"large for the scale of the data. What would help: {', '.join(help_)}.",
             ConvergenceWarning,
-            stacklevel=4 + FRAMES_OF_WITH_CALLBACKS,
+            stacklevel=6,  # the line that called `fit`
         )
 
 
