@@ -165,14 +165,18 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         if weight is None:
             weight = np.ones(matrix.shape[0])
         self.classes_, codes = class_labels(y, matrix.shape[0])
-        if not weight.all():
-            kept = np.flatnonzero(weight)
+        labels, kept = self.classes_[codes], np.flatnonzero(weight)
+        if len(kept) < len(weight):
             matrix, weight = matrix.rows(kept), weight[kept]
-            self.classes_, codes = class_labels(np.asarray(self.classes_)[codes[kept]])
+            self.classes_, codes = class_labels(labels[kept])
         callbacks = StepCallbacks(self, X, y)
+        self._divide(labels, kept)
         with _listening(matrix, self.verbose):
             self._train(matrix, codes, weight, callbacks)
         callbacks.end(X, y)
+
+    def _divide(self, labels: NDArray[Any], kept: NDArray[np.intp]) -> None:
+        """Divide the rows into folds, where the classifier has any: before those of weight 0 are left out."""
 
     def _train(self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, callbacks: StepCallbacks) -> None:
         before = matrix.passes

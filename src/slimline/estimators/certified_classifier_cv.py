@@ -110,12 +110,17 @@ class CertifiedClassifierCV(CertifiedClassifier):
     #: The published ways of recovery are for comparison only.
     recovery = "certified"
 
+    def _divide(self, labels: NDArray[Any], kept: NDArray[np.intp]) -> None:
+        splitter = check_cv(self.cv, labels, classifier=True)
+        place = np.full(len(labels), -1, dtype=np.intp)
+        place[kept] = np.arange(len(kept))
+        folds = [place[np.asarray(test)] for _, test in splitter.split(np.zeros((len(labels), 1)), labels)]
+        self._folds = [fold[fold >= 0] for fold in folds]
+
     def _train(self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, callbacks: StepCallbacks) -> None:
         before = matrix.passes
         self.Cs_ = penalties(self.Cs)
-        labels = self.classes_[codes]
-        splitter = check_cv(self.cv, labels, classifier=True)
-        folds = [np.asarray(test) for _, test in splitter.split(np.zeros((len(codes), 1)), labels)]
+        folds = self.__dict__.pop("_folds")
         s = weight * class_factors(self.class_weight, self.classes_, codes, weight)[codes]
         seen = self._as_trained(matrix, weight)
         data = TrainingData(seen, float(self.intercept_scaling) if self.fit_intercept else 0.0, s)

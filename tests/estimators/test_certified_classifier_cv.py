@@ -1,0 +1,114 @@
+"""The path over C: every member certified, folds that are the fits they claim to be, and one sketch for all."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from slimline import CertifiedClassifier, CertifiedClassifierCV, open_matrix
+from slimline.errors import InvalidParameterError
+from slimline.estimators.path import most_tasks_at_once
+
+
+@parametrize_with_checks([CertifiedClassifierCV(Cs=3, cv=2)])
+def test_scikit_learn_compatible(estimator, check):
+    check(estimator)
+
+
+def data(n=60, d=400, classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) / np.sqrt(d)
+    scores = X[:, :4].sum(axis=1) + 0.02 * rng.standard_normal(n)
+    return X, np.digitize(scores, np.quantile(scores, np.arange(1, classes) / classes))
+
+
+@pytest.mark.parametrize("method", ["gram", "sketch"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_members_of_the_path_are_certified_and_agree_with_single_fits(method, classes):
+    X, y = data(classes=classes)
+    settings = {"method": method, "n_components": 96, "tol": 1e-3, "random_state": 3, "max_passes": 100}
+    path = CertifiedClassifierCV(Cs=[10.0, 0.1, 1.0], cv=3, **settings).fit(X, y)
+    assert path.Cs_.tolist() == [0.1, 1.0, 10.0]
+    assert path.scores_.shape == (3, 3)
+    for C, coef, certificate in zip(path.Cs_, path.coefs_path_, path.certificates_path_, strict=True):
+        exact = CertifiedClassifier(C=C, method="gram").fit(X, y)
+        assert certificate.relative_error.max() <= 1e-3
+        truth = exact.certificate_
+        for k in range(len(coef)):
+            away = np.linalg.norm(certificate.weights[k] - truth.weights[k])
+            assert away <= certificate.radius[k] + truth.radius[k]
+    best = int(np.flatnonzero(path.Cs_ == path.C_)[0])
+    np.testing.assert_array_equal(path.coef_, path.coefs_path_[best])
+    assert path.scores_.mean(axis=0)[best] == path.scores_.mean(axis=0).max()
+
+
+@pytest.mark.parametrize("scoring", [None, "roc_auc", "neg_log_loss"])
+def test_scores_are_those_of_fits_without_the_fold(scoring):
+    X, y = data()
+    folds = StratifiedKFold(3, shuffle=True, random_state=1)
+    path = CertifiedClassifierCV(Cs=[0.5, 50.0], cv=folds, scoring=scoring, loss="logistic", method="gram").fit(X, y)
+    from sklearn.metrics import get_scorer
+
+    scorer = get_scorer(scoring or "accuracy")
+    for fold, (train, test) in enumerate(folds.split(X, y)):
+        for number, C in enumerate(path.Cs_):
+            alone = CertifiedClassifier(C=C, loss="logistic", method="gram").fit(X[train], y[train])
+            np.testing.assert_allclose(path.scores_[fold, number], scorer(alone, X[test], y[test]), rtol=1e-6)
+
+
+def test_one_sketch_and_shared_passes_serve_all_fits():
+    X, y = data(n=40, d=2000)
+    matrix = open_matrix(X)
+    path = CertifiedClassifierCV(Cs=[0.1, 1.0], cv=4, method="sketch", n_components=512, random_state=0).fit(matrix, y)
+    steps = len(path.history_)
+    sketches = len({step.n_components for step in path.history_})
+    assert path.n_passes_ == matrix.passes == steps + sketches  # and not ten times that
+
+
+def test_weights_count_in_fits_and_scores():
+    X, y = data(n=30, d=50)
+    rng = np.random.default_rng(0)
+    weight = rng.integers(1, 4, len(y)).astype(float)
+    cv = KFold(3)
+    path = CertifiedClassifierCV(Cs=[1.0], cv=cv, method="gram").fit(X, y, sample_weight=weight)
+    for fold, (train, test) in enumerate(cv.split(X)):
+        alone = CertifiedClassifier(method="gram").fit(X[train], y[train], sample_weight=weight[train])
+        expected = alone.score(X[test], y[test], sample_weight=weight[test])
+        np.testing.assert_allclose(path.scores_[fold, 0], expected)
+
+
+def test_groups_of_tasks_give_the_same_answer(monkeypatch):
+    X, y = data(classes=3)
+    together = CertifiedClassifierCV(Cs=[0.1, 1.0], cv=3, method="gram").fit(X, y)
+    monkeypatch.setattr("slimline.estimators.certified_classifier_cv.most_tasks_at_once", lambda shape: 4)
+    apart = CertifiedClassifierCV(Cs=[0.1, 1.0], cv=3, method="gram").fit(X, y)
+    np.testing.assert_allclose(apart.coefs_path_, together.coefs_path_, rtol=1e-7, atol=1e-10)
+    np.testing.assert_array_equal(apart.scores_, together.scores_)
+    assert most_tasks_at_once((10**6, 10**9)) == 1
+
+
+@pytest.mark.parametrize("Cs", [0, -1, True, [], [1.0, -1.0], [np.nan], "many", 2.5])
+def test_penalties_that_cannot_be(Cs):
+    X, y = data()
+    with pytest.raises(InvalidParameterError, match="Cs must be"):
+        CertifiedClassifierCV(Cs=Cs).fit(X, y)
+
+
+def test_a_fold_that_takes_a_whole_class_is_refused():
+    X, y = data(n=12)
+    order = np.argsort(y)
+    with pytest.raises(InvalidParameterError, match="no sample left"):
+        CertifiedClassifierCV(Cs=[1.0], cv=KFold(2)).fit(X[order], y[order])
+
+
+def test_probabilities_need_the_logistic_loss():
+    X, y = data()
+    with pytest.raises(Exception, match="logistic"):
+        CertifiedClassifierCV(Cs=[1.0], cv=2, scoring="neg_log_loss").fit(X, y)
+
+
+def test_what_was_not_certified_is_said():
+    X, y = data(n=40, d=4000)
+    with pytest.warns(ConvergenceWarning, match="certified relative error"):
+        CertifiedClassifierCV(Cs=[1e4], cv=2, method="sketch", n_components=64, max_passes=2, tol=1e-6).fit(X, y)
