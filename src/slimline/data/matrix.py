@@ -22,6 +22,7 @@ from slimline.data.progress import Listener, PassProgress
 from slimline.data.sparse_shift import shifted
 from slimline.data.squares import Squares
 from slimline.data.statistics import ColumnStats, RunningStats
+from slimline.data.two_level_sums import TwoLevelSums
 from slimline.errors import InvalidParameterError
 from slimline.projections import Projection
 from slimline.projections.blocks import result_dtype
@@ -43,40 +44,6 @@ class PassCounter:
     def __getstate__(self) -> dict[str, Any]:
         # who listens stays here: another process has a screen of its own, and few functions can be sent to it
         return {"count": self.count, "listener": None}
-
-
-class _TwoLevelSums:
-    """Sums over the columns of a block, then over the blocks: what rounding can do grows with either, not with both.
-
-    Blocks of part of the rows are added to the result at once: all their columns are there.
-    """
-
-    def __init__(self, out: FloatMatrix) -> None:
-        self._out = out
-        self._part = np.zeros_like(out)
-        self._widest = self._blocks = 0
-
-    @property
-    def summands(self) -> int:
-        """Return how many additions follow one another at most."""
-        return self._widest + self._blocks
-
-    def of(self, block: Block, affine: Affine) -> FloatMatrix:
-        """Return where the products of a block are added."""
-        self._widest = max(self._widest, products.longest_sum(block, affine))
-        if not self._whole(block):
-            return self._out
-        self._blocks += 1
-        self._part[...] = 0.0
-        return self._part
-
-    def add(self, block: Block) -> None:
-        """Add what the block gave."""
-        if self._whole(block):
-            self._out += self._part
-
-    def _whole(self, block: Block) -> bool:
-        return isinstance(block.rows, slice) and block.rows == slice(0, len(self._out))
 
 
 class Matrix(ABC):
@@ -199,7 +166,7 @@ class Matrix(ABC):
         """
         W, flat = right_hand_sides(W, self.shape[1], "W", "feature")
         out = np.zeros((self.shape[0], W.shape[1]))
-        sums = _TwoLevelSums(out)
+        sums = TwoLevelSums(out)
         for block, affine in self._pass("dot"):
             with self._beside_the_reader():
                 products.add_dot(block, W, affine, sums.of(block, affine))
@@ -258,7 +225,7 @@ class Matrix(ABC):
         W, out = np.zeros((self.shape[1], A.shape[1])), np.zeros(A.shape)
         if squares is not None:
             squares.begin(self.shape)
-        sums = _TwoLevelSums(out)
+        sums = TwoLevelSums(out)
         for block, affine in self._pass("normal", whole_columns=True):
             with self._beside_the_reader():
                 products.add_normal(block, A, affine, W, sums.of(block, affine))
@@ -356,8 +323,6 @@ class Matrix(ABC):
         from slimline.data.standardised import Standardised
 
         return Standardised(self, centre, scale, fill, sample_weight)
-
-    # Counting --------------------------------------------------------------------------------------
 
     @property
     def passes(self) -> int:

@@ -1,0 +1,70 @@
+"""Sums over blocks of columns that lose less to rounding than one long sum."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.data import products
+from slimline.data.affine import Affine
+from slimline.data.block import Block
+
+Floats = NDArray[np.float64]
+
+
+class TwoLevelSums:
+    """Sums over the columns of a block, then over the blocks: what rounding can do grows with either, not with both.
+
+    Blocks of part of the rows are added to the result at once: all their columns are there.
+
+    Parameters
+    ----------
+    out : array of shape (n_samples, k)
+        The result, zeros at first.
+    """
+
+    def __init__(self, out: Floats) -> None:
+        self._out = out
+        self._part = np.zeros_like(out)
+        self._widest = self._blocks = 0
+
+    @property
+    def summands(self) -> int:
+        """Return how many additions follow one another at most."""
+        return self._widest + self._blocks
+
+    def of(self, block: Block, affine: Affine) -> Floats:
+        """Return where the products of a block are added.
+
+        Parameters
+        ----------
+        block : Block
+            What is multiplied.
+        affine : Affine
+            What is done to its columns.
+
+        Returns
+        -------
+        sums : array of shape (n_samples, k)
+            The result itself, or room for the block's part.
+        """
+        self._widest = max(self._widest, products.longest_sum(block, affine))
+        if not self._whole(block):
+            return self._out
+        self._blocks += 1
+        self._part[...] = 0.0
+        return self._part
+
+    def add(self, block: Block) -> None:
+        """Add what the block gave to the result.
+
+        Parameters
+        ----------
+        block : Block
+            The one that `of` was asked about last.
+        """
+        if self._whole(block):
+            self._out += self._part
+
+    def _whole(self, block: Block) -> bool:
+        return isinstance(block.rows, slice) and block.rows == slice(0, len(self._out))
