@@ -166,7 +166,7 @@ class Matrix(ABC):
         """
         W, flat = right_hand_sides(W, self.shape[1], "W", "feature")
         out = np.zeros((self.shape[0], W.shape[1]))
-        sums = TwoLevelSums(out)
+        sums = TwoLevelSums(out, self.shape[1])
         for block, affine in self._pass("dot"):
             with self._beside_the_reader():
                 products.add_dot(block, W, affine, sums.of(block, affine))
@@ -225,7 +225,7 @@ class Matrix(ABC):
         W, out = np.zeros((self.shape[1], A.shape[1])), np.zeros(A.shape)
         if squares is not None:
             squares.begin(self.shape)
-        sums = TwoLevelSums(out)
+        sums = TwoLevelSums(out, self.shape[1])
         for block, affine in self._pass("normal", whole_columns=True):
             with self._beside_the_reader():
                 products.add_normal(block, A, affine, W, sums.of(block, affine))
@@ -373,8 +373,7 @@ class Matrix(ABC):
         return PLAIN
 
     def _original_row(self, row: int) -> int:
-        """Return the number that a row of this view has in the data, for messages."""
-        return row
+        return row  # the number that a row of a view has in the data, for messages
 
     def _require_finite(
         self, sums: NDArray[Any], where: Any, block: Block, affine: Affine, *, missing: bool = True

@@ -21,17 +21,20 @@ class TwoLevelSums:
     ----------
     out : array of shape (n_samples, k)
         The result, zeros at first.
+    n_features : int
+        Columns of all blocks together.
     """
 
-    def __init__(self, out: Floats) -> None:
+    def __init__(self, out: Floats, n_features: int) -> None:
         self._out = out
+        self._n_features = n_features
         self._part = np.zeros_like(out)
-        self._widest = self._blocks = 0
+        self._widest = self._blocks = self._chain = 0
 
     @property
     def summands(self) -> int:
         """Return how many additions follow one another at most."""
-        return self._widest + self._blocks
+        return max(self._widest + self._blocks, self._chain)
 
     def of(self, block: Block, affine: Affine) -> Floats:
         """Return where the products of a block are added.
@@ -48,8 +51,11 @@ class TwoLevelSums:
         sums : array of shape (n_samples, k)
             The result itself, or room for the block's part.
         """
-        self._widest = max(self._widest, products.longest_sum(block, affine))
+        longest = products.longest_sum(block, affine)
+        self._widest = max(self._widest, longest)
         if not self._whole(block):
+            if block.values.shape[1] < self._n_features:  # some rows, some columns: one after the other
+                self._chain += longest
             return self._out
         self._blocks += 1
         self._part[...] = 0.0

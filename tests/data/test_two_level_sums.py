@@ -1,0 +1,63 @@
+"""Sums over blocks: never more additions in a row than `summands` says."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from slimline import open_matrix
+from slimline.data.affine import PLAIN
+from slimline.data.block import Block
+from slimline.data.formats import dense
+from slimline.data.two_level_sums import TwoLevelSums
+
+
+def test_whole_columns_are_summed_panel_by_panel(monkeypatch):
+    monkeypatch.setattr(dense, "_PANEL_BYTES", 8 * 50 * 64)
+    X = np.random.default_rng(0).standard_normal((50, 1000))
+    matrix = open_matrix(X)
+    matrix.normal(np.ones(50))
+    assert matrix.summands == 64 + 16  # columns of a panel, and panels
+
+
+def test_rows_are_summed_as_they_are_long():
+    X = np.random.default_rng(0).standard_normal((50, 1000))
+    matrix = open_matrix(X)
+    matrix.dot(np.ones(1000))
+    assert matrix.summands >= 1000
+    sparse = sp.random_array((50, 1000), density=0.01, format="csr", rng=0)
+    matrix = open_matrix(sparse)
+    matrix.dot(np.ones(1000))
+    assert matrix.summands <= np.diff(sparse.indptr).max() + 1
+    centred = matrix.standardised("mean", None)
+    centred.dot(np.ones(1000))
+    assert centred.summands >= 1000  # what is subtracted is a sum over all columns
+
+
+def test_a_view_of_rows_is_summed_panel_by_panel_too(monkeypatch):
+    monkeypatch.setattr(dense, "_PANEL_BYTES", 8 * 50 * 64)
+    X = np.random.default_rng(0).standard_normal((50, 1000))
+    view = open_matrix(X).rows([3, 1, 4])
+    view.normal(np.ones(3))
+    assert view.summands == 64 + 16
+
+
+def test_blocks_of_some_rows_and_some_columns_are_one_long_sum():
+    X, out = np.ones((4, 6)), np.zeros((4, 1))
+    sums = TwoLevelSums(out, 6)
+    for columns in (slice(0, 4), slice(4, 6)):
+        block = Block(slice(0, 2), columns, X[:2, columns])
+        assert sums.of(block, PLAIN) is out
+        sums.add(block)
+    assert sums.summands == 6
+
+
+def test_cancelling_sums_are_within_the_bound():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((20, 4096))
+    w = rng.standard_normal(4096) * 10.0 ** rng.integers(-8, 8, 4096)
+    matrix = open_matrix(X)
+    exact = np.array(
+        [float(sum(np.longdouble(a) * np.longdouble(b) for a, b in zip(row, w, strict=True))) for row in X]
+    )
+    error = np.abs(matrix.dot(w) - exact)
+    bound = (matrix.summands + 2) * 2.0**-53 * (np.abs(X) @ np.abs(w))
+    assert np.all(error <= bound)
