@@ -336,3 +336,58 @@ class TestClaims:
             off = np.abs(certificate.weights[k, :-1] - truth[:-1])
             assert np.all(off <= certificate.coordinate_radius[k] + slack)
         assert model.n_passes_ == {"dual": 2, "naive": 3}.get(recovery, model.n_passes_)
+
+
+class TestPredictionsThatAreNotProved:
+    """Rows whose norm is lost to rounding must not be taken for certain."""
+
+    def test_tiny_rows(self):
+        X, y = wide()
+        model = CertifiedClassifier(method="sketch", n_components=64, tol=0.5, random_state=0).fit(X, y)
+        shrunk = model.certified(X[:5] * 1e-170)
+        model_without = CertifiedClassifier(fit_intercept=False, max_passes=2, tol=1.0).fit(X, y)
+        assert shrunk.shape == (5,)
+        scores = model_without.decision_function(X * 1e-170)
+        radius = model_without.certificate_.radius[0]
+        proved = model_without.certified(X * 1e-170)
+        assert not np.any(proved & (np.abs(scores) <= radius * np.linalg.norm(X, axis=1) * 1e-170))
+
+    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+    def test_norms_that_cancel_in_sparse_standardised_data(self):
+        rng = np.random.default_rng(0)
+        X = sp.random_array((200, 50), density=0.2, format="csr", rng=0).toarray()
+        X[:, 0] = 1e9 + rng.standard_normal(200)
+        y = rng.random(200) < 0.5
+        model = CertifiedClassifier(standardize=True, fit_intercept=False, tol=1e-2).fit(sp.csr_array(X), y)
+        new = np.zeros((60, 50))
+        new[:20] = X[:20]
+        alone = model.certified(sp.csr_array(new[:20]))
+        among = model.certified(sp.csr_array(new))[:20]
+        dense = model.certified(new[:20])
+        assert not np.any(among & ~dense)
+        assert not np.any(alone & ~dense)
+
+    def test_labels_of_top_features(self):
+        X, y = wide()
+        names = np.array(["no", "yes"])[y]
+        model = CertifiedClassifier().fit(X, names)
+        first, second = model.top_features(3, label="no"), model.top_features(3, label="yes")
+        np.testing.assert_array_equal(first.weight, -second.weight)
+        np.testing.assert_array_equal(first.lower, -second.upper)
+        with pytest.raises(DataError, match="not one of the classes"):
+            model.top_features(3, label="perhaps")
+
+
+@pytest.mark.parametrize("parameters", [{"C": 1e300}, {"C": 1e-320}, {"intercept_scaling": 1e200}], ids=str)
+def test_numbers_beyond_computing_are_refused(parameters):
+    X, y = wide()
+    with pytest.raises(InvalidParameterError, match="1e-100 to 1e100"):
+        CertifiedClassifier(**parameters).fit(X, y)
+    with pytest.raises(InvalidParameterError, match="1e-100 to 1e100"):
+        CertifiedClassifier().fit(X, y, sample_weight=np.where(np.arange(len(y)) == 0, 1e300, 1.0))
+
+
+def test_class_weights_of_no_class_are_refused():
+    X, y = wide()
+    with pytest.raises(InvalidParameterError, match="no key of class_weight"):
+        CertifiedClassifier(class_weight={"yes": 3.0}).fit(X, y)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, TimeSeriesSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from slimline import CertifiedClassifier, CertifiedClassifierCV, open_matrix
@@ -11,6 +11,7 @@ from slimline.errors import InvalidParameterError
 from slimline.estimators.path import most_tasks_at_once
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # weights of 1e3 times C = 1e4
 @parametrize_with_checks([CertifiedClassifierCV(Cs=3, cv=2)])
 def test_scikit_learn_compatible(estimator, check):
     check(estimator)
@@ -112,3 +113,21 @@ def test_what_was_not_certified_is_said():
     X, y = data(n=40, d=4000)
     with pytest.warns(ConvergenceWarning, match="certified relative error"):
         CertifiedClassifierCV(Cs=[1e4], cv=2, method="sketch", n_components=64, max_passes=2, tol=1e-6).fit(X, y)
+
+
+@pytest.mark.parametrize("cv", [TimeSeriesSplit(3), ShuffleSplit(2, train_size=0.4, random_state=0)], ids=str)
+def test_fits_see_the_training_rows_of_the_splitter_and_no_others(cv):
+    X, y = data(n=80)
+    path = CertifiedClassifierCV(Cs=[0.01], cv=cv, method="gram").fit(X, y)
+    for fold, (train, test) in enumerate(cv.split(X)):
+        alone = CertifiedClassifier(C=0.01, method="gram").fit(X[train], y[train])
+        np.testing.assert_allclose(path.scores_[fold, 0], alone.score(X[test], y[test]))
+
+
+def test_every_group_of_tasks_has_its_passes_and_the_same_sketch(monkeypatch):
+    X, y = data(n=40, d=2000)
+    monkeypatch.setattr("slimline.estimators.certified_classifier_cv.most_tasks_at_once", lambda shape: 2)
+    path = CertifiedClassifierCV(
+        Cs=[0.1, 1.0], cv=3, method="sketch", n_components=512, random_state=0, max_passes=8
+    ).fit(X, y)
+    assert max(claim.relative_error[0] for claim in path.certificates_path_) <= 1e-2

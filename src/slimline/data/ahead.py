@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator
+from functools import cache
 from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import Any, TypeVar
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 T = TypeVar("T")
 
 #: Bytes of a block: a few of them are all that a pass holds.
-BLOCK_BYTES = 8 << 20
+BLOCK_BYTES = 6 << 20
 
 _PATIENCE = 0.1  # seconds between two looks at whether the other side is still there
 
@@ -98,3 +100,18 @@ def read_ahead(items: Iterator[T]) -> Iterator[T]:
         stop.set()
         if reader.ident is not None:  # else interrupted while it was being started: it ends by itself
             reader.join()
+            _give_back()
+
+
+def _give_back() -> None:
+    """Return freed memory to the system: each reading thread has its own, which the C library would keep."""
+    if (trim := _trim()) is not None:
+        trim(0)
+
+
+@cache
+def _trim() -> Any:
+    try:
+        return ctypes.CDLL(None).malloc_trim  # the GNU C library has it
+    except (OSError, AttributeError, TypeError):
+        return None

@@ -17,7 +17,7 @@ from slimline.errors import InvalidParameterError
 from slimline.estimators.callbacks import CallbackSupport, StepCallbacks
 from slimline.estimators.certified_fit import Fitting
 from slimline.estimators.certified_model import CertifiedModel
-from slimline.estimators.certified_parameters import check_parameters, class_signs, effective_samples
+from slimline.estimators.certified_parameters import check_parameters, class_signs, effective_samples, require_weights
 from slimline.estimators.class_weights import class_factors
 from slimline.estimators.validation import as_matrix, class_labels, training_weights
 from slimline.planning import choose_route
@@ -182,6 +182,7 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         before = matrix.passes
         factors = class_factors(self.class_weight, self.classes_, codes, weight)
         s = weight * factors[codes]
+        require_weights(s)
         seen = self._as_trained(matrix, weight)
         data = TrainingData(seen, float(self.intercept_scaling) if self.fit_intercept else 0.0, s)
         loss, penalty = loss_named(self.loss), 1.0 / float(self.C)

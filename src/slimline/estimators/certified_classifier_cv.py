@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
@@ -16,7 +18,7 @@ from slimline.errors import InvalidParameterError
 from slimline.estimators.callbacks import StepCallbacks
 from slimline.estimators.certified_classifier import CertifiedClassifier
 from slimline.estimators.certified_fit import Fitting
-from slimline.estimators.certified_parameters import class_signs, effective_samples
+from slimline.estimators.certified_parameters import class_signs, effective_samples, require_weights
 from slimline.estimators.class_weights import class_factors
 from slimline.estimators.path import FoldScores, most_tasks_at_once
 from slimline.planning import choose_route
@@ -114,14 +116,16 @@ class CertifiedClassifierCV(CertifiedClassifier):
         splitter = check_cv(self.cv, labels, classifier=True)
         place = np.full(len(labels), -1, dtype=np.intp)
         place[kept] = np.arange(len(kept))
-        folds = [place[np.asarray(test)] for _, test in splitter.split(np.zeros((len(labels), 1)), labels)]
-        self._folds = [fold[fold >= 0] for fold in folds]
+        parts = splitter.split(np.zeros((len(labels), 1)), labels)
+        both = [[place[np.asarray(rows)] for rows in pair] for pair in parts]
+        self._folds = [(train[train >= 0], test[test >= 0]) for train, test in both]
 
     def _train(self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, callbacks: StepCallbacks) -> None:
         before = matrix.passes
         self.Cs_ = penalties(self.Cs)
         folds = self.__dict__.pop("_folds")
         s = weight * class_factors(self.class_weight, self.classes_, codes, weight)[codes]
+        require_weights(s)
         seen = self._as_trained(matrix, weight)
         data = TrainingData(seen, float(self.intercept_scaling) if self.fit_intercept else 0.0, s)
         signs = class_signs(codes, len(self.classes_))
@@ -136,15 +140,19 @@ class CertifiedClassifierCV(CertifiedClassifier):
         scores = FoldScores(get_scorer(self.scoring or "accuracy"), self.classes_, codes, weight, self.loss)
         whole: list[Outcome] = []
         found: list[float] = []
+        model = fitting.model(data, tasks)
+        worst = []
         for first in range(0, len(tasks), at_once):
-            outcome = fitting.outcome(data, tasks[first : first + at_once], lambda step: self._tell(step, callbacks))
+            group = tasks[first : first + at_once]
+            outcome = fitting.outcome(data, group, lambda step: self._tell(step, callbacks), model)
+            worst += [proof.relative_error for proof in outcome.proofs]
             for k in range(0, len(outcome.proofs), per_fit):
                 fit = outcome.part(slice(k, k + per_fit))
                 number = (first + k) // per_fit
                 if number < len(self.Cs_):
                     whole.append(fit)
                 else:
-                    found.append(scores(fit, folds[number // len(self.Cs_) - 1]))
+                    found.append(scores(fit, folds[number // len(self.Cs_) - 1][1]))
         self.scores_ = np.array(found).reshape(len(folds), len(self.Cs_))
         best = int(np.argmax(self.scores_.mean(axis=0)))
         self.C_ = float(self.Cs_[best])
@@ -152,16 +160,28 @@ class CertifiedClassifierCV(CertifiedClassifier):
         self.certificates_path_ = [certificate_of(data, fit, self._factor) for fit in whole]
         factor = 1.0 if self._factor is None else self._factor
         self.coefs_path_ = np.array([claim.weights[:, :-1] * factor for claim in self.certificates_path_])
-        for fit in whole:
-            self._warn_if_open(fit)
+        self._warn_of_members(worst)
 
-    def _tasks(self, signs: list[Floats], s: Floats, folds: list[NDArray[np.intp]]) -> list[Task]:
+    def _warn_of_members(self, errors: list[float]) -> None:
+        above = sum(error > self.tol for error in errors)
+        if above:
+            warnings.warn(
+                f"{above} of {len(errors)} fits (penalties, folds and classes) did not reach a certified relative "
+                f"error of tol={self.tol:g} within max_passes={self.max_passes}; the worst has {max(errors):.2g}. What "
+                "would help: scale the data (standardize=True, or rows of norm 1), leave out the largest Cs, more passes.",
+                ConvergenceWarning,
+                stacklevel=6,  # the line that called `fit`
+            )
+
+    def _tasks(
+        self, signs: list[Floats], s: Floats, folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+    ) -> list[Task]:
         """Return a task for every set of rows (all of them first), penalty and class."""
         loss = loss_named(self.loss)
         tasks = []
-        for left_out in [np.zeros(0, dtype=np.intp), *folds]:
-            kept = s.copy()
-            kept[left_out] = 0.0
+        for train in [np.arange(len(s)), *(train for train, _ in folds)]:
+            kept = np.zeros_like(s)
+            kept[train] = s[train]
             for C in self.Cs_:
                 for sign in signs:
                     if not ((sign > 0) & (kept > 0)).any() or not ((sign < 0) & (kept > 0)).any():

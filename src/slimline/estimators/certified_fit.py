@@ -16,6 +16,7 @@ from slimline.estimators.random_projection import RandomProjection
 from slimline.planning import Route
 from slimline.projections import Projection
 from slimline.recovery import (
+    Model,
     Outcome,
     Step,
     Task,
@@ -65,7 +66,29 @@ class Fitting:
     tol: float
     max_passes: int
 
-    def outcome(self, data: TrainingData, tasks: Sequence[Task], on_step: Callable[[Step], None]) -> Outcome:
+    def model(self, data: TrainingData, tasks: Sequence[Task]) -> Model:
+        """Return what stands for the data in the small problems of all tasks.
+
+        Parameters
+        ----------
+        data : TrainingData
+            X.
+        tasks : sequence of Task
+            Every problem that it is to be used for.
+
+        Returns
+        -------
+        model : Model
+            Exact, or of a sketch.
+        """
+        if self.route.method == "gram":
+            return exact_model(data)
+        first = self.draw(data.shape[1], 0, self.route.n_components)
+        return sketch_model(data, first, penalty=min(task.penalty for task in tasks))
+
+    def outcome(
+        self, data: TrainingData, tasks: Sequence[Task], on_step: Callable[[Step], None], model: Model | None = None
+    ) -> Outcome:
         """Return what is reached for all tasks together.
 
         Parameters
@@ -76,31 +99,33 @@ class Fitting:
             Problems over its rows.
         on_step : callable
             Told of every step.
+        model : Model, optional
+            One that was made before.
 
         Returns
         -------
         outcome : Outcome
             Points, proofs and history.
         """
-        if self.route.method == "gram":
-            model = exact_model(data)
-            tol = min(self.tol, _EXACT)
-            most = data.passes + 6 * data.passes_of_a_step
-            return recover_certified(data, tasks, model, tol=tol, max_passes=most, on_step=on_step)
         n, d = data.shape
-        first = self.draw(d, 0, self.route.n_components)
+        most = data.passes + self.max_passes
+        if self.route.method == "gram":
+            model = model or self.model(data, tasks)
+            most = data.passes + 6 * data.passes_of_a_step
+            return recover_certified(data, tasks, model, tol=min(self.tol, _EXACT), max_passes=most, on_step=on_step)
         penalty = min(task.penalty for task in tasks)
         if self.recovery == "naive":
+            first = self.draw(d, 0, self.route.n_components)
             Z: NDArray[Any] = data.matrix.sketch(first)
             return recover_naive(data, tasks, sketch_model(data, first, Z, penalty), Z, first, on_step=on_step)
-        model = sketch_model(data, first, penalty=penalty)
+        model = model or self.model(data, tasks)
         if self.recovery == "dual":
             return recover_dual(data, tasks, model, on_step=on_step)
-        limits: dict[str, Any] = {"tol": self.tol, "max_passes": self.max_passes, "on_step": on_step}
+        limits: dict[str, Any] = {"tol": self.tol, "max_passes": most, "on_step": on_step}
         if self.recovery == "iterative":
             return recover_iterative(data, tasks, model, **limits)
-        most = min(_MOST_COMPONENTS * n, d, _SKETCH_BYTES // (4 * n))
-        improve = growing(data, lambda k, components: self.draw(d, k, components), most, penalty)
+        largest = min(_MOST_COMPONENTS * n, d, _SKETCH_BYTES // (4 * n))
+        improve = growing(data, lambda k, components: self.draw(d, k, components), largest, penalty)
         return recover_certified(data, tasks, model, improve=improve, **limits)
 
     def draw(self, n_features: int, number: int, n_components: int) -> Projection:

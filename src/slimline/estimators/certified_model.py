@@ -17,6 +17,7 @@ from slimline.errors import DataError, InvalidParameterError
 from slimline.estimators.validation import as_matrix
 from slimline.recovery import Certificate, TopFeatures, membership
 from slimline.recovery.rounding import sum_error
+from slimline.recovery.training_data import relative_centre, size_bounds
 
 Floats = NDArray[np.float64]
 
@@ -135,12 +136,9 @@ class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             matrix = matrix.standardised(self._centre, 1.0 / self._factor, self._fill)
         weights, radius = self.certificate_.weights, self.certificate_.radius
         scores = matrix.dot(np.ascontiguousarray(weights[:, :-1].T)) + self._constant * weights[:, -1]
-        offset = 0.0
-        if self._centre is not None and self._factor is not None:
-            offset = float(np.linalg.norm(self._centre * self._factor))
-        size = np.sqrt(np.square(matrix.row_norms()) * (1.0 + 1e-6) + self._constant**2)
+        size, offset = size_bounds(np.square(matrix.row_norms()), matrix, self._constant), relative_centre(matrix)
         lost = sum_error(matrix.shape[1] + 1) * np.linalg.norm(weights, axis=1) * (size + 2.0 * offset)[:, None]
-        slack = radius * size[:, None] + lost
+        slack = radius * size[:, None] + 2.0 * lost  # `predict` sums in another order
         if len(radius) == 1:
             return np.asarray(np.abs(scores[:, 0]) > slack[:, 0])
         winner = scores.argmax(axis=1)
@@ -157,8 +155,8 @@ class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         k : int
             How many.
         label : object, optional
-            With more than two classes: the class whose weights are meant; else a feature counts by its largest
-            weight over the classes.
+            The class whose weights are meant. Unless given: of two classes the second; of more, a feature counts by
+            its largest weight over all of them.
 
         Returns
         -------
@@ -170,11 +168,14 @@ class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InvalidParameterError(f"k must be a whole number from 1 to {self.n_features_in_}; got {k!r}.")
         centre, radius = self.certificate_.interval_centre, self.certificate_.interval_radius
         weights = self.certificate_.weights[:, :-1]
-        if label is not None and len(centre) > 1:
+        if label is not None:
             found = np.flatnonzero(self.classes_ == label)
             if found.size == 0:
                 raise DataError(f"label={label!r} is not one of the classes: {self.classes_.tolist()}.")
-            centre, radius, weights = centre[found], radius[found], weights[found]
+            if len(centre) > 1:
+                centre, radius, weights = centre[found], radius[found], weights[found]
+            elif found[0] == 0:  # the weights of two classes speak for the second
+                centre, weights = -centre, -weights
         task = np.abs(weights).argmax(axis=0)
         column = np.arange(weights.shape[1])
         weight, middle, around = weights[task, column], centre[task, column], radius[task, column]

@@ -26,8 +26,10 @@ def check_parameters(estimator: Any) -> None:
     loss_named(estimator.loss)
     for name in ("C", "tol", "intercept_scaling"):
         value = getattr(estimator, name, 1.0)  # a search over C has no C
-        if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < np.inf:
+        if isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 0.0:
             raise InvalidParameterError(f"{name} must be a number above 0; got {value!r}.")
+        if not 1e-100 <= float(value) <= 1e100:
+            raise InvalidParameterError(f"{name}={value!r} is beyond what can be computed with: take 1e-100 to 1e100.")
     for name, choices in (("method", ("auto", "sketch", "gram")), ("recovery", RECOVERIES)):
         if getattr(estimator, name) not in choices:
             raise InvalidParameterError(f"{name} must be one of {choices}; got {getattr(estimator, name)!r}.")
@@ -78,3 +80,15 @@ def effective_samples(weight: Floats) -> float:
     """
     n = len(weight)
     return float(np.clip(weight.sum(), n / 16.0, n * 16.0))
+
+
+def require_weights(weight: Floats) -> None:
+    """Refuse weights that cannot be computed with.
+
+    Parameters
+    ----------
+    weight : array of shape (n_samples,)
+        Sample weights times class weights, all above 0.
+    """
+    if not (weight.min() >= 1e-100 and weight.max() <= 1e100):
+        raise InvalidParameterError("weights beyond 1e-100 to 1e100 cannot be computed with: rescale sample_weight.")

@@ -118,6 +118,10 @@ class OneParameterClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         matrix = as_matrix(self, X, reset=True)
         classes, codes = class_labels(y, matrix.shape[0])
         weights = training_weights(sample_weight, matrix.shape[0])
+        if weights is not None and not weights.all():  # rows that do not count, and classes that only they have
+            kept = np.flatnonzero(weights)
+            matrix, weights = matrix.rows(kept), weights[kept]
+            classes, codes = class_labels(classes[codes[kept]])
         costs = np.full(matrix.shape[0], float(self.C)) if weights is None else float(self.C) * weights
         seed = _seed(self.random_state)
         projections = ClassProjections(matrix.shape[1], int(self.n_components), seed, bool(self.fit_intercept))

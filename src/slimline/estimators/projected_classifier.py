@@ -131,7 +131,13 @@ class ProjectedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise InvalidParameterError(
                     f"{type(inner).__name__} takes no sample_weight: leave it out, or choose another estimator."
                 )
-            weights = {"sample_weight": training_weights(sample_weight, matrix.shape[0])}
+            given = training_weights(sample_weight, matrix.shape[0])
+            assert given is not None
+            kept = np.flatnonzero(given)
+            if len(kept) < len(given):  # rows that do not count, and classes that only they have
+                matrix, given = matrix.rows(kept), given[kept]
+                classes, codes = class_labels(classes[codes[kept]])
+            weights = {"sample_weight": given}
         projection = self._choose(matrix)
         _seed_inner(inner, self.random_state)
         self.estimator_ = inner.fit(matrix.sketch(projection), classes[codes], **weights)

@@ -89,10 +89,10 @@ def choose_route(
     sketch = 2.0 * read + model + _STEPS * (_passes(matrix) * read * n_tasks**0.5 + small)
     if method != "auto":
         chosen, reason = method, "asked for"
-    elif min(n, d) <= 400 or d <= r:
-        chosen, reason = "gram", "the problem is small"
     elif 8.0 * min(n, d) * n > _GRAM_BYTES:
         chosen, reason = "sketch", "the Gram matrix would take too much memory"
+    elif min(n, d) <= 400 or d <= r:
+        chosen, reason = "gram", "the problem is small"
     else:
         chosen = "gram" if gram <= sketch else "sketch"
         reason = f"the cost model expects {sketch:.2g} s for the sketch and {gram:.2g} s for the Gram matrix"

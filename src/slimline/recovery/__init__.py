@@ -3,12 +3,14 @@
 from slimline.recovery.build import exact_model, growing, sketch_model
 from slimline.recovery.certified import Outcome, Step, recover_certified
 from slimline.recovery.claims import Certificate, TopFeatures, certificate_of, membership
+from slimline.recovery.model import Model
 from slimline.recovery.published import recover_dual, recover_iterative, recover_naive
 from slimline.recovery.task import Task
 from slimline.recovery.training_data import TrainingData
 
 __all__ = [
     "Certificate",
+    "Model",
     "Outcome",
     "Step",
     "Task",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slimline.data.dense_copy import dense_copy
 from slimline.projections import Projection
 from slimline.recovery.model import (
     GramModel,
@@ -67,10 +68,12 @@ def exact_model(data: TrainingData) -> Model:
     """
     n, d = data.shape
     if d < n:
-        X = data.matrix.dot(np.eye(d))
+        X = dense_copy(data.matrix)
         require_finite_squares(X, data.matrix.name)
         return RowsModel(X, data.constant, exact=True)
-    return GramModel(data.matrix.gram() + data.constant**2, d, exact=True)
+    K = data.matrix.gram()
+    K += data.constant**2
+    return GramModel(K, d, exact=True)
 
 
 def growing(

@@ -153,7 +153,7 @@ def recover_certified(
         unfinished = []
         for i, gain in zip(open_tasks, gained, strict=True):
             parts[i] *= _PART_OF_THE_GAP if gain < _POOR_GAIN else 1.0
-            if _error(proofs[i]) > tol and not (model.exact and gain < 1.001):
+            if _error(proofs[i]) > tol and not (model.exact and gain < 1.5):
                 unfinished.append((i, gain))
         open_tasks, gains = [i for i, _ in unfinished], [gain for _, gain in unfinished]
         left = max_passes - data.passes

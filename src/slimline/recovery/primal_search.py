@@ -56,6 +56,8 @@ def _minimise(task: Task, points: list[Point]) -> Floats:
     W = np.array([points[0].weights, *(point.weights - points[0].weights for point in points[1:])])
     V = np.array([points[0].values, *(point.values - points[0].values for point in points[1:])])
     scale = np.linalg.norm(W, axis=1)
+    if not np.isfinite(scale).all():
+        return np.asarray(np.eye(len(points))[0])
     apart = scale > _NOISE * scale[0]  # what is nearer is rounding, and would be blown up
     W, V, scale = W[apart] / scale[apart, None], V[apart] / scale[apart, None], scale[apart]
     # In orthonormal coordinates of the span the penalty is that of any small problem, with a handful of features.

@@ -148,7 +148,7 @@ def recover_naive(
         state.dual = dual
         state.best = Point(weights, F[:, j], data.values_error(float(np.linalg.norm(weights))))
         middle = prove(state.task, state.best, dual, data.row_bounds)
-        radius = (middle.radius + float(np.linalg.norm(weights - middle.weights))) * (1.0 + 1e-12)
+        radius = (middle.radius + float(np.linalg.norm(weights - middle.weights))) * (1.0 + 1e-9)
         proofs.append(Proof(weights, radius, middle.gap, relative(radius, state.best.norm)))
     history = [record(data, progress, proofs, model, begin)]
     if on_step is not None:

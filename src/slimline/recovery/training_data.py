@@ -80,10 +80,8 @@ class TrainingData:
         if self._squares is None:
             raise RuntimeError("the norms of the rows are known after the first pass of `normal`.")
         # Centring is done on the sums: what is rounded is |x| + |centre|, not |x - centre|.
-        centre = _relative_centre(self.matrix)
-        squares = self._squares.rows * (1.0 + 1e-6) + 1e-9 * centre**2
-        bounds: Floats = np.sqrt(squares + self.constant**2) + 2.0 * centre
-        return bounds
+        sizes = size_bounds(self._squares.rows, self.matrix, self.constant)
+        return sizes + 2.0 * relative_centre(self.matrix)
 
     @property
     def column_squares(self) -> Floats:
@@ -106,7 +104,41 @@ class TrainingData:
         )
 
 
-def _relative_centre(matrix: Any) -> float:
+def size_bounds(squares: Floats, matrix: Matrix, constant: float) -> Floats:
+    """Return upper bounds of the norms of rows, from their sums of squares as computed.
+
+    Parameters
+    ----------
+    squares : array of shape (n_samples,)
+        Sums of squares; of sparse rows they are differences of larger numbers.
+    matrix : Matrix
+        What they were computed of.
+    constant : float
+        Value of the constant column.
+
+    Returns
+    -------
+    sizes : array of shape (n_samples,)
+        Not below the norms; never 0, since squares may have underflowed.
+    """
+    whole = squares * (1.0 + 1e-6) + constant**2
+    lost = 8.0 * sum_error(matrix.shape[1] + 1) * np.square(np.sqrt(whole) + 2.0 * relative_centre(matrix))
+    return np.asarray(np.sqrt(whole + lost) + 1e-150)
+
+
+def relative_centre(matrix: Any) -> float:
+    """Return the norm of what is subtracted from a row, after scaling: products lose as much as with a row of it.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        Standardised or not.
+
+    Returns
+    -------
+    norm : float
+        0 where nothing is subtracted.
+    """
     if not isinstance(matrix, Standardised):
         return 0.0
     affine = matrix.affine

@@ -1,0 +1,31 @@
+"""All values of a narrow matrix as an array."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.data.matrix import Matrix
+from slimline.data.tiles import tiles
+
+
+def dense_copy(matrix: Matrix) -> NDArray[np.float64]:
+    """Return the values of a matrix, centred, scaled and filled as it is seen, in one pass.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        One whose values fit in memory.
+
+    Returns
+    -------
+    values : array of shape (n_samples, n_features), float64
+        A copy.
+    """
+    out = np.empty(matrix.shape)
+    for block, affine in matrix._pass("copy"):
+        for columns, values in tiles(block, affine, np.float64):
+            first = block.columns.start
+            out[block.rows, first + columns.start : first + columns.stop] = values
+        matrix._require_finite(out[block.rows], slice(None), block, affine)
+    return out
