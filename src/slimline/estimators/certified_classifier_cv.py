@@ -168,7 +168,7 @@ class CertifiedClassifierCV(CertifiedClassifier):
             warnings.warn(
                 f"{above} of {len(errors)} fits (penalties, folds and classes) did not reach a certified relative "
                 f"error of tol={self.tol:g} within max_passes={self.max_passes}; the worst has {max(errors):.2g}. What "
-                "would help: scale the data (standardize=True, or rows of norm 1), leave out the largest Cs, more passes.",
+                "would help: scale the data (standardize=True, or rows of norm 1), smaller Cs, more passes.",
                 ConvergenceWarning,
                 stacklevel=6,  # the line that called `fit`
             )
