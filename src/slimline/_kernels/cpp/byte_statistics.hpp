@@ -20,6 +20,8 @@ template <class S, size_t width> struct NarrowSums {
   typedef S bytes __attribute__((vector_size(step)));
   typedef int8_t mask __attribute__((vector_size(step)));
   typedef int16_t words __attribute__((vector_size(2 * step)));
+  typedef uint8_t counts __attribute__((vector_size(step)));      // sums of values that are too large are of no use,
+  typedef uint16_t residues __attribute__((vector_size(2 * step)));  // and must not overflow with a sign
 
   int16_t sum[width] = {}, squares[width] = {};
   int8_t nonzeros[width] = {}, absent[width] = {};  // read without a sign
@@ -34,7 +36,9 @@ template <class S, size_t width> struct NarrowSums {
       const mask gone = (mask)(z == code) & may;
       z = (bytes)((mask)z & ~gone);
       const words w = __builtin_convertvector(z, words);
-      s += w, q += w * w, n -= (mask)(z != bytes{}), a -= gone;
+      const residues u = (residues)w;
+      s = (words)((residues)s + u), q = (words)((residues)q + u * u);
+      n = (mask)((counts)n - (counts)(mask)(z != bytes{})), a = (mask)((counts)a - (counts)gone);
       large |= (mask)(z > bytes{} + S(15));
       if constexpr (S(-1) < S(0)) large |= (mask)(z < bytes{} + S(-15));
     };
