@@ -57,7 +57,19 @@ def test_sparse_data_cost_what_is_stored():
     full = choose_route(Shape(2000, 100_000, density=0.5), 2000, 1)
     assert thin.gram_seconds < full.gram_seconds
     assert thin.sketch_seconds < full.sketch_seconds
-    assert thin.method == "gram"
+    assert thin.direct_seconds < full.direct_seconds
+    assert thin.method == "direct"
+    assert full.method == "sketch"
+
+
+def test_rows_are_gone_through_where_that_is_cheapest():
+    square = open_matrix(np.ones((6000, 600), dtype=np.float32))  # what it holds is not looked at
+    assert choose_route(square, 6000, 1, n_components=150).method == "direct"
+    assert choose_route(square.standardised("mean", "std"), 6000, 1).direct_seconds == np.inf
+    assert choose_route(Shape(6000, 600), 6000, 1).direct_seconds == np.inf  # not in memory, as far as is known
+    huge = choose_route(Shape(10**7, 10**6, density=1e-4), 10**7, 1)
+    assert huge.direct_seconds == np.inf
+    assert huge.method == "sketch"
 
 
 def test_streams_of_rows_cost_two_passes_a_step():

@@ -18,7 +18,7 @@ from slimline.data.arguments import right_hand_sides, sample_weights
 from slimline.data.block import Block
 from slimline.data.finite import refuse_overflow, require_finite
 from slimline.data.gram import GramSum, gram_of_rows
-from slimline.data.progress import Listener, PassProgress
+from slimline.data.progress import Listener, PassCounter, PassProgress
 from slimline.data.sparse_shift import shifted
 from slimline.data.squares import Squares
 from slimline.data.statistics import ColumnStats, RunningStats
@@ -32,18 +32,6 @@ if TYPE_CHECKING:
     from slimline.data.standardised import Standardised
 
 FloatMatrix = NDArray[np.float64]
-
-
-class PassCounter:
-    """How many times the data went by; the views of a matrix share it."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.listener: Listener | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        # who listens stays here: another process has a screen of its own, and few functions can be sent to it
-        return {"count": self.count, "listener": None}
 
 
 class Matrix(ABC):

@@ -33,6 +33,18 @@ class PassProgress:
 Listener = Callable[[PassProgress], None]
 
 
+class PassCounter:
+    """How many times the data went by; the views of a matrix share it."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.listener: Listener | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # who listens stays here: another process has a screen of its own, and few functions can be sent to it
+        return {"count": self.count, "listener": None}
+
+
 class ProgressBar:
     """A listener that draws one bar a pass on the terminal (standard error), and nothing where there is none."""
 

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from slimline.data import Matrix
 from slimline.data.progress import ProgressBar
 from slimline.data.standardised import Standardised
+from slimline.data.stored_rows import has_stored_rows
 from slimline.errors import InvalidParameterError
 from slimline.estimators.callbacks import CallbackSupport, StepCallbacks
 from slimline.estimators.certified_fit import Fitting
@@ -43,9 +44,11 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         Loss of a sample.
     tol : float, default=1e-2
         Certified relative error ‖w - w*‖/‖w*‖ to stop at, for the worst class.
-    method : {"auto", "sketch", "gram"}, default="auto"
+    method : {"auto", "sketch", "gram", "direct"}, default="auto"
         "sketch" trains on a sketch; "gram" solves exactly through X Xᵀ, or through X itself where it has fewer columns
-        than rows; "auto" takes what a measured cost model says is faster.
+        than rows; "direct" goes through the rows themselves, as LIBLINEAR does, and proves what it found: for
+        sparse data, and arrays in memory that are not standardised;
+        "auto" takes what a measured cost model says is fastest.
     recovery : {"certified", "dual", "iterative", "naive"}, default="certified"
         How weights are brought back from the sketch; the last three are the published ways, for comparison.
     projection : str or projection transformer, default="auto"
@@ -157,7 +160,7 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         self._with_callbacks(type(self)._fit, X, y, sample_weight)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> None:
         matrix = as_matrix(self, X, reset=True, finite=bool(self.standardize))  # else the first pass looks
         if y is None and isinstance(X, Matrix):
             y = X.labels
@@ -170,32 +173,43 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
             matrix, weight = matrix.rows(kept), weight[kept]
             self.classes_, codes = class_labels(labels[kept])
         callbacks = StepCallbacks(self, X, y)
-        self._divide(labels, kept)
+        self._divide(labels, kept, groups)
         with _listening(matrix, self.verbose):
             self._train(matrix, codes, weight, callbacks)
         callbacks.end(X, y)
 
-    def _divide(self, labels: NDArray[Any], kept: NDArray[np.intp]) -> None:
+    def _divide(self, labels: NDArray[Any], kept: NDArray[np.intp], groups: Any) -> None:
         """Divide the rows into folds, where the classifier has any: before those of weight 0 are left out."""
 
     def _train(self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, callbacks: StepCallbacks) -> None:
         before = matrix.passes
-        factors = class_factors(self.class_weight, self.classes_, codes, weight)
-        s = weight * factors[codes]
-        require_weights(s)
-        seen = self._as_trained(matrix, weight)
-        data = TrainingData(seen, float(self.intercept_scaling) if self.fit_intercept else 0.0, s)
-        loss, penalty = loss_named(self.loss), 1.0 / float(self.C)
-        tasks = [Task(loss, sign, s, penalty) for sign in class_signs(codes, len(self.classes_))]
-        method = self.method if self.recovery == "certified" else "sketch"  # the published ways have no other
-        samples = effective_samples(weight)
-        self.route_ = choose_route(seen, samples, len(tasks), method, self.n_components, self.loss)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        fitting = Fitting(self.route_, self.recovery, self.projection, seed, float(self.tol), int(self.max_passes))
+        data, s, signs, fitting = self._prepared(matrix, codes, weight)
+        tasks = [Task(loss_named(self.loss), sign, s, 1.0 / float(self.C)) for sign in signs]
         outcome = fitting.outcome(data, tasks, lambda step: self._tell(step, callbacks))
         self._keep(data, outcome, before)
         if self.recovery == "certified":
             self._warn_if_open(outcome)
+
+    def _prepared(
+        self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, n_fits: int = 1
+    ) -> tuple[TrainingData, Floats, list[Floats], Fitting]:
+        """Return the data as they are trained on, the weight of each sample, the signs of each class, and the route."""
+        s = weight * class_factors(self.class_weight, self.classes_, codes, weight)[codes]
+        require_weights(s)
+        seen = self._as_trained(matrix, weight)
+        data = TrainingData(seen, float(self.intercept_scaling) if self.fit_intercept else 0.0, s)
+        signs = class_signs(codes, len(self.classes_))
+        method = self.method if self.recovery == "certified" else "sketch"  # the published ways have no other
+        if method == "direct" and not has_stored_rows(seen):
+            raise InvalidParameterError(
+                f'{matrix.name}: method="direct" needs rows that are sparse, or lie in memory one after the other as '
+                'float32 or float64, and are not standardised. Leave method="auto".'
+            )
+        samples = effective_samples(weight)
+        self.route_ = choose_route(seen, samples, n_fits * len(signs), method, self.n_components, self.loss)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        fitting = Fitting(self.route_, self.recovery, self.projection, seed, float(self.tol), int(self.max_passes))
+        return data, s, signs, fitting
 
     def _as_trained(self, matrix: Matrix, weight: Floats) -> Matrix:
         """Return the view that is trained on: standardised, if that is asked for."""
@@ -236,8 +250,10 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
             return
         reached = f"{worst:.2g}" if np.isfinite(worst) else "no finite value"
         help_ = ["scale the data (standardize=True, or rows of norm 1)", "a smaller C"]
+        if self.route_.method != "gram":
+            help_.append(f"more passes (max_passes is {self.max_passes})")
         if self.route_.method == "sketch":
-            help_ += [f"more passes (max_passes is {self.max_passes})", "more components"]
+            help_.append("more components")
         warnings.warn(
             f"the certified relative error after {outcome.history[-1].passes} passes is {reached}, and "
             f"tol={self.tol:g} was asked for. The weights may be better than that: the certificate is loose where C is "

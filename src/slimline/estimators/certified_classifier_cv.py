@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
-from sklearn.utils import check_random_state
 
 from slimline.data import Matrix
 from slimline.errors import InvalidParameterError
 from slimline.estimators.callbacks import StepCallbacks
 from slimline.estimators.certified_classifier import CertifiedClassifier
-from slimline.estimators.certified_fit import Fitting
-from slimline.estimators.certified_parameters import class_signs, effective_samples, require_weights
-from slimline.estimators.class_weights import class_factors
+from slimline.estimators.certified_parameters import check_parameters
 from slimline.estimators.path import FoldScores, most_tasks_at_once
-from slimline.planning import choose_route
-from slimline.recovery import Outcome, Task, TrainingData, certificate_of
+from slimline.recovery import Outcome, Task, certificate_of
 from slimline.solvers import loss_named
 
 Floats = NDArray[np.float64]
@@ -112,11 +108,34 @@ class CertifiedClassifierCV(CertifiedClassifier):
     #: The published ways of recovery are for comparison only.
     recovery = "certified"
 
-    def _divide(self, labels: NDArray[Any], kept: NDArray[np.intp]) -> None:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit every part of the rows and every penalty together, choose the best penalty, and keep its fit.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,)
+            Labels; may be left out for a `Matrix` that carries them.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights; rows of weight 0 are left out.
+        groups : array-like of shape (n_samples,), optional
+            For a splitter that keeps rows of a group together, such as scikit-learn's `GroupKFold`.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        check_parameters(self)
+        self._with_callbacks(type(self)._fit, X, y, sample_weight, groups)
+        return self
+
+    def _divide(self, labels: NDArray[Any], kept: NDArray[np.intp], groups: Any) -> None:
         splitter = check_cv(self.cv, labels, classifier=True)
         place = np.full(len(labels), -1, dtype=np.intp)
         place[kept] = np.arange(len(kept))
-        parts = splitter.split(np.zeros((len(labels), 1)), labels)
+        parts = splitter.split(np.zeros((len(labels), 1)), labels, groups)
         both = [[place[np.asarray(rows)] for rows in pair] for pair in parts]
         self._folds = [(train[train >= 0], test[test >= 0]) for train, test in both]
 
@@ -124,18 +143,9 @@ class CertifiedClassifierCV(CertifiedClassifier):
         before = matrix.passes
         self.Cs_ = penalties(self.Cs)
         folds = self.__dict__.pop("_folds")
-        s = weight * class_factors(self.class_weight, self.classes_, codes, weight)[codes]
-        require_weights(s)
-        seen = self._as_trained(matrix, weight)
-        data = TrainingData(seen, float(self.intercept_scaling) if self.fit_intercept else 0.0, s)
-        signs = class_signs(codes, len(self.classes_))
+        data, s, signs, fitting = self._prepared(matrix, codes, weight, len(self.Cs_) * (len(folds) + 1))
         per_fit = len(signs)
         tasks = self._tasks(signs, s, folds)
-        self.route_ = choose_route(
-            seen, effective_samples(weight), len(tasks), self.method, self.n_components, self.loss
-        )
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        fitting = Fitting(self.route_, "certified", self.projection, seed, float(self.tol), int(self.max_passes))
         at_once = max(per_fit, most_tasks_at_once(data.shape) // per_fit * per_fit)
         scores = FoldScores(get_scorer(self.scoring or "accuracy"), self.classes_, codes, weight, self.loss)
         whole: list[Outcome] = []

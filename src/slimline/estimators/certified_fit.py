@@ -6,13 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
-from slimline.errors import InvalidParameterError
-from slimline.estimators.make_projection import make_projection
-from slimline.estimators.random_projection import RandomProjection
+from slimline.estimators.make_projection import transformer_of
 from slimline.planning import Route
 from slimline.projections import Projection
 from slimline.recovery import (
@@ -21,6 +17,7 @@ from slimline.recovery import (
     Step,
     Task,
     TrainingData,
+    direct_model,
     exact_model,
     growing,
     recover_certified,
@@ -46,7 +43,7 @@ class Fitting:
     Parameters
     ----------
     route : Route
-        Sketch or Gram matrix.
+        Sketch, Gram matrix or the data themselves.
     recovery : str
         One of `RECOVERIES`.
     projection : str or transformer
@@ -79,10 +76,12 @@ class Fitting:
         Returns
         -------
         model : Model
-            Exact, or of a sketch.
+            Exact, of a sketch, or the rows themselves.
         """
         if self.route.method == "gram":
             return exact_model(data)
+        if self.route.method == "direct":
+            return direct_model(data)
         first = self.draw(data.shape[1], 0, self.route.n_components)
         return sketch_model(data, first, penalty=min(task.penalty for task in tasks))
 
@@ -122,6 +121,8 @@ class Fitting:
         if self.recovery == "dual":
             return recover_dual(data, tasks, model, on_step=on_step)
         limits: dict[str, Any] = {"tol": self.tol, "max_passes": most, "on_step": on_step}
+        if self.route.method == "direct":
+            return recover_certified(data, tasks, model, **limits)
         if self.recovery == "iterative":
             return recover_iterative(data, tasks, model, **limits)
         largest = min(_MOST_COMPONENTS * n, d, _SKETCH_BYTES // (4 * n))
@@ -165,14 +166,6 @@ def frozen_projection(projection: Any, n_features: int, n_components: int, seed:
     projection : Projection
         Of these sizes.
     """
-    if isinstance(projection, str):
-        transformer = make_projection(projection, n_components)
-    elif isinstance(projection, RandomProjection):
-        transformer = clone(projection).set_params(n_components=n_components)
-    else:
-        raise InvalidParameterError(
-            f"projection must be the name of a family or a projection transformer; got {projection!r}."
-        )
-    transformer.set_params(random_state=int(seed % (2**32)))
-    shape_only = np.broadcast_to(np.float32(0.0), (1, n_features))
-    return transformer.fit(shape_only).projection_
+    transformer = transformer_of(projection, n_components).set_params(random_state=int(seed % (2**32)))
+    frozen: Projection = transformer.projection_for((1, n_features))
+    return frozen

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from slimline.data import Matrix
 from slimline.errors import DataError, InvalidParameterError
+from slimline.estimators.scores import class_of_scores, log_probabilities, probabilities
 from slimline.estimators.validation import as_matrix
 from slimline.recovery import Certificate, TopFeatures, membership
 from slimline.recovery.rounding import sum_error
@@ -76,8 +76,7 @@ class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Of the class with the highest score.
         """
         scores = self.decision_function(X)
-        index = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[index])
+        return np.asarray(self.classes_[class_of_scores(scores)])
 
     @available_if(_requires_logistic)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
@@ -93,11 +92,7 @@ class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         probability : array of shape (n_samples, n_classes)
             One against the rest, made to sum to 1, where there are more than two.
         """
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
-        each = np.maximum(expit(scores), np.finfo(float).tiny)
-        return np.asarray(each / each.sum(axis=1, keepdims=True))
+        return probabilities(self.decision_function(X))
 
     @available_if(_requires_logistic)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Floats:
@@ -113,7 +108,7 @@ class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         log_probability : array of shape (n_samples, n_classes)
             Natural logarithms.
         """
-        return np.asarray(np.log(self.predict_proba(X)))
+        return log_probabilities(self.decision_function(X))
 
     # Claims ----------------------------------------------------------------------------------------
 

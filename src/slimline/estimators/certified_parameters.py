@@ -30,7 +30,7 @@ def check_parameters(estimator: Any) -> None:
             raise InvalidParameterError(f"{name} must be a number above 0; got {value!r}.")
         if not 1e-100 <= float(value) <= 1e100:
             raise InvalidParameterError(f"{name}={value!r} is beyond what can be computed with: take 1e-100 to 1e100.")
-    for name, choices in (("method", ("auto", "sketch", "gram")), ("recovery", RECOVERIES)):
+    for name, choices in (("method", ("auto", "sketch", "gram", "direct")), ("recovery", RECOVERIES)):
         if getattr(estimator, name) not in choices:
             raise InvalidParameterError(f"{name} must be one of {choices}; got {getattr(estimator, name)!r}.")
     r = estimator.n_components
@@ -42,8 +42,10 @@ def check_parameters(estimator: Any) -> None:
         or estimator.max_passes < 1
     ):
         raise InvalidParameterError(f"max_passes must be a whole number above 0; got {estimator.max_passes!r}.")
-    if estimator.recovery != "certified" and estimator.method == "gram":
-        raise InvalidParameterError(f'recovery={estimator.recovery!r} needs a sketch: it cannot go with method="gram".')
+    if estimator.recovery != "certified" and estimator.method not in ("auto", "sketch"):
+        raise InvalidParameterError(
+            f"recovery={estimator.recovery!r} needs a sketch: it cannot go with method={estimator.method!r}."
+        )
 
 
 def class_signs(codes: NDArray[np.intp], n_classes: int) -> list[Floats]:

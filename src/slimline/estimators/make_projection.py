@@ -6,6 +6,8 @@ from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
+from sklearn.base import clone
+
 from slimline.errors import InvalidParameterError
 from slimline.estimators.gaussian_projection import GaussianProjection
 from slimline.estimators.hadamard_projection import HadamardProjection
@@ -62,3 +64,28 @@ def make_projection(family: str = "auto", n_components: int | str = "auto", **pa
         raise InvalidParameterError(f'family must be "auto" or one of {", ".join(_FAMILIES)}; got {family!r}.')
     make, fixed = _FAMILIES[family]
     return make(n_components, **{**fixed, **parameters})
+
+
+def transformer_of(projection: Any, n_components: int) -> RandomProjection:
+    """Return the transformer that a name or another transformer stands for, with a number of components.
+
+    Parameters
+    ----------
+    projection : str or projection transformer
+        A name of `make_projection`, or a transformer, which is copied.
+    n_components : int
+        Number of components.
+
+    Returns
+    -------
+    transformer : RandomProjection
+        Not fitted.
+    """
+    if isinstance(projection, str):
+        return make_projection(projection, n_components)
+    if isinstance(projection, RandomProjection):
+        copied: RandomProjection = clone(projection).set_params(n_components=n_components)
+        return copied
+    raise InvalidParameterError(
+        f"projection must be the name of a family or a projection transformer; got {projection!r:.100}."
+    )

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from slimline.errors import InvalidParameterError
 from slimline.estimators.class_scores import ClassProjections, training_scores
 from slimline.estimators.random_projection import _seed
-from slimline.estimators.validation import as_matrix, class_labels, training_weights
+from slimline.estimators.validation import as_matrix, class_labels, training_weights, without_zero_weights
 from slimline.solvers.crammer_singer import CrammerSinger
 
 
@@ -118,10 +118,7 @@ class OneParameterClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         matrix = as_matrix(self, X, reset=True)
         classes, codes = class_labels(y, matrix.shape[0])
         weights = training_weights(sample_weight, matrix.shape[0])
-        if weights is not None and not weights.all():  # rows that do not count, and classes that only they have
-            kept = np.flatnonzero(weights)
-            matrix, weights = matrix.rows(kept), weights[kept]
-            classes, codes = class_labels(classes[codes[kept]])
+        matrix, classes, codes, weights = without_zero_weights(matrix, classes, codes, weights)
         costs = np.full(matrix.shape[0], float(self.C)) if weights is None else float(self.C) * weights
         seed = _seed(self.random_state)
         projections = ClassProjections(matrix.shape[1], int(self.n_components), seed, bool(self.fit_intercept))

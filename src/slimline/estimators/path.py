@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from slimline.estimators.scores import class_of_scores, probabilities
 from slimline.recovery import Outcome
 
 Floats = NDArray[np.float64]
@@ -82,17 +82,12 @@ class _KnownScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(values[:, 0] if values.shape[1] == 1 else values)
 
     def predict(self, rows: Any) -> NDArray[Any]:
-        scores = self.decision_function(rows)
-        return np.asarray(self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)])
+        return np.asarray(self.classes_[class_of_scores(self.decision_function(rows))])
 
     def predict_proba(self, rows: Any) -> Floats:
         if self._loss != "logistic":
             raise AttributeError(f'a score of probabilities needs loss="logistic"; this is loss={self._loss!r}.')
-        scores = self.decision_function(rows)
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
-        each = np.maximum(expit(scores), np.finfo(float).tiny)
-        return np.asarray(each / each.sum(axis=1, keepdims=True))
+        return probabilities(self.decision_function(rows))
 
     def __sklearn_is_fitted__(self) -> bool:
         return True

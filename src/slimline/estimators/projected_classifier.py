@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from slimline.data import Matrix
 from slimline.errors import InvalidParameterError
-from slimline.estimators.make_projection import make_projection
+from slimline.estimators.make_projection import transformer_of
 from slimline.estimators.random_projection import RandomProjection
-from slimline.estimators.validation import as_matrix, class_labels, training_weights
+from slimline.estimators.validation import as_matrix, class_labels, training_weights, without_zero_weights
 from slimline.projections import Identity, Projection
 
 Method = Callable[["ProjectedClassifier", Any], NDArray[Any]]
@@ -132,11 +132,7 @@ class ProjectedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     f"{type(inner).__name__} takes no sample_weight: leave it out, or choose another estimator."
                 )
             given = training_weights(sample_weight, matrix.shape[0])
-            assert given is not None
-            kept = np.flatnonzero(given)
-            if len(kept) < len(given):  # rows that do not count, and classes that only they have
-                matrix, given = matrix.rows(kept), given[kept]
-                classes, codes = class_labels(classes[codes[kept]])
+            matrix, classes, codes, given = without_zero_weights(matrix, classes, codes, given)
             weights = {"sample_weight": given}
         projection = self._choose(matrix)
         _seed_inner(inner, self.random_state)
@@ -264,17 +260,9 @@ class ProjectedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InvalidParameterError(
                 f'n_components must be "auto" or a whole number, 1 or more; got {n_components!r}.'
             )
-        transformer: RandomProjection
-        if given:
-            transformer = clone(self.projection).set_params(n_components=n_components)
-            if transformer.random_state is None:
-                transformer.set_params(random_state=self.random_state)
-        elif isinstance(self.projection, str):
-            transformer = make_projection(self.projection, n_components, random_state=self.random_state)
-        else:
-            raise InvalidParameterError(
-                f"projection must be the name of a family or a projection transformer; got {self.projection!r:.100}."
-            )
+        transformer = transformer_of(self.projection, n_components)
+        if transformer.random_state is None:
+            transformer.set_params(random_state=self.random_state)
         return transformer.projection_for(matrix.shape)
 
 

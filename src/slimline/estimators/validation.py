@@ -117,6 +117,31 @@ def training_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64] 
     return sample_weights(weights, n_samples)
 
 
+def without_zero_weights(
+    matrix: Matrix, classes: NDArray[Any], codes: NDArray[np.intp], weights: NDArray[np.float64] | None
+) -> tuple[Matrix, NDArray[Any], NDArray[np.intp], NDArray[np.float64] | None]:
+    """Leave out rows of weight 0, and the classes that only they have.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        Data.
+    classes, codes : arrays
+        As `class_labels` returns them.
+    weights : array of shape (n_samples,), or None
+        As `training_weights` returns them.
+
+    Returns
+    -------
+    matrix, classes, codes, weights
+        Of the rows that count.
+    """
+    if weights is None or weights.all():
+        return matrix, classes, codes, weights
+    kept = np.flatnonzero(weights)
+    return matrix.rows(kept), *class_labels(classes[codes[kept]]), weights[kept]
+
+
 def _require_finite(array: Any, name: str) -> None:
     """Raise scikit-learn's error for NaN and infinity."""
     values = array.data if sp.issparse(array) else array  # type: ignore[attr-defined]

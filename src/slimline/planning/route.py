@@ -1,4 +1,4 @@
-"""The cost model: sketch or Gram matrix, and how many components.
+"""The cost model: sketch, Gram matrix or the data themselves, and how many components.
 
 Times are those of the parts, from the shapes and from three measured speeds. All that depends on the
 number of samples takes the sum of the sample weights for it, so that a weight of 2 and a repeated row lead to the
@@ -8,9 +8,11 @@ same choice.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 from slimline.data import Matrix
 from slimline.data.standardised import Standardised
+from slimline.data.stored_rows import has_stored_rows
 from slimline.planning.machine import FLOAT32, FLOAT64, READ
 
 #: Steps that a well-chosen sketch takes to a certified error of 1e-2.
@@ -19,6 +21,12 @@ _STEPS = 4
 _SHARE = {8: 0.7, 4: 0.5, 2: 0.3, 1: 0.15}
 #: Seconds a stored value of a sparse matrix takes in a pass.
 _SPARSE_VALUE = 2e-9
+#: Seconds a stored value of a sparse matrix takes in an epoch of coordinate descent,
+_DESCENT_VALUE = 5e-9
+#: bytes of an array a second there, and the epochs that a fit takes.
+_DESCENT_READ, _EPOCHS = 1.2e10, 60.0
+#: The rows of sparse data may take this much memory, at 12 bytes a value.
+_DIRECT_BYTES = 4 << 30
 #: The Gram matrix may take this much memory.
 _GRAM_BYTES = 4 << 30
 #: And the sketch this much.
@@ -32,11 +40,11 @@ class Route:
     Parameters
     ----------
     method : str
-        "sketch" or "gram".
+        "sketch", "gram" or "direct".
     n_components : int
-        Components of the sketch; 0 for "gram".
-    sketch_seconds, gram_seconds : float
-        What the cost model expects of either.
+        Components of the sketch; 0 for the others.
+    sketch_seconds, gram_seconds, direct_seconds : float
+        What the cost model expects of each; infinity where it cannot be used.
     reason : str
         In words.
     """
@@ -45,6 +53,7 @@ class Route:
     n_components: int
     sketch_seconds: float
     gram_seconds: float
+    direct_seconds: float
     reason: str
 
 
@@ -67,7 +76,7 @@ def choose_route(
     n_tasks : int
         Problems that share the passes: classes.
     method : str
-        "auto", "sketch" or "gram": one that is asked for is taken.
+        "auto", "sketch", "gram" or "direct": one that is asked for is taken.
     n_components : int or "auto"
         Components of the sketch.
     loss : str
@@ -85,20 +94,29 @@ def choose_route(
     gram = _gram_seconds(matrix, n) + 2.0 * read * n_tasks**0.5 + 4.0 * solve
     rows = n > max(5000, r)
     model = 0.0 if rows else 0.5 * n * n * r / FLOAT32
-    small = n_tasks * 60.0 * n * r * 4.0 / READ if rows else 2.0 * solve
-    sketch = 2.0 * read + model + _STEPS * (_passes(matrix) * read * n_tasks**0.5 + small)
+    # With more samples than components the sketch contracts less, and its rows are gone through again and again.
+    small = n_tasks * 2.0 * _EPOCHS * n * r * 4.0 / _DESCENT_READ if rows else 2.0 * solve
+    steps = (2 if rows else 1) * _STEPS
+    sketch = 2.0 * read + model + steps * (_passes(matrix) * read * n_tasks**0.5 + small)
+    direct = _direct_seconds(matrix, n, n_tasks, read)
+    if 8.0 * min(n, d) * n > _GRAM_BYTES:
+        gram = inf
     if method != "auto":
         chosen, reason = method, "asked for"
-    elif 8.0 * min(n, d) * n > _GRAM_BYTES:
+    elif gram < inf and min(n, d) <= 400:
+        chosen, reason = "gram", "the problem is small"
+    elif direct < min(sketch, gram):
+        chosen, reason = "direct", "going through the rows themselves is expected to be cheaper than a sketch"
+    elif gram == inf:
         chosen, reason = "sketch", "the Gram matrix would take too much memory"
-    elif min(n, d) <= 400 or d <= r:
+    elif d <= r:
         chosen, reason = "gram", "the problem is small"
     else:
         chosen = "gram" if gram <= sketch else "sketch"
         reason = f"the cost model expects {sketch:.2g} s for the sketch and {gram:.2g} s for the Gram matrix"
     if chosen == "sketch" and r >= d:
         chosen, reason = "gram", "a sketch of as many components as there are features saves nothing"
-    return Route(chosen, r if chosen == "sketch" else 0, sketch, gram, reason)
+    return Route(chosen, r if chosen == "sketch" else 0, sketch, gram, direct, reason)
 
 
 def default_components(matrix: Matrix, samples: float, loss: str) -> int:
@@ -137,6 +155,19 @@ def _pass_seconds(matrix: Matrix, n: float) -> float:
     size = int(matrix.dtype.itemsize)
     seconds: float = cells * size / (READ * _SHARE.get(size, 0.5))
     return seconds
+
+
+def _direct_seconds(matrix: Matrix, n: float, n_tasks: int, read: float) -> float:
+    if not has_stored_rows(matrix):
+        return inf
+    cells = n * matrix.shape[1]
+    if matrix.density is None:
+        epoch = cells * int(matrix.dtype.itemsize) / _DESCENT_READ
+    else:
+        epoch = cells * matrix.density * _DESCENT_VALUE
+        if 12.0 * cells * matrix.density > _DIRECT_BYTES:
+            return inf
+    return float(n_tasks * _EPOCHS * epoch + 6.0 * read * n_tasks**0.5)
 
 
 def _passes(matrix: Matrix) -> int:

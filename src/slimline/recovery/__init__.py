@@ -3,6 +3,7 @@
 from slimline.recovery.build import exact_model, growing, sketch_model
 from slimline.recovery.certified import Outcome, Step, recover_certified
 from slimline.recovery.claims import Certificate, TopFeatures, certificate_of, membership
+from slimline.recovery.direct_model import direct_model
 from slimline.recovery.model import Model
 from slimline.recovery.published import recover_dual, recover_iterative, recover_naive
 from slimline.recovery.task import Task
@@ -17,6 +18,7 @@ __all__ = [
     "TopFeatures",
     "TrainingData",
     "certificate_of",
+    "direct_model",
     "exact_model",
     "growing",
     "membership",

@@ -6,13 +6,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from slimline.recovery.certificate import Proof, gap_parts, prove
 from slimline.recovery.dual_search import climb
 from slimline.recovery.hinge_margin import best_about_the_margin
 from slimline.recovery.model import Model
 from slimline.recovery.primal_search import lowest_in_span
+from slimline.recovery.step import next_points
 from slimline.recovery.task import DualPoint, Point, Progress, Task, start_of
 from slimline.recovery.training_data import TrainingData
 
@@ -21,6 +20,8 @@ _RECENT = 4
 #: The small problem is solved to this part of the gap of the full one, and to this part of it after a slow step: where
 #: the gap is far above the optimum itself, a part of it may say nothing.
 _PART_OF_THE_GAP = 3e-4
+#: The error is as the root of the gap: this part of the gap that should certify `tol` leaves room for the rounding.
+_ENOUGH = 0.3
 #: A step that makes the error smaller by less than this is poor: the sketch is improved,
 _POOR_GAIN = 1.6
 #: unless so many steps more would do.
@@ -140,8 +141,10 @@ def recover_certified(
     parts = [_PART_OF_THE_GAP] * len(tasks)
     idle = 0
     while open_tasks:
-        targets = [_target(progress[i], proofs[i], parts[i]) for i in open_tasks]
-        _take_step(data, [progress[i] for i in open_tasks], targets, model)
+        targets = [_target(progress[i], proofs[i], parts[i], tol if model.lossless else 0.0) for i in open_tasks]
+        states = [progress[i] for i in open_tasks]
+        for state, new in zip(states, next_points(data, states, model, targets), strict=True):
+            _move(data, state, new)
         before = [proofs[i] for i in open_tasks]
         for i in open_tasks:
             state = progress[i]
@@ -170,39 +173,19 @@ def recover_certified(
     return Outcome(progress, [proof for proof in proofs if proof is not None], history)
 
 
-def _target(state: Progress, proof: Proof | None, part: float) -> float:
-    """Return the gap that the small problem is solved to."""
-    gap = proof.gap if proof is not None else state.task.primal(state.best.weights, state.best.values)
-    return part * gap
+def _target(state: Progress, proof: Proof | None, part: float, tol: float) -> float:
+    """Return the gap that the small problem is solved to: no further than certifies `tol`, where that is known."""
+    if proof is None:
+        return part * state.task.primal(state.best.weights, state.best.values)
+    enough = _ENOUGH * min(tol / proof.relative_error, 1.0) ** 2 if proof.relative_error > 0.0 else 0.0
+    return max(part, enough) * proof.gap
 
 
-def _take_step(data: TrainingData, states: list[Progress], targets: list[float], model: Model) -> None:
-    """Solve the small problem of each task, multiply the data with all answers at once, and move the points."""
-    answers = []
-    for state, target in zip(states, targets, strict=True):
-        task, dual = state.task, state.dual
-        offset = dual.values - model.times(task.representer(dual.a), state.directions) / task.penalty
-        problem = task.small_problem(offset)
-        rows = task.rows
-        start = task.weights * dual.a
-        wanted = 0.0 if model.exact else target
-        solved = model.solve(problem, rows, state.directions, start if rows is None else start[rows], wanted)
-        a = task.loss.project(np.zeros(data.shape[0]))
-        a[slice(None) if rows is None else rows] = task.loss.project(solved / problem.weights)
-        answers.append(a)
-    B = np.column_stack([state.task.representer(a) for state, a in zip(states, answers, strict=True)])
-    W, F = data.normal(B)
-    for j, (state, a) in enumerate(zip(states, answers, strict=True)):
-        _move(data, state, a, B[:, j], W[:, j], F[:, j])
-
-
-def _move(data: TrainingData, state: Progress, a: np.ndarray, beta: np.ndarray, w: np.ndarray, f: np.ndarray) -> None:
+def _move(data: TrainingData, state: Progress, new: DualPoint) -> None:
+    """Move the points of a task, given a new dual one."""
     task = state.task
-    weights, values = w / task.penalty, f / task.penalty
-    error = data.values_error(float(np.linalg.norm(weights)))
-    new = DualPoint(weights, values, error, a=a, weights_error=data.weights_error(beta) / task.penalty)
-    change = beta - task.representer(state.dual.a)
-    state.directions.add(change, task.penalty * (values - state.dual.values))
+    change = task.representer(new.a) - task.representer(state.dual.a)
+    state.directions.add(change, task.penalty * (new.values - state.dual.values))
     state.dual = climb(task, state.dual, new, data.row_bounds)
     candidates: list[Point] = [state.best, *state.recent, new]
     if state.dual is not new:

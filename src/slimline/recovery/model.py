@@ -25,8 +25,10 @@ class Model(ABC):
 
     #: Components of the sketch, or features where nothing was sketched.
     n_components: int
-    #: Whether it is the data themselves, to rounding.
+    #: Whether it is the data themselves, to rounding, and small problems are solved to rounding.
     exact: bool
+    #: Whether what is left of the gap of a small problem is what is left of the full one's.
+    lossless = False
 
     @abstractmethod
     def times(self, beta: Floats, directions: Directions) -> Floats:

@@ -39,9 +39,9 @@ def lowest_in_span(task: Task, points: list[Point]) -> Point:
     objectives = [task.primal(point.weights, point.values) for point in points]
     best = int(np.argmin(objectives))
     usable = [point for point in points if point.norm > 0.0]
-    if len(usable) < 1:
+    if not usable:
         return points[best]
-    factors = _minimise(task, usable)
+    factors = _minimise(task, usable, objectives[best])
     candidate = combination(usable, factors)
     # Nearly parallel points can have huge factors, which rounding then eats.
     sound = float(np.abs(factors) @ [point.norm for point in usable]) <= candidate.norm / _NOISE
@@ -50,8 +50,8 @@ def lowest_in_span(task: Task, points: list[Point]) -> Point:
     return points[best]
 
 
-def _minimise(task: Task, points: list[Point]) -> Floats:
-    """Return the factors of the points in the combination of the lowest objective."""
+def _minimise(task: Task, points: list[Point], lowest: float) -> Floats:
+    """Return the factors of the points in the combination of the lowest objective; theirs are not below `lowest`."""
     # Near the end all points are nearly the same: their differences to the first are what spans the rest.
     W = np.array([points[0].weights, *(point.weights - points[0].weights for point in points[1:])])
     V = np.array([points[0].values, *(point.values - points[0].values for point in points[1:])])
@@ -67,7 +67,6 @@ def _minimise(task: Task, points: list[Point]) -> Floats:
     used = task.weights > 0
     features = np.ascontiguousarray((V.T @ change)[used])
     problem = task.small_problem(np.zeros(len(task.labels)))
-    lowest = min(task.primal(point.weights, point.values) for point in points)
     target = _PART_OF_THE_OBJECTIVE * lowest
     weights = None
     finest = min(_PART_OF_THE_CORNERS * lowest / float(task.weights.sum()), 0.1)

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from slimline.projections import Projection
 from slimline.recovery.certificate import Proof, prove, relative
 from slimline.recovery.certified import Outcome, Step, record
-from slimline.recovery.directions import Directions
 from slimline.recovery.model import Model
-from slimline.recovery.task import DualPoint, Point, Progress, Task, start_of
+from slimline.recovery.step import next_points
+from slimline.recovery.task import Point, Task, start_of
 from slimline.recovery.training_data import TrainingData
 
 Floats = NDArray[np.float64]
@@ -62,7 +62,7 @@ def recover_iterative(
     proofs: list[Proof | None] = [None] * len(tasks)
     history: list[Step] = []
     while True:
-        new = _dual_points(data, progress, model)
+        new = next_points(data, progress, model, corrected=False)
         for i, (state, point) in enumerate(zip(progress, new, strict=True)):
             state.best = state.dual = point
             proofs[i] = prove(state.task, point, point, data.row_bounds)
@@ -134,7 +134,7 @@ def recover_naive(
     """
     begin = time.perf_counter()
     progress = [start_of(task, *data.shape) for task in tasks]
-    duals = _dual_points(data, progress, model)
+    duals = next_points(data, progress, model, corrected=False)
     W = np.zeros((data.shape[1] + 1, len(tasks)))
     for j, (state, dual) in enumerate(zip(progress, duals, strict=True)):
         beta = state.task.representer(dual.a) / state.task.penalty
@@ -154,27 +154,3 @@ def recover_naive(
     if on_step is not None:
         on_step(history[-1])
     return Outcome(progress, [proof for proof in proofs if proof is not None], history)
-
-
-def _dual_points(data: TrainingData, progress: list[Progress], model: Model) -> list[DualPoint]:
-    nothing = Directions(data.shape[0])
-    answers = []
-    for state in progress:
-        task, dual = state.task, state.dual
-        offset = dual.values - model.times(task.representer(dual.a), nothing) / task.penalty
-        problem, rows = task.small_problem(offset), task.rows
-        start = task.weights * dual.a
-        solved = model.solve(problem, rows, nothing, start if rows is None else start[rows], 0.0)
-        a = task.loss.project(np.zeros(data.shape[0]))
-        a[slice(None) if rows is None else rows] = task.loss.project(solved / problem.weights)
-        answers.append(a)
-    B = np.column_stack([state.task.representer(a) for state, a in zip(progress, answers, strict=True)])
-    W, F = data.normal(B)
-    points = []
-    for j, (state, a) in enumerate(zip(progress, answers, strict=True)):
-        penalty = state.task.penalty
-        weights = W[:, j] / penalty
-        error = data.values_error(float(np.linalg.norm(weights)))
-        lost = data.weights_error(B[:, j]) / penalty
-        points.append(DualPoint(weights, F[:, j] / penalty, error, a=a, weights_error=lost))
-    return points

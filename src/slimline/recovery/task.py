@@ -154,6 +154,8 @@ class Progress:
         What is known exactly of the Gram matrix.
     recent : list of Point
         The newest points, whose span is searched.
+    untouched : bool
+        Whether no step has been taken yet.
     """
 
     task: Task
@@ -161,6 +163,7 @@ class Progress:
     dual: DualPoint
     directions: Directions
     recent: list[Point] = field(default_factory=list)
+    untouched: bool = True
 
 
 def start_of(task: Task, n_samples: int, n_features: int) -> Progress:

@@ -5,5 +5,16 @@ from slimline.solvers.losses import LOSSES, Loss, loss_named
 from slimline.solvers.problem import SmallProblem, Solution
 from slimline.solvers.rows_features import Rows
 from slimline.solvers.rows_form import solve_rows
+from slimline.solvers.sparse_features import SparseRows
 
-__all__ = ["LOSSES", "Loss", "Rows", "SmallProblem", "Solution", "loss_named", "solve_gram", "solve_rows"]
+__all__ = [
+    "LOSSES",
+    "Loss",
+    "Rows",
+    "SmallProblem",
+    "Solution",
+    "SparseRows",
+    "loss_named",
+    "solve_gram",
+    "solve_rows",
+]

@@ -11,6 +11,7 @@ hinge has diag = 1/(2s) and no upper bound.
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from slimline._kernels import _native
@@ -30,7 +31,7 @@ class Descent(NamedTuple):
 
 
 def descend_rows(
-    Z: NDArray[Any],
+    Z: Any,
     y: Floats,
     q: Floats,
     diag: Floats,
@@ -39,6 +40,7 @@ def descend_rows(
     a: Floats,
     v: Floats,
     *,
+    constant: float = 0.0,
     max_epochs: int,
     tolerance: float,
     seed: int,
@@ -47,9 +49,9 @@ def descend_rows(
 
     Parameters
     ----------
-    Z : ndarray of shape (n, r), float32 or float64
-        Rows one after the other in memory; they may lie apart, as in a view of some columns. Float32 rows are worked
-        on in float32 as far as that reaches the tolerance.
+    Z : ndarray or CSR matrix of shape (n, r), float32 or float64
+        Rows one after the other in memory; they may lie apart, as in a view of some columns. Float32 rows of an array
+        are worked on in float32 as far as that reaches the tolerance.
     y, q, diag, upper : ndarray of shape (n,), float64
         The problem: labels of ±1, offsets, curvatures of 0 or more, upper bounds that may be infinite.
     lam : float
@@ -58,6 +60,8 @@ def descend_rows(
         Where to start, between the bounds; where the descent ended, in place.
     v : ndarray of shape (r,), float64
         Must be Zᵀ(y∘a)/λ at the start (zeros for a = 0), and is so in float64 at the end, in place.
+    constant : float
+        Other than 0: the value of one column more, behind those of Z; v is then longer by one.
     max_epochs : int
         The most epochs to run, 1 or more.
     tolerance : float
@@ -70,10 +74,19 @@ def descend_rows(
     Descent
         Epochs and largest projected gradient.
     """
-    _require_rows(Z, "Z")
-    _require_problem(len(Z), y, q, diag, upper, lam, a, max_epochs, tolerance, seed)
-    _require_vector(v, Z.shape[1], "v")
-    return Descent(*_native.descend_rows(Z, y, q, diag, upper, lam, a, v, max_epochs, tolerance, seed))
+    sparse = sp.issparse(Z)
+    if not sparse:
+        _require_rows(Z, "Z")
+    elif Z.format != "csr" or Z.dtype not in (np.float32, np.float64) or 0 in Z.shape:
+        raise InvalidParameterError("Z must be a CSR matrix of float32 or float64, with a row and a column at least.")
+    if not np.isfinite(constant):
+        raise InvalidParameterError(f"constant must be finite, not {constant}.")
+    _require_problem(Z.shape[0], y, q, diag, upper, lam, a, max_epochs, tolerance, seed)
+    _require_vector(v, Z.shape[1] + (constant != 0.0), "v")
+    problem = (constant, y, q, diag, upper, lam, a, v, max_epochs, tolerance, seed)
+    if sparse:
+        return Descent(*_native.descend_sparse(Z.indptr, Z.indices, Z.data, *problem))
+    return Descent(*_native.descend_rows(Z, *problem))
 
 
 def descend_gram(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.solvers.coordinate_descent import descend_gram
-from slimline.solvers.gram_hinge import solve_hinge
+from slimline.solvers.gram_descent import solve_hinge
 from slimline.solvers.line_search import smallest_along
 from slimline.solvers.losses import Hinge, Squared, SquaredHinge
 from slimline.solvers.positive_definite import solve_shifted

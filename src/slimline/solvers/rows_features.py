@@ -66,6 +66,17 @@ class Rows:
         part *= root.astype(part.dtype)[:, None]
         return np.asarray((part.T @ part).astype(np.float64, copy=False))
 
+    def for_descent(self) -> tuple[NDArray[Any], float]:
+        """Return the rows as coordinate descent takes them, and the constant behind them; Z itself where it will do."""
+        if self._out is None and self._beside.shape[1] == 0:
+            return self.Z, self.constant
+        return self.array(), 0.0
+
+    def gram(self, rows: NDArray[np.intp]) -> Floats:
+        """Return the Gram matrix of some rows, in float64."""
+        part = self.array(rows).astype(np.float64, copy=False)
+        return np.asarray(part @ part.T)
+
     def array(self, rows: Any = slice(None)) -> NDArray[Any]:
         """Return the features of some rows as a new array.
 

@@ -6,25 +6,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.solvers.line_search import smallest_along
-from slimline.solvers.losses import Hinge
+from slimline.solvers.losses import Hinge, SquaredHinge
 from slimline.solvers.positive_definite import solve_shifted
 from slimline.solvers.problem import SmallProblem, Solution
+from slimline.solvers.rows_descent import solve_by_descent
 from slimline.solvers.rows_features import Rows
-from slimline.solvers.rows_hinge import solve_hinge_rows
+from slimline.solvers.sparse_features import SparseRows
 
 Floats = NDArray[np.float64]
 _MOST_STEPS = 200
 _MOST_INNER_STEPS = 500
 #: Up to so many components the Hessian is made and factored.
 _DIRECT_COMPONENTS = 768
+#: Rounds of coordinate descent, of 50 epochs at most, before Newton steps by conjugate gradients take over.
+_DESCENT_ROUNDS = 4
 
 
-def solve_rows(features: Rows, problem: SmallProblem, start: Floats | None = None, target_gap: float = 0.0) -> Solution:
+def solve_rows(
+    features: Rows | SparseRows, problem: SmallProblem, start: Floats | None = None, target_gap: float = 0.0
+) -> Solution:
     """Solve the small problem from the rows of its features.
 
     Parameters
     ----------
-    features : Rows
+    features : Rows or SparseRows
         Z.
     problem : SmallProblem
         Loss, labels, weights, penalty and offset.
@@ -39,7 +44,11 @@ def solve_rows(features: Rows, problem: SmallProblem, start: Floats | None = Non
         With weights.
     """
     if isinstance(problem.loss, Hinge):
-        return solve_hinge_rows(features, problem, start, target_gap)
+        return solve_by_descent(features, problem, start, target_gap)
+    if isinstance(problem.loss, SquaredHinge) and features.shape[1] > _DIRECT_COMPONENTS:
+        # An epoch costs little more than a product and gains far more, until C is large for the data.
+        found = solve_by_descent(features, problem, start, target_gap, _DESCENT_ROUNDS)
+        return found if found.gap <= target_gap else solve_smooth_rows(features, problem, found.weights, target_gap)
     weights = None
     if start is not None and start.any():
         weights = features.transposed_times(problem.labels * problem.projected(start)) / problem.penalty
@@ -47,13 +56,13 @@ def solve_rows(features: Rows, problem: SmallProblem, start: Floats | None = Non
 
 
 def solve_smooth_rows(
-    features: Rows, problem: SmallProblem, start: Floats | None = None, target_gap: float = 0.0
+    features: Rows | SparseRows, problem: SmallProblem, start: Floats | None = None, target_gap: float = 0.0
 ) -> Solution:
     """Solve the small problem with a smooth loss by Newton steps, each with an exact line search.
 
     Parameters
     ----------
-    features : Rows
+    features : Rows or SparseRows
         Z.
     problem : SmallProblem
         Loss, labels, weights, penalty and offset.
@@ -108,7 +117,7 @@ def solve_smooth_rows(
     return Solution(problem.projected(s * loss.dual(y * values)), values, v, gap, steps)
 
 
-def _newton_direction(features: Rows, curvature: Floats, penalty: float, gradient: Floats) -> Floats:
+def _newton_direction(features: Rows | SparseRows, curvature: Floats, penalty: float, gradient: Floats) -> Floats:
     """Return -(λI + Zᵀ H Z)⁻¹ gradient, exactly for few components, else by conjugate gradients to a tenth."""
     r = features.shape[1]
     if r <= _DIRECT_COMPONENTS:

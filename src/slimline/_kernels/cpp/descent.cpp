@@ -1,109 +1,54 @@
-// Dual coordinate descent (Hsieh, Chang, Lin, Keerthi, Sundararajan 2008): each coordinate in turn is set to its best value,
-// in an order shuffled anew in every epoch; coordinates that seem settled at a bound are left out ("shrinking") until the
-// others are done, and the last epoch looks at all.
-#include "descent.hpp"
+// Coordinate descent over the rows of an array.
+#include "descent_loop.hpp"
 
 #include "descent_vectors.hpp"
-#include "shuffle.hpp"
 #include "table.hpp"
 
 namespace slimline::SLIMLINE_ISA {
 namespace {
 
-constexpr double infinity = __builtin_huge_val();
-SLIMLINE_INLINE double larger(double a, double b) { return a > b ? a : b; }
-SLIMLINE_INLINE double smaller(double a, double b) { return a < b ? a : b; }
-
-template <class V> double length(const V* v, size_t width) {
-  double sum = 0;
-  for (size_t j = 0; j < width; j++) sum += double(v[j]) * double(v[j]);
-  return __builtin_sqrt(sum);
-}
-
-// Visits between the fetch of a coordinate and its use. A short row is fetched as early: its neighbour's products are done
-// before it could arrive. Of a long one, that would put more on the way than the CPU can wait for.
-constexpr size_t ahead = 8;
+// A short row is fetched as early as its coordinate: its neighbour's products are done before it could arrive. Of a long
+// one, that would put more on the way than the CPU can wait for; each of its lines is fetched while the row before is read.
 constexpr size_t short_row = 512;  // bytes
 
-template <class T> SLIMLINE_INLINE void fetch_early(const Coordinate* c, const T* row, size_t width) {
-  __builtin_prefetch(c, 1);
-  __builtin_prefetch((const char*)(c + 1) - 1, 1);
-  if (width * sizeof(T) > short_row) return;
-  for (size_t b = 0; b < width * sizeof(T); b += 64) __builtin_prefetch((const char*)row + b);
-}
+template <class T, class V> struct Rows {
+  static constexpr bool joined = true;
+  const T* first;
+  ptrdiff_t stride;
+  size_t width;
+  double constant;
+
+  SLIMLINE_INLINE const T* at(size_t i) const { return first + ptrdiff_t(i) * stride; }
+  SLIMLINE_INLINE void fetch(size_t i) const {
+    if (width * sizeof(T) > short_row) return;
+    for (size_t b = 0; b < width * sizeof(T); b += 64) __builtin_prefetch((const char*)at(i) + b);
+  }
+  SLIMLINE_INLINE double times(size_t i, const V* v, size_t next) const {
+    const double sum = dot(at(i), v, at(next), width);
+    return constant == 0 ? sum : sum + constant * double(v[width]);
+  }
+  SLIMLINE_INLINE void add(double amount, size_t i, V* v) const {
+    add_row(amount, at(i), v, width);
+    if (constant != 0) v[width] = V(double(v[width]) + amount * constant);
+  }
+  SLIMLINE_INLINE bool holds_well(double amount) const { return holds<V>(amount); }
+  SLIMLINE_INLINE double add_and_times(double amount, size_t i, V* v, size_t other, size_t next) const {
+    const double sum = add_and_dot(amount, at(i), v, at(other), at(next), width);
+    if (constant == 0) return sum;
+    v[width] = V(double(v[width]) + amount * constant);
+    return sum + constant * double(v[width]);
+  }
+};
 
 template <class T, class V>
-Descent descend_rows(const Matrix& z, double lam, Coordinate* coordinates, size_t count, void* state, uint32_t* order, const Effort& effort) {
-  const T* const first = (const T*)z.data;
-  V* const v = (V*)state;
-  const auto row = [&](size_t place) { return first + ptrdiff_t(order[place]) * z.stride; };
-  const Key key = key_of(effort.seed);
-  Descent done{0, 0, 0.0, 0.0, false};
-  for (size_t i = 0; i < count; i++) order[i] = uint32_t(i);
-  size_t active = count;
-  double low = -infinity, high = infinity;  // gradients beyond these settle a coordinate at its bound
-  while (done.epochs < effort.epochs) {
-    if (done.epochs + 1 == effort.epochs) active = count, low = -infinity, high = infinity;  // the last looks at all
-    const bool whole = active == count;
-    shuffle(order, active, effort.first_epoch + done.epochs, key);
-    const uint64_t steps_before = done.steps;
-    double most = 0, least = 0;  // of the projected gradients
-    double value = 0;            // row · v, where a step before has left it behind
-    bool known = false;
-    for (size_t s = 0; s < active; s++) {
-      if (s + ahead < active) fetch_early(coordinates + order[s + ahead], row(s + ahead), z.width);
-      const size_t i = order[s];
-      Coordinate& c = coordinates[i];
-      const size_t after = s + 1 < active ? s + 1 : s;
-      if (!known) value = dot(row(s), v, row(after), z.width);
-      known = false;
-      const double gradient = c.sign * value + c.linear + c.diag * c.a;
-      if (!(__builtin_fabs(gradient) < infinity)) {
-        done.overflow = true;
-        return done;
-      }
-      const bool at_zero = c.a <= 0, at_upper = c.a >= c.upper;
-      if ((at_zero && gradient > high) || (at_upper && gradient < low)) {
-        active--;
-        order[s] = order[active];
-        order[active] = uint32_t(i);
-        s--;
-        continue;
-      }
-      if ((at_zero && gradient >= 0) || (at_upper && gradient <= 0)) continue;
-      most = larger(most, gradient);
-      least = smaller(least, gradient);
-      // without curvature the quotient is infinite, and the bound decides
-      const double next = smaller(larger(c.a - gradient / c.curvature, 0.0), c.upper);
-      const double amount = c.sign * (next - c.a) / lam;
-      if (!(next < infinity) || next == c.a || !(__builtin_fabs(amount) < infinity)) continue;
-      c.a = next;
-      done.steps++;
-      if (!(c.curvature > c.diag)) continue;  // a row of zeros
-      known = after != s && holds<V>(amount);
-      if (known) value = add_and_dot(amount, row(s), v, row(after), row(s + 2 < active ? s + 2 : s), z.width);
-      else add_row(amount, row(s), v, z.width);
-    }
-    done.epochs++;
-    done.violation = larger(most, 0.0 - least);
-    done.magnitude = __builtin_sqrt(effort.largest_square) * length(v, z.width);
-    if (!(done.magnitude < infinity)) {
-      done.overflow = true;
-      return done;
-    }
-    const bool settled = done.violation <= larger(effort.tolerance, effort.floor * done.magnitude) || done.steps == steps_before;
-    if (settled && whole) break;
-    if (settled) active = count;
-    high = !settled && most > 0 ? most : infinity;
-    low = !settled && least < 0 ? least : -infinity;
-  }
-  return done;
+Descent descend_rows(const Matrix& z, double lam, Coordinate* coordinates, size_t count, void* v, uint32_t* order, const Effort& effort) {
+  return descend(Rows<T, V>{(const T*)z.data, z.stride, z.width, z.constant}, lam, coordinates, count, (V*)v, order, effort);
 }
 
 template <class T> void squares(const Matrix& z, size_t rows, double* out) {
   for (size_t i = 0; i < rows; i++) {
     const T* row = (const T*)z.data + ptrdiff_t(i) * z.stride;
-    out[i] = square_norm(row, z.width);
+    out[i] = square_norm(row, z.width) + z.constant * z.constant;
   }
 }
 
@@ -113,6 +58,7 @@ template <class T> void combine(const Matrix& z, size_t rows, const double* weig
   size_t found = 0;
   for (size_t i = 0; i < rows; i++) {
     if (weight[i] == 0) continue;
+    if (z.constant != 0) out[z.width] += weight[i] * z.constant;
     row[found] = (const T*)z.data + ptrdiff_t(i) * z.stride;
     amount[found] = weight[i];
     if (++found < combined_rows) continue;

@@ -19,11 +19,15 @@ struct Coordinate {
   double curvature;  // K_ii / lam + diag
 };
 
-// Rows of Z, or of K; `width` elements each, `stride` apart.
+// Rows of Z, or of K: `width` elements each, `stride` apart. Of a sparse Z, `data` are the stored values, with their columns
+// and with where each row begins among them. A constant other than 0 is one element more of every row, its last.
 struct Matrix {
   const void* data;
   ptrdiff_t stride;
-  size_t width;
+  size_t width;  // the constant not counted
+  const void* index = nullptr;
+  const void* pointer = nullptr;
+  double constant = 0;
 };
 
 struct Effort {
@@ -49,6 +53,7 @@ constexpr size_t gram_padded(size_t count) { return (count + gram_block - 1) / g
 
 // In the precision of the matrix, or in float64 ("wide"): `v` is Z^T (y a) / lam, moved along; `product` is K (y a) / lam at
 // the start, and `scratch` has room for 3 numbers a coordinate, padded. `order` is scratch of one entry a coordinate.
+// A sparse matrix has `rows_wide`, `squares` and `combine` alone.
 struct DescentKernels {
   using Rows = Descent(const Matrix&, double lam, Coordinate*, size_t count, void* v, uint32_t* order, const Effort&);
   using Gram = Descent(const Matrix&, double lam, Coordinate*, size_t count, const double* product, void* scratch, uint32_t* order, const Effort&);

@@ -19,6 +19,7 @@ const Kernels& table() {
     add_genotype_kernels(t);
     add_descent_kernels(t);
     add_descent_gram_kernels(t);
+    add_descent_sparse_kernels(t);
     return t;
   }();
   return built;

@@ -15,6 +15,7 @@ void add_byte_kernels(Kernels&);
 void add_genotype_kernels(Kernels&);
 void add_descent_kernels(Kernels&);
 void add_descent_gram_kernels(Kernels&);
+void add_descent_sparse_kernels(Kernels&);
 
 const Kernels& table();
 

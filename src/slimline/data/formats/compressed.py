@@ -97,6 +97,7 @@ class CompressedMatrix(NamedMatrix):
         names.require_fit(self.shape, str(store))
         self._lines, self._width = self.shape if by_row else self.shape[::-1]
         self._indptr = self._checked(np.asarray(group["indptr"][...]), data.shape, indices.shape)
+        self.density = int(self._indptr[-1]) / max(shape[0] * shape[1], 1)
         narrow = indices.dtype.itemsize < 4 or indices.dtype == np.int32
         self._index_type = np.dtype(np.int32 if narrow else np.int64)
         # half a block: what is read to the end of a chunk, and SciPy, hold some more

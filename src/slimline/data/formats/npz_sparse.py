@@ -49,6 +49,7 @@ class NpzSparseMatrix(Matrix):
         native = self._data.dtype.newbyteorder("=")
         super().__init__(shape, native if native in KERNEL_TYPES else np.float64, archive.file.path.name)
         self.whole_columns = layout == "csc"
+        self.density = int(indptr[-1]) / max(shape[0] * shape[1], 1)
         self._archive, self._layout, self._indptr, self._labels = archive, layout, indptr, labels
 
     def blocks(self, whole_columns: bool = False) -> Iterator[Block]:

@@ -42,6 +42,7 @@ class SvmlightMatrix(Matrix):
         super().__init__((index.labels.size, n_features), np.float64, text.file.path.name)
         self._text, self._index, self._base = text, index, base
         self._index_type = np.dtype(np.int32 if n_features < 2**31 else np.int64)
+        self.density = self.nonzeros / max(self.shape[0] * n_features, 1)
         self._counter.count = 1  # finding the rows went through all of the text
 
     def blocks(self, whole_columns: bool = False) -> Iterator[Block]:

@@ -1,0 +1,87 @@
+"""The rows of a matrix as they are stored, for work that visits them one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from slimline.data.formats.dense import DenseMatrix
+from slimline.data.matrix import Matrix
+from slimline.data.row_view import RowView
+from slimline.data.standardised import Standardised
+
+
+def has_stored_rows(matrix: Matrix) -> bool:
+    """Say whether rows can be had as they are: sparse, or an array in memory, and neither centred nor scaled.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        X.
+
+    Returns
+    -------
+    has : bool
+        Whether `stored_rows` can be called.
+    """
+    if isinstance(matrix, Standardised):
+        return False
+    return matrix.density is not None or _array_of(matrix) is not None
+
+
+def stored_rows(matrix: Matrix) -> Any:
+    """Return the rows, in one pass, which refuses what is not finite.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        One that `has_stored_rows`.
+
+    Returns
+    -------
+    rows : array or CSR array of shape (n_samples, n_features), float32 or float64
+        Copied only where they do not lie in memory like that. No place of a sparse one is stored twice.
+    """
+    array = _array_of(matrix)
+    if array is None:
+        return _sparse_rows(matrix)
+    matrix.dot(np.zeros((matrix.shape[1], 1)))
+    return array[matrix._index] if isinstance(matrix, RowView) else array
+
+
+def _array_of(matrix: Matrix) -> NDArray[Any] | None:
+    """Return the array behind a matrix, all of its rows, where these lie in memory one after the other."""
+    base = matrix._base if isinstance(matrix, RowView) else matrix
+    if type(base) is not DenseMatrix or base._missing is not None:
+        return None
+    array = base._array
+    by_rows = array.strides[1] == array.itemsize and array.strides[0] >= array.shape[1] * array.itemsize
+    fits = array.dtype in (np.float32, np.float64) and array.dtype.isnative and array.flags.aligned
+    return array if by_rows and fits and not _is_mapped(array) else None
+
+
+def _is_mapped(array: Any) -> bool:
+    """Say whether an array lies in a file, which may be larger than memory."""
+    while array is not None and not isinstance(array, np.memmap):
+        array = getattr(array, "base", None)
+    return array is not None
+
+
+def _sparse_rows(matrix: Matrix) -> Any:
+    parts, rows = [], []
+    for block, affine in matrix._pass("copy"):
+        assert sp.issparse(block.values)
+        part = block.values.tocsr()  # type: ignore[attr-defined]
+        narrow = part.dtype == np.float32 or part.dtype.itemsize < 4
+        part = part.astype(np.float32 if narrow else np.float64, copy=matrix.reads_ahead)
+        matrix._require_finite(part.data, slice(None), block, affine)
+        parts.append(part)
+        rows.append(np.arange(matrix.shape[0])[block.rows])
+    if parts[0].shape[1] < matrix.shape[1]:
+        whole, order = sp.hstack(parts, format="csr"), rows[0]
+    else:
+        whole, order = parts[0] if len(parts) == 1 else sp.vstack(parts, format="csr"), np.concatenate(rows)
+    return whole if (np.diff(order) == 1).all() else whole[np.argsort(order)]
