@@ -52,7 +52,12 @@ class Settings:
     seed: int = 0
 
 
-def run_suite(cases: Sequence[Case], settings: Settings, watch: Watcher | None = None) -> Iterator[CaseResult]:
+def run_suite(
+    cases: Sequence[Case],
+    settings: Settings,
+    watch: Watcher | None = None,
+    run: Callable[..., CaseResult] | None = None,
+) -> Iterator[CaseResult]:
     """Run the cases one after the other, and yield each as soon as it is done.
 
     Parameters
@@ -63,6 +68,8 @@ def run_suite(cases: Sequence[Case], settings: Settings, watch: Watcher | None =
         How.
     watch : callable, optional
         Told of each step.
+    run : callable, optional
+        Runs one case, given settings and watcher; `run_case` unless given.
 
     Yields
     ------
@@ -70,7 +77,7 @@ def run_suite(cases: Sequence[Case], settings: Settings, watch: Watcher | None =
         The measurements of a case.
     """
     for case in cases:
-        yield run_case(case, settings, watch)
+        yield (run or run_case)(case, settings, watch)
 
 
 def run_case(case: Case, settings: Settings, watch: Watcher | None = None) -> CaseResult:

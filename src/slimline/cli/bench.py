@@ -12,7 +12,7 @@ import typer
 from slimline.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from slimline.bench import Case, CaseResult
     from slimline.bench.learn import LearnSizes
@@ -174,7 +174,7 @@ def learn(
     judged by the same duality gap of the full problem, in float64, outside the clock. Memory is the peak above the
     data. Text is read from the folder that SLIMLINE_DATA names.
     """
-    from slimline.bench.learn import learn_cases, print_learn_case, run_learn_suite
+    from slimline.bench.learn import learn_cases, print_learn_case, run_learn_case
     from slimline.bench.machine import parse_threads
     from slimline.cli.output import check_json_path
 
@@ -186,7 +186,7 @@ def learn(
         show_cases(cases)
         return
     settings = {"threads": count, "repeats": repeats, "budget": budget, "quick": quick, "sizes": asdict(sizes)}
-    measure("learn", cases, settings, json, run=run_learn_suite, show=print_learn_case)
+    measure("learn", cases, settings, json, run=run_learn_case, show=print_learn_case)
 
 
 def learn_sizes(quick: bool, samples: int | None, features: int | None) -> LearnSizes:
@@ -270,7 +270,7 @@ def measure(
     settings: dict[str, Any],
     json: Path | None,
     *,
-    run: Callable[..., Iterator[CaseResult]] | None = None,
+    run: Callable[..., CaseResult] | None = None,
     show: Callable[[Any, CaseResult], None] | None = None,
 ) -> None:
     """Run the cases of a suite, and show and write what was measured.
@@ -286,7 +286,7 @@ def measure(
     json : Path, optional
         Where the record goes.
     run : callable, optional
-        Runs the cases; `run_suite` unless given.
+        Runs a case; `run_case` unless given.
     show : callable, optional
         Prints a case; `print_case` unless given.
     """
@@ -300,10 +300,11 @@ def measure(
     console.print(machine_lines(report))
     with progress() as bar:
         task = bar.add_task("", total=None)
-        results = (run or run_suite)(
+        results = run_suite(
             cases,
             Settings(settings["threads"], settings["repeats"], settings["budget"]),
             lambda step, done, total: bar.update(task, description=step, completed=done, total=total),
+            run,
         )
         for result in results:
             report = Report(report.suite, report.machine, report.settings, (*report.cases, result))

@@ -37,6 +37,7 @@ struct Effort {
   double floor;           // of the largest |K (y a) / lam|: what rounding blurs anyhow, so that more epochs would gain nothing
   double largest_square;  // of a row
   uint64_t seed;
+  void (*look_up)();      // called between epochs; throws where the user wants an end
 };
 
 struct Descent {

@@ -49,6 +49,7 @@ template <class T, class V> class GramDescent {
         measure(done);
         continue;
       }
+      if (sweeps % 64 == 0) effort.look_up();
       shuffle(order, blocks, uint32_t(effort.first_epoch + sweeps), key);
       largest = sweep(order, blocks, V(share * largest));
       sweeps++;

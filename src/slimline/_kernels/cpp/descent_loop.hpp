@@ -31,6 +31,7 @@ template <class Rows, class V> Descent descend(const Rows& rows, double lam, Coo
   size_t active = count;
   double low = -infinity, high = infinity;  // gradients beyond these settle a coordinate at its bound
   while (done.epochs < effort.epochs) {
+    effort.look_up();
     if (done.epochs + 1 == effort.epochs) active = count, low = -infinity, high = infinity;  // the last looks at all
     const bool whole = active == count;
     shuffle(order, active, effort.first_epoch + done.epochs, key);

@@ -9,6 +9,7 @@
 
 #include "arguments.hpp"
 #include "descent.hpp"
+#include "parallel.hpp"
 #include "without_gil.hpp"
 
 namespace slimline {
@@ -51,7 +52,7 @@ std::pair<uint32_t, double> descend(Call& call, double* state) {
   double violation = std::numeric_limits<double>::max();
   while (epochs < call.epochs) {
     const double rounding = wide ? 0x1p-53 : 0x1p-24;
-    const Effort effort{epochs, call.epochs - epochs, call.tolerance, wide ? 0.0 : 8 * rounding, call.largest_square, call.seed};
+    const Effort effort{epochs, call.epochs - epochs, call.tolerance, wide ? 0.0 : 8 * rounding, call.largest_square, call.seed, throw_if_interrupted};
     if (wide) broad.resize(room);
     else narrow.resize(room);
     void* scratch = wide ? static_cast<void*>(broad.data()) : narrow.data();

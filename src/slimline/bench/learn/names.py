@@ -2,6 +2,7 @@
 
 SKETCH = "slimline sketch"
 GRAM = "slimline gram"
+DIRECT = "slimline direct"
 AUTO = "slimline auto"
 SOLVE_ROWS = "slimline solve_rows"
 SOLVE_GRAM = "slimline solve_gram"

@@ -16,7 +16,7 @@ from slimline.solvers import Rows, SmallProblem, loss_named, solve_gram, solve_r
 
 #: Certified relative error that is asked for.
 TOLERANCE = 1e-2
-METHODS = {names.SKETCH: "sketch", names.GRAM: "gram", names.AUTO: "auto"}
+METHODS = {names.SKETCH: "sketch", names.GRAM: "gram", names.DIRECT: "direct", names.AUTO: "auto"}
 
 
 def certified(method: str, loss: str) -> Callable[[Problem], Fit]:
@@ -25,7 +25,7 @@ def certified(method: str, loss: str) -> Callable[[Problem], Fit]:
     Parameters
     ----------
     method : str
-        "sketch", "gram" or "auto".
+        "sketch", "gram", "direct" or "auto".
     loss : str
         Of the problem.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 
 from slimline.bench.case import Case
@@ -47,29 +47,6 @@ class JudgedMeasurement(Measurement):
     quantity: str = "error"
     setting: str = ""
     tried_seconds: float | None = None
-
-
-def run_learn_suite(
-    cases: Sequence[LearnCase], settings: Settings, watch: Watcher | None = None
-) -> Iterator[CaseResult]:
-    """Run the cases one after the other, and yield each as soon as it is done.
-
-    Parameters
-    ----------
-    cases : sequence of LearnCase
-        What to run.
-    settings : Settings
-        How.
-    watch : callable, optional
-        Told of each step.
-
-    Yields
-    ------
-    result : CaseResult
-        The measurements of a case.
-    """
-    for case in cases:
-        yield run_learn_case(case, settings, watch)
 
 
 def run_learn_case(case: LearnCase, settings: Settings, watch: Watcher | None = None) -> CaseResult:
