@@ -125,7 +125,7 @@ def test_a_warm_start_ends_where_a_cold_one_does(name):
 @pytest.mark.parametrize("penalty", [1e-6, 1e-9])
 def test_newton_takes_over_where_descent_creeps(storage, penalty, monkeypatch):
     """Squared hinge with a huge C, one column twice with a small difference: what is left to descent never ends."""
-    Z, X = thin(5, 80, 900, share=0.05)
+    _, X = thin(5, 80, 900, share=0.05)
     X[:, 1] = X[:, 0] + 1e-3 * X[:, 2]
     y = np.where(np.random.default_rng(0).random(80) < 0.5, 1.0, -1.0)
     X[40:], y[40:] = X[:40], -y[:40]  # never separable
