@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from slimline.solvers import LOSSES, Rows, SmallProblem, SparseRows, rows_form, solve_gram, solve_rows
+from slimline.solvers import LOSSES, ArrayRows, SmallProblem, SparseRows, rows_form, solve_gram, solve_rows
 from tests.solvers.exact import as_floats, distance, exact_weights
 
 NAMES = list(LOSSES)
@@ -56,6 +56,25 @@ def test_products_are_those_of_the_array_in_float64(dtype, index, constant, shap
         np.testing.assert_array_equal(Z.toarray(), X)  # nothing was written over
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("constant", [0.0, -2.5])
+@pytest.mark.parametrize("shape", [(30, 17), (5, 200), (1, 1), (9, 1), (1, 9)])
+def test_products_with_an_array_are_made_in_float64(dtype, constant, shape):
+    _, X = thin(0, *shape, dtype, share=1.0)
+    for Z in (X.astype(dtype), np.hstack([X, X]).astype(dtype)[:, : shape[1]]):  # the second lies apart
+        rows, whole = ArrayRows(Z, constant), with_constant(X, constant)
+        rng = np.random.default_rng(1)
+        v, g, h = rng.standard_normal(whole.shape[1]), rng.standard_normal(len(X)), rng.uniform(0, 1, len(X))
+        near = {"rtol": 1e-13, "atol": 1e-13}
+        assert rows.shape == whole.shape
+        np.testing.assert_allclose(rows.times(v), whole @ v, **near)
+        np.testing.assert_allclose(rows.transposed_times(g), whole.T @ g, **near)
+        np.testing.assert_allclose(rows.weighted_square(h), whole.T @ (h[:, None] * whole), **near)
+        part = rng.integers(0, len(X), 4)
+        np.testing.assert_allclose(rows.gram(part), whole[part] @ whole[part].T, **near)
+        np.testing.assert_array_equal(rows.array(part), whole[part])
+
+
 def test_vectors_that_lie_apart_are_read_right():
     Z, X = thin(1, 20, 13)
     rows, whole = SparseRows(Z, 2.0), with_constant(X, 2.0)
@@ -87,19 +106,21 @@ def test_tiny_problems_are_solved_exactly(name, penalty, constant):
             np.testing.assert_allclose(solution.values, whole @ v + problem.offset, rtol=1e-9, atol=1e-7 * size)
 
 
+@pytest.mark.parametrize("storage", ["sparse", "array"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("shape", [(50, 20), (25, 900)])  # the second is above what is factored
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("name", NAMES)
-def test_larger_problems_against_the_gram_matrix(name, penalty, shape, dtype):
+def test_larger_problems_against_the_gram_matrix(name, penalty, shape, dtype, storage):
     Z, X = thin(3, *shape, dtype)
     whole = with_constant(X, 1.5)
+    features = SparseRows(Z, 1.5) if storage == "sparse" else ArrayRows(X.astype(dtype), 1.5)
     problem = problem_of(name, X, penalty)
     exact = solve_gram(whole @ whole.T, problem)
     truth = whole.T @ (problem.labels * exact.dual) / penalty
     best = objective(whole, problem, truth)
     for target in (0.0, 1e-3 * best, 1e-7 * best):
-        solution = solve_rows(SparseRows(Z, 1.5), problem, target_gap=target)
+        solution = solve_rows(features, problem, target_gap=target)
         reached = objective(whole, problem, solution.weights)
         assert reached - best <= solution.gap + 1e-9 * best
         assert solution.gap <= max(target, 1e-8 * best)
@@ -130,7 +151,7 @@ def test_newton_takes_over_where_descent_creeps(storage, penalty, monkeypatch):
     y = np.where(np.random.default_rng(0).random(80) < 0.5, 1.0, -1.0)
     X[40:], y[40:] = X[:40], -y[:40]  # never separable
     X[40:, :] *= 1.0 + 1e-3
-    features = SparseRows(sp.csr_array(X), 1.0) if storage == "sparse" else Rows(X, 1.0)
+    features = SparseRows(sp.csr_array(X), 1.0) if storage == "sparse" else ArrayRows(X, 1.0)
     problem = SmallProblem(LOSSES["squared_hinge"], y, np.ones(80), penalty, np.zeros(80))
     whole = with_constant(X, 1.0)
     calls = []
