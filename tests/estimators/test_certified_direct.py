@@ -20,7 +20,6 @@ from tests.estimators.certified import NAMES, quiet
 from tests.estimators.direct_claims import STORAGES, check_claims, thin
 from tests.solvers.exact import distance, exact_weights
 
-
 FINE = {"method": "direct", "tol": 1e-4, "max_passes": 200}
 
 
@@ -353,7 +352,8 @@ def small_problems(draw):
     return X, y, s, C, constant, draw(st.sampled_from(NAMES)), draw(st.sampled_from(["csr", "csc", "array"]))
 
 
-@settings(max_examples=150, deadline=None)
+# The same examples every time: the exact optimum of some of them takes long.
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(small_problems())
 def test_small_problems_against_rational_numbers(problem):
     X, y, s, C, constant, loss, storage = problem
