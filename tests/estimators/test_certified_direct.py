@@ -240,7 +240,7 @@ class TestRefused:
 
 
 class TestPath:
-    @pytest.mark.parametrize("storage", ["csr", "csc", "array", "csr32"])
+    @pytest.mark.parametrize("storage", ["csc", "array32"])
     @pytest.mark.parametrize("loss", NAMES)
     @pytest.mark.parametrize("classes", [2, 3])
     def test_members_and_scores_are_those_of_single_fits(self, loss, storage, classes):
@@ -365,7 +365,7 @@ def small_problems(draw):
 
 
 # The same examples every time: the exact optimum of some of them takes long.
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(small_problems())
 def test_small_problems_against_rational_numbers(problem):
     X, y, s, C, constant, loss, storage = problem
