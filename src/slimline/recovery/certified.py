@@ -178,7 +178,8 @@ def _target(state: Progress, proof: Proof | None, part: float, tol: float) -> fl
     if proof is None:
         return part * state.task.primal(state.best.weights, state.best.values)
     enough = _ENOUGH * min(tol / proof.relative_error, 1.0) ** 2 if proof.relative_error > 0.0 else 0.0
-    return max(part, enough) * proof.gap
+    # Dual variables solved to that may still have weights that prove less: after a slow step, further in either case.
+    return part * max(1.0, enough / _PART_OF_THE_GAP) * proof.gap
 
 
 def _move(data: TrainingData, state: Progress, new: DualPoint) -> None:

@@ -12,7 +12,7 @@ from slimline.data.stored_rows import stored_rows
 from slimline.recovery.directions import Directions
 from slimline.recovery.model import Model, require_finite_squares, squares_are_safe
 from slimline.recovery.training_data import TrainingData
-from slimline.solvers import Rows, SmallProblem, SparseRows, solve_rows
+from slimline.solvers import ArrayRows, SmallProblem, SparseRows, solve_rows
 
 Floats = NDArray[np.float64]
 
@@ -70,5 +70,5 @@ def direct_model(data: TrainingData) -> DirectModel:
     return DirectModel(Z, data.constant)
 
 
-def _features(Z: Any, constant: float) -> Rows | SparseRows:
-    return SparseRows(Z, constant) if sp.issparse(Z) else Rows(Z, constant)
+def _features(Z: Any, constant: float) -> ArrayRows | SparseRows:
+    return SparseRows(Z, constant) if sp.issparse(Z) else ArrayRows(Z, constant)

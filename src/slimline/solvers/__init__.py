@@ -1,5 +1,6 @@
 """Losses with their conjugates, and solvers of the small problem: primal, dual variables and gap."""
 
+from slimline.solvers.array_features import ArrayRows
 from slimline.solvers.gram_form import solve_gram
 from slimline.solvers.losses import LOSSES, Loss, loss_named
 from slimline.solvers.problem import SmallProblem, Solution
@@ -9,6 +10,7 @@ from slimline.solvers.sparse_features import SparseRows
 
 __all__ = [
     "LOSSES",
+    "ArrayRows",
     "Loss",
     "Rows",
     "SmallProblem",

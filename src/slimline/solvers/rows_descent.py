@@ -24,8 +24,7 @@ class _RowsSpace(Space):
         self._features = features
         self._Z: Any
         self._Z, self._constant = features.for_descent()
-        if isinstance(features, Rows) and self._Z.dtype == np.float32:
-            self.finest = 1e-5
+        self.finest = features.finest
 
     def look(self, dual: Floats) -> None:
         problem = self.problem

@@ -42,6 +42,11 @@ class Rows:
         """Return samples and components."""
         return self.Z.shape[0], self.Z.shape[1] + 1 + self._beside.shape[1]
 
+    @property
+    def finest(self) -> float:
+        """Return below what gradients are rounding."""
+        return 1e-5 if self.Z.dtype == np.float32 else 1e-13
+
     def times(self, v: Floats) -> Floats:
         """Return the product with weights, in float64."""
         r = self.Z.shape[1]

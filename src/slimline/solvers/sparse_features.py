@@ -32,6 +32,11 @@ class SparseRows:
         """Return samples and features, the constant included."""
         return self.Z.shape[0], self.Z.shape[1] + 1
 
+    @property
+    def finest(self) -> float:
+        """Return below what gradients are rounding."""
+        return 1e-13
+
     def times(self, v: Floats) -> Floats:
         """Return the product with weights."""
         out = np.full((self.shape[0], 1), self.constant * v[-1])
