@@ -111,7 +111,7 @@ def check_claims(data, task, point, dual, exact, where):
     assert 0.5 * task.penalty * (both - lost) <= proof.gap * (1 + 1e-14), where
     centre, radius = intervals(task, point, dual, parts, data.column_squares)
     certificate = certificate_of(
-        data, Outcome([Progress(task, point, dual, Directions(len(dual.a)))], [proof], []), None
+        data, Outcome([Progress(task, point, dual, Directions(len(dual.a)))], [proof], [], None), None
     )
     for j in range(len(truth)):
         assert distance(exact[j : j + 1], centre[j : j + 1]) <= radius[j] * (1 + 1e-14), (where, j)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -208,7 +209,8 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         samples = effective_samples(weight)
         self.route_ = choose_route(seen, samples, n_fits * len(signs), method, self.n_components, self.loss)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        fitting = Fitting(self.route_, self.recovery, self.projection, seed, float(self.tol), int(self.max_passes))
+        limits = (float(self.tol), int(self.max_passes))
+        fitting = Fitting(self.route_, self.recovery, self.projection, seed, *limits, may_switch=method == "auto")
         return data, s, signs, fitting
 
     def _as_trained(self, matrix: Matrix, weight: Floats) -> Matrix:
@@ -234,6 +236,9 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         if centre is not None:
             self.intercept_ = self.intercept_ - self.coef_ @ centre
         self._constant = data.constant
+        if self.route_.method == "sketch" and (outcome.model.exact or outcome.model.lossless):
+            taken = "gram" if outcome.model.exact else "direct"
+            self.route_ = replace(self.route_, method=taken, reason="steps with the sketch gained too little")
         self.history_ = outcome.history
         self.n_iter_ = len(outcome.history)
         self.n_passes_ = data.matrix.passes - passes_before
@@ -252,6 +257,7 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         help_ = ["scale the data (standardize=True, or rows of norm 1)", "a smaller C"]
         if self.route_.method != "gram":
             help_.append(f"more passes (max_passes is {self.max_passes})")
+            help_.append('method="gram", which is exact to rounding and takes n² numbers')
         if self.route_.method == "sketch":
             help_.append("more components")
         warnings.warn(

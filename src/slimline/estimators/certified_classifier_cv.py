@@ -155,6 +155,7 @@ class CertifiedClassifierCV(CertifiedClassifier):
         for first in range(0, len(tasks), at_once):
             group = tasks[first : first + at_once]
             outcome = fitting.outcome(data, group, lambda step: self._tell(step, callbacks), model)
+            model = outcome.model
             worst += [proof.relative_error for proof in outcome.proofs]
             for k in range(0, len(outcome.proofs), per_fit):
                 fit = outcome.part(slice(k, k + per_fit))

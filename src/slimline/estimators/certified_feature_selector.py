@@ -97,8 +97,9 @@ class CertifiedFeatureSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator)
         self.estimators_ = []
         for _ in range(int(self.repeats)):
             model = clone(base)
-            if self.repeats > 1:
-                model.set_params(random_state=int(seeds.randint(2**31 - 1)))
+            if self.repeats > 1:  # the other routes draw nothing: their choices would agree, and say nothing
+                method = "sketch" if model.method == "auto" else model.method
+                model.set_params(random_state=int(seeds.randint(2**31 - 1)), method=method)
             self.estimators_.append(model.fit(X, y, sample_weight=sample_weight))
         self._choose()
         return self

@@ -54,6 +54,8 @@ class Fitting:
         Certified relative error to stop at.
     max_passes : int
         Passes at most.
+    may_switch : bool
+        Whether another route may be taken where the sketch turns out to be too slow.
     """
 
     route: Route
@@ -62,6 +64,7 @@ class Fitting:
     seed: int
     tol: float
     max_passes: int
+    may_switch: bool = False
 
     def model(self, data: TrainingData, tasks: Sequence[Task]) -> Model:
         """Return what stands for the data in the small problems of all tasks.
@@ -126,8 +129,25 @@ class Fitting:
         if self.recovery == "iterative":
             return recover_iterative(data, tasks, model, **limits)
         largest = min(_MOST_COMPONENTS * n, d, _SKETCH_BYTES // (4 * n))
-        improve = growing(data, lambda k, components: self.draw(d, k, components), largest, penalty)
+        grow = growing(data, lambda k, components: self.draw(d, k, components), largest, penalty)
+
+        def improve(model: Model, steps_left: float) -> Model | None:
+            return self._other_model(data, model, steps_left) or grow(model, steps_left)
+
         return recover_certified(data, tasks, model, improve=improve, **limits)
+
+    def _other_model(self, data: TrainingData, model: Model, steps_left: float) -> Model | None:
+        """Return the data themselves where so many steps with the sketch would take longer.
+
+        The cost model counts on a sketch that contracts well. It does not where C is large for the scale of the data,
+        which nobody knows before the first steps.
+        """
+        route = self.route
+        if not self.may_switch or model.exact or model.lossless:
+            return None
+        if steps_left * route.step_seconds <= min(route.gram_seconds, route.direct_seconds):
+            return None
+        return exact_model(data) if route.gram_seconds <= route.direct_seconds else direct_model(data)
 
     def draw(self, n_features: int, number: int, n_components: int) -> Projection:
         """Return the projection of the first sketch (0) or of a later one.

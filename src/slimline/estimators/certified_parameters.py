@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from slimline.errors import InvalidParameterError
 from slimline.estimators.certified_fit import RECOVERIES
+from slimline.estimators.make_projection import transformer_of
 from slimline.solvers import loss_named
 
 Floats = NDArray[np.float64]
@@ -33,6 +34,7 @@ def check_parameters(estimator: Any) -> None:
     for name, choices in (("method", ("auto", "sketch", "gram", "direct")), ("recovery", RECOVERIES)):
         if getattr(estimator, name) not in choices:
             raise InvalidParameterError(f"{name} must be one of {choices}; got {getattr(estimator, name)!r}.")
+    transformer_of(estimator.projection, 64)  # refuses what is not a projection, whichever route is taken
     r = estimator.n_components
     if r != "auto" and (isinstance(r, bool) or not isinstance(r, Integral) or r < 1):
         raise InvalidParameterError(f'n_components must be "auto" or a whole number above 0; got {r!r}.')

@@ -81,7 +81,7 @@ def growing(
     draw: Callable[[int, int], Projection],
     most_components: int,
     penalty: float | None = None,
-) -> Callable[[Model], Model | None]:
+) -> Callable[[Model, float], Model | None]:
     """Return what improves a sketch that contracts too little: a fresh one beside it, or in its place.
 
     Parameters
@@ -102,7 +102,7 @@ def growing(
     """
     count = 0
 
-    def improve(model: Model) -> Model | None:
+    def improve(model: Model, steps_left: float) -> Model | None:
         nonlocal count
         if not isinstance(model, GramModel):
             count += 1

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from slimline.recovery.certificate import Proof, gap_parts, prove
 from slimline.recovery.dual_search import climb
 from slimline.recovery.hinge_margin import best_about_the_margin
@@ -26,6 +28,8 @@ _ENOUGH = 0.3
 _POOR_GAIN = 1.6
 #: unless so many steps more would do.
 _STEPS_TO_BEAR = 3
+#: For the number of steps to come: an error without a bound counts as this, and a step without a gain as this gain.
+_LARGEST_ERROR, _SMALLEST_GAIN = 1e3, 1.05
 #: So many steps in a row without any gain are the end, where the sketch cannot be improved: with the hinge the proof
 #: may stand still while the dual point still moves.
 _MOST_IDLE = 3
@@ -75,11 +79,14 @@ class Outcome:
         What is proved about each.
     history : list of Step
         One entry a step.
+    model : Model
+        What the last step used.
     """
 
     progress: list[Progress]
     proofs: list[Proof]
     history: list[Step]
+    model: Model
 
     def part(self, tasks: slice) -> Outcome:
         """Return the outcome of some of the tasks.
@@ -96,7 +103,7 @@ class Outcome:
         """
         names = ("primal", "dual", "gap", "radius", "relative_error")
         history = [replace(step, **{name: getattr(step, name)[tasks] for name in names}) for step in self.history]
-        return Outcome(self.progress[tasks], self.proofs[tasks], history)
+        return Outcome(self.progress[tasks], self.proofs[tasks], history, self.model)
 
 
 def recover_certified(
@@ -106,7 +113,7 @@ def recover_certified(
     *,
     tol: float,
     max_passes: int,
-    improve: Callable[[Model], Model | None] | None = None,
+    improve: Callable[[Model, float], Model | None] | None = None,
     on_step: Callable[[Step], None] | None = None,
 ) -> Outcome:
     """Take steps until every task is certified to `tol`, or the passes are used up.
@@ -124,7 +131,8 @@ def recover_certified(
     max_passes : int
         No step is begun that would need more, but one is always taken.
     improve : callable, optional
-        Given the model, returns a better one (a larger sketch, which costs a pass), or None where there is none.
+        Given the model and how many steps more it would take, returns a better one (a larger sketch, which costs a
+        pass, or the data themselves), or None where there is none.
     on_step : callable, optional
         Told of every step.
 
@@ -143,8 +151,8 @@ def recover_certified(
     while open_tasks:
         targets = [_target(progress[i], proofs[i], parts[i], tol if model.lossless else 0.0) for i in open_tasks]
         states = [progress[i] for i in open_tasks]
-        for state, new in zip(states, next_points(data, states, model, targets), strict=True):
-            _move(data, state, new)
+        for state, (new, own) in zip(states, next_points(data, states, model, targets), strict=True):
+            _move(data, state, new, own)
         before = [proofs[i] for i in open_tasks]
         for i in open_tasks:
             state = progress[i]
@@ -165,12 +173,12 @@ def recover_certified(
         errors = [_error(proofs[i]) for i in open_tasks]
         better = None
         if improve is not None and _is_slow(gains, errors, tol) and left > data.passes_of_a_step:
-            better = improve(model)
+            better = improve(model, _steps_left(gains, errors, tol))
             model = better or model
         idle = idle + 1 if better is None and max(gains) < 1.0001 else 0
         if idle == _MOST_IDLE:
             break
-    return Outcome(progress, [proof for proof in proofs if proof is not None], history)
+    return Outcome(progress, [proof for proof in proofs if proof is not None], history, model)
 
 
 def _target(state: Progress, proof: Proof | None, part: float, tol: float) -> float:
@@ -182,8 +190,8 @@ def _target(state: Progress, proof: Proof | None, part: float, tol: float) -> fl
     return part * max(1.0, enough / _PART_OF_THE_GAP) * proof.gap
 
 
-def _move(data: TrainingData, state: Progress, new: DualPoint) -> None:
-    """Move the points of a task, given a new dual one."""
+def _move(data: TrainingData, state: Progress, new: DualPoint, own: Point | None) -> None:
+    """Move the points of a task, given a new dual one and perhaps weights that are better than its own."""
     task = state.task
     change = task.representer(new.a) - task.representer(state.dual.a)
     state.directions.add(change, task.penalty * (new.values - state.dual.values))
@@ -191,9 +199,13 @@ def _move(data: TrainingData, state: Progress, new: DualPoint) -> None:
     candidates: list[Point] = [state.best, *state.recent, new]
     if state.dual is not new:
         candidates.append(state.dual)
+    if own is not None:
+        candidates.append(own)
     choices = [state.best, new, state.dual, lowest_in_span(task, candidates)]
     if task.loss.smoothness is None:
         choices.append(best_about_the_margin(task, choices[2:], state.dual, data.row_bounds))
+    if own is not None:
+        choices.append(own)
     # What counts is what can be proved: a combination may be lower and have lost more to rounding.
     state.best = min(choices, key=lambda point: gap_parts(task, point, state.dual, data.row_bounds).gap)
     state.recent = [*state.recent, new][-_RECENT:]
@@ -208,6 +220,14 @@ def _gain(old: Proof | None, new: Proof | None) -> float:
     if old is None or new is None:
         return float("inf")
     return old.radius / new.radius if new.radius > 0.0 else float("inf")
+
+
+def _steps_left(gains: list[float], errors: list[float], tol: float) -> float:
+    """Return how many steps more the slowest task takes at its present pace."""
+    return max(
+        float(np.log(min(error, _LARGEST_ERROR) / tol) / np.log(max(gain, _SMALLEST_GAIN)))
+        for gain, error in zip(gains, errors, strict=True)
+    )
 
 
 def _is_slow(gains: list[float], errors: list[float], tol: float) -> bool:

@@ -13,6 +13,7 @@ from slimline.recovery.directions import Directions
 from slimline.recovery.model import Model, require_finite_squares, squares_are_safe
 from slimline.recovery.training_data import TrainingData
 from slimline.solvers import ArrayRows, SmallProblem, SparseRows, solve_rows
+from slimline.solvers.losses import Hinge
 
 Floats = NDArray[np.float64]
 
@@ -41,12 +42,17 @@ class DirectModel(Model):
 
     def solve(
         self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: Directions, start: Floats, gap: float
-    ) -> Floats:
-        """Return dual variables of the problem."""
+    ) -> tuple[Floats, Floats | None]:
+        """Return dual variables of the problem and, where they are not those of the dual point, its weights."""
         features = self._features
         if rows is not None:
             features = _features(features.Z[rows], features.constant)
-        return solve_rows(features, problem, start, gap).dual
+        solution = solve_rows(features, problem, start, gap)
+        return solution.dual, None if isinstance(problem.loss, Hinge) else solution.weights
+
+    def values(self, weights: Floats) -> Floats:
+        """Return [Z, c] w."""
+        return self._features.times(weights)
 
 
 def direct_model(data: TrainingData) -> DirectModel:

@@ -30,6 +30,10 @@ class Model(ABC):
     #: Whether what is left of the gap of a small problem is what is left of the full one's.
     lossless = False
 
+    def values(self, weights: Floats) -> Floats:
+        """Return the product of the data with weights that `solve` returned."""
+        raise TypeError(f"{type(self).__name__} knows nothing of weights")
+
     @abstractmethod
     def times(self, beta: Floats, directions: Directions) -> Floats:
         """Return K̃β."""
@@ -37,8 +41,8 @@ class Model(ABC):
     @abstractmethod
     def solve(
         self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: Directions, start: Floats, gap: float
-    ) -> Floats:
-        """Return dual variables of the small problem, solved to within `gap`.
+    ) -> tuple[Floats, Floats | None]:
+        """Return dual variables of the small problem, solved to within `gap`; and where it is lossless the weights.
 
         Parameters
         ----------
@@ -83,14 +87,14 @@ class GramModel(Model):
 
     def solve(
         self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: Directions, start: Floats, gap: float
-    ) -> Floats:
+    ) -> tuple[Floats, None]:
         """Return dual variables of the small problem."""
         K, known, out = self.K, directions.products, self._taken_out(directions)
         if rows is not None:
             K, known, out = K[np.ix_(rows, rows)], known[rows], out[rows]
         if len(directions):
             K = K + np.hstack([known, -out]) @ np.hstack([known, out]).T
-        return solve_gram(K, problem, start, gap).dual
+        return solve_gram(K, problem, start, gap).dual, None
 
     def add(self, other: GramModel) -> None:
         """Average with the Gram matrix of another sketch, weighted by their sizes: the sketch of both together."""
@@ -130,9 +134,9 @@ class RowsModel(Model):
 
     def solve(
         self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: Directions, start: Floats, gap: float
-    ) -> Floats:
+    ) -> tuple[Floats, None]:
         """Return dual variables of the small problem."""
-        return solve_rows(self._features(rows, directions), problem, start, gap).dual
+        return solve_rows(self._features(rows, directions), problem, start, gap).dual, None
 
     def _features(self, rows: NDArray[np.intp] | None, directions: Directions) -> Rows:
         Z, known, basis = self.Z, directions.products, None

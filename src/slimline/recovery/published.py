@@ -62,7 +62,7 @@ def recover_iterative(
     proofs: list[Proof | None] = [None] * len(tasks)
     history: list[Step] = []
     while True:
-        new = next_points(data, progress, model, corrected=False)
+        new = [dual for dual, _ in next_points(data, progress, model, corrected=False)]
         for i, (state, point) in enumerate(zip(progress, new, strict=True)):
             state.best = state.dual = point
             proofs[i] = prove(state.task, point, point, data.row_bounds)
@@ -74,7 +74,7 @@ def recover_iterative(
         diverged = not all(point.norm < _DIVERGED for point in new)
         if worst <= tol or diverged or max_passes - data.passes < data.passes_of_a_step:
             break
-    return Outcome(progress, [proof for proof in proofs if proof is not None], history)
+    return Outcome(progress, [proof for proof in proofs if proof is not None], history, model)
 
 
 def recover_dual(
@@ -134,7 +134,7 @@ def recover_naive(
     """
     begin = time.perf_counter()
     progress = [start_of(task, *data.shape) for task in tasks]
-    duals = next_points(data, progress, model, corrected=False)
+    duals = [dual for dual, _ in next_points(data, progress, model, corrected=False)]
     W = np.zeros((data.shape[1] + 1, len(tasks)))
     for j, (state, dual) in enumerate(zip(progress, duals, strict=True)):
         beta = state.task.representer(dual.a) / state.task.penalty
@@ -153,4 +153,4 @@ def recover_naive(
     history = [record(data, progress, proofs, model, begin)]
     if on_step is not None:
         on_step(history[-1])
-    return Outcome(progress, [proof for proof in proofs if proof is not None], history)
+    return Outcome(progress, [proof for proof in proofs if proof is not None], history, model)

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from slimline.recovery.directions import Directions
 from slimline.recovery.model import Model
-from slimline.recovery.task import DualPoint, Progress
+from slimline.recovery.rounding import sum_error
+from slimline.recovery.task import DualPoint, Point, Progress
 from slimline.recovery.training_data import TrainingData
 
 Floats = NDArray[np.float64]
@@ -22,8 +23,8 @@ def next_points(
     targets: Sequence[float] | None = None,
     *,
     corrected: bool = True,
-) -> list[DualPoint]:
-    """Return the dual point that the small problem of each task leads to, with its weights and values.
+) -> list[tuple[DualPoint, Point | None]]:
+    """Return the dual point that the small problem of each task leads to, and weights of its own where it has any.
 
     Parameters
     ----------
@@ -40,37 +41,52 @@ def next_points(
 
     Returns
     -------
-    points : list of DualPoint
-        One a task.
+    points : list of (DualPoint, Point or None)
+        One pair a task.
     """
     answers: list[Floats] = []
+    weights_found: list[Floats | None] = []
     for i, state in enumerate(states):
         target = 0.0 if targets is None or model.exact else targets[i]
         start = _warm_start(states, answers) if state.untouched else None
         directions = state.directions if corrected else Directions(data.shape[0])
-        answers.append(_answer(state, model, directions, state.dual.a if start is None else start, target))
+        a, weights = _answer(state, model, directions, state.dual.a if start is None else start, target)
+        answers.append(a)
+        weights_found.append(weights)
     B = np.column_stack([state.task.representer(a) for state, a in zip(states, answers, strict=True)])
     W, F = data.normal(B)
-    points = []
+    points: list[tuple[DualPoint, Point | None]] = []
     for j, (state, a) in enumerate(zip(states, answers, strict=True)):
         penalty = state.task.penalty
         weights = W[:, j] / penalty
         error = data.values_error(float(np.linalg.norm(weights)))
         lost = data.weights_error(B[:, j]) / penalty
-        points.append(DualPoint(weights, F[:, j] / penalty, error, a=a, weights_error=lost))
+        dual = DualPoint(weights, F[:, j] / penalty, error, a=a, weights_error=lost)
+        points.append((dual, _own_point(data, model, weights_found[j])))
         state.untouched = False
     return points
 
 
-def _answer(state: Progress, model: Model, directions: Directions, start: Floats, target: float) -> Floats:
+def _answer(
+    state: Progress, model: Model, directions: Directions, start: Floats, target: float
+) -> tuple[Floats, Floats | None]:
     task, dual = state.task, state.dual
     rows = slice(None) if task.rows is None else task.rows
     offset = dual.values - model.times(task.representer(dual.a), directions) / task.penalty
     problem = task.small_problem(offset)
-    solved = model.solve(problem, task.rows, directions, (task.weights * start)[rows], target)
+    solved, weights = model.solve(problem, task.rows, directions, (task.weights * start)[rows], target)
     a = task.loss.project(np.zeros(len(start)))
     a[rows] = task.loss.project(solved / problem.weights)
-    return a
+    return a, weights
+
+
+def _own_point(data: TrainingData, model: Model, weights: Floats | None) -> Point | None:
+    """Return the weights that a lossless model found, which are better than those of its dual variables."""
+    if weights is None:
+        return None
+    # Whatever the order of its sums, a product of so many terms is wrong by no more.
+    error = sum_error(data.shape[1] + 2) * float(np.linalg.norm(weights))
+    return Point(weights, model.values(weights), error)
 
 
 def _warm_start(states: Sequence[Progress], answers: list[Floats]) -> Floats | None:

@@ -11,6 +11,8 @@ from slimline._kernels import _native, thread_count
 from slimline.solvers.rows_features import Rows
 
 Floats = NDArray[np.float64]
+#: Columns that are copied at a time.
+_COLUMNS = 4096
 
 
 class ArrayRows(Rows):
@@ -49,6 +51,14 @@ class ArrayRows(Rows):
         _native.block_tdot(self.Z, 0, None, right, None, None, out[:-1], thread_count())
         out[-1] = self.constant * g.sum()
         return out[:, 0]
+
+    def gram(self, rows: NDArray[np.intp]) -> Floats:
+        """Return the Gram matrix of some rows; few columns are copied at a time."""
+        out = np.full((len(rows), len(rows)), self.constant**2)
+        for start in range(0, self.Z.shape[1], _COLUMNS):
+            part = self.Z[rows, start : start + _COLUMNS].astype(np.float64)
+            out += part @ part.T
+        return out
 
     def array(self, rows: Any = slice(None)) -> Floats:
         """Return the features of some rows as a new array."""

@@ -16,6 +16,8 @@ from slimline.solvers.sparse_features import SparseRows
 Floats = NDArray[np.float64]
 #: More samples on the margin than this are left to coordinate descent.
 _MOST_FREE = 4000
+#: Rounds over fewer numbers than this have more epochs, but not more than so many.
+_CHEAP, _MOST_EPOCHS = 2e6, 2000
 
 
 class _RowsSpace(Space):
@@ -25,6 +27,8 @@ class _RowsSpace(Space):
         self._Z: Any
         self._Z, self._constant = features.for_descent()
         self.finest = features.finest
+        n, r = features.shape
+        self._epochs = int(np.clip(EPOCHS * _CHEAP / (n * r), EPOCHS, _MOST_EPOCHS))
 
     def look(self, dual: Floats) -> None:
         problem = self.problem
@@ -43,7 +47,7 @@ class _RowsSpace(Space):
             dual,
             self.weights[: self._Z.shape[1] + (self._constant != 0.0)],
             constant=self._constant,
-            max_epochs=EPOCHS,
+            max_epochs=self._epochs,
             tolerance=tolerance,
             seed=seed,
         )
@@ -56,8 +60,11 @@ class _RowsSpace(Space):
     def most_settled(self, tolerance: float, target_gap: float) -> int:
         if tolerance > (0.01 if target_gap == 0.0 else 1e-3):
             return 0
-        # At the optimum there are hardly more of them than components; only rounding is worth a search for which.
-        return _MOST_FREE if target_gap == 0.0 else min(_MOST_FREE, 2 * self._features.shape[1] + 8)
+        # At the optimum there are hardly more of them than components. Their Gram matrix should cost no more than a
+        # round of descent, unless rounding is the aim.
+        n, r = self._features.shape
+        most = min(_MOST_FREE, 2 * r + 8)
+        return most if target_gap == 0.0 else min(most, int((2.0 * EPOCHS * n) ** 0.5))
 
 
 def solve_by_descent(

@@ -63,6 +63,10 @@ class Rows:
         product = (self.Z.T @ g.astype(self.Z.dtype, copy=False)).astype(np.float64, copy=False)
         return np.concatenate([product, self.constant * g.sum(axis=0, keepdims=True)])
 
+    def curvature_times(self, h: Floats, v: Floats) -> Floats:
+        """Return the transpose times diag(h) times the product with weights, as precise as a direction has to be."""
+        return Rows.transposed_times(self, h * Rows.times(self, v))  # in the precision of Z, whatever a subclass does
+
     def weighted_square(self, h: Floats) -> Floats:
         """Return the transpose times diag(h) times itself, in float64."""
         used = h > 0

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.solvers.line_search import smallest_along
-from slimline.solvers.losses import Hinge, SquaredHinge
+from slimline.solvers.losses import Hinge, Squared, SquaredHinge
 from slimline.solvers.positive_definite import solve_shifted
 from slimline.solvers.problem import SmallProblem, Solution
 from slimline.solvers.rows_descent import solve_by_descent
@@ -89,7 +89,9 @@ def solve_smooth_rows(
         gap = float(gradient @ gradient) / (2.0 * penalty)  # α is optimal for f, so all of the gap is ‖v - Zᵀ(yα)/λ‖²
         if gap <= target_gap:
             break
-        change = _newton_direction(features, s * loss.curvature(margin), penalty, gradient)
+        # Of a quadratic one step is all, if it is exact enough.
+        enough = 2.0 * penalty * target_gap if isinstance(loss, Squared) else 0.0
+        change = _newton_direction(features, s * loss.curvature(margin), penalty, gradient, enough)
         # The gradient may grow on the way, the objective falls: it is the fall that says when rounding has taken over.
         fall, objective = -float(gradient @ change), problem.primal(float(v @ v), values)
         settled = settled + 1 if fall <= 1e-14 * objective else 0
@@ -117,8 +119,13 @@ def solve_smooth_rows(
     return Solution(problem.projected(s * loss.dual(y * values)), values, v, gap, steps)
 
 
-def _newton_direction(features: Rows | SparseRows, curvature: Floats, penalty: float, gradient: Floats) -> Floats:
-    """Return -(λI + Zᵀ H Z)⁻¹ gradient, exactly for few components, else by conjugate gradients to a tenth."""
+def _newton_direction(
+    features: Rows | SparseRows, curvature: Floats, penalty: float, gradient: Floats, enough: float
+) -> Floats:
+    """Return -(λI + Zᵀ H Z)⁻¹ gradient, exactly for few components, else by conjugate gradients.
+
+    These stop where the residual is a tenth of the gradient, or its square is `enough`, if that is less.
+    """
     r = features.shape[1]
     if r <= _DIRECT_COMPONENTS:
         return -solve_shifted(features.weighted_square(curvature), np.full(r, penalty), gradient)
@@ -127,12 +134,12 @@ def _newton_direction(features: Rows | SparseRows, curvature: Floats, penalty: f
     direction = residual.copy()
     square = first = float(residual @ residual)
     for _ in range(_MOST_INNER_STEPS):
-        product = penalty * direction + features.transposed_times(curvature * features.times(direction))
+        product = penalty * direction + features.curvature_times(curvature, direction)
         length = square / float(direction @ product)
         x += length * direction
         residual -= length * product
         last, square = square, float(residual @ residual)
-        if square <= 0.01 * first or not np.isfinite(square):
+        if square <= (min(enough, 0.01 * first) or 0.01 * first) or not np.isfinite(square):
             break
         direction = residual + (square / last) * direction
     return x

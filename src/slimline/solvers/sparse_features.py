@@ -50,6 +50,10 @@ class SparseRows:
         out[-1] = self.constant * g.sum()
         return out[:, 0]
 
+    def curvature_times(self, h: Floats, v: Floats) -> Floats:
+        """Return the transpose times diag(h) times the product with weights."""
+        return self.transposed_times(h * self.times(v))
+
     def weighted_square(self, h: Floats) -> Floats:
         """Return the transpose times diag(h) times itself."""
         d = self.Z.shape[1]

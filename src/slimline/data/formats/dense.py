@@ -21,6 +21,8 @@ _BLOCK_BYTES = 128 << 20
 _PANEL_BYTES = 16 << 20
 #: Bytes of a block where it has to be copied.
 _COPY_BYTES = 8 << 20
+#: An array in C order with more rows than this is seen by rows: panels of its columns would be too narrow to be fast.
+_TALL = 4096
 #: Pieces that a fingerprint looks at.
 _SAMPLES = 64
 
@@ -42,7 +44,6 @@ class DenseMatrix(NamedMatrix):
         Whole number that stands for a missing value; NaN always does.
     """
 
-    whole_columns = True
     reads_ahead = False
 
     def __init__(
@@ -61,6 +62,7 @@ class DenseMatrix(NamedMatrix):
         if array.dtype.kind not in "fiub":
             raise InvalidParameterError(f"{name} must hold real numbers; its element type is {array.dtype}.")
         self._array = array
+        self.whole_columns = array.shape[0] <= _TALL or self._by_columns
         native = array.dtype.newbyteorder("=")
         super().__init__(array.shape, native if native in KERNEL_TYPES else np.float64, name)
         self._missing = missing_number(missing, array.dtype, name)
@@ -71,7 +73,7 @@ class DenseMatrix(NamedMatrix):
         n, d = self.shape
         copied = self.dtype != self._array.dtype or (self._missing is not None and self.dtype.kind == "f")
         size = _COPY_BYTES if copied else _PANEL_BYTES if whole_columns else _BLOCK_BYTES
-        if whole_columns or abs(self._array.strides[0]) < abs(self._array.strides[1]):
+        if whole_columns or self._by_columns:
             step = panel_width(size // max(n * self._array.itemsize, 1), d)
             for start in range(0, d, step):
                 columns = slice(start, min(start + step, d))
@@ -81,6 +83,10 @@ class DenseMatrix(NamedMatrix):
             for start in range(0, n, step):
                 rows = slice(start, min(start + step, n))
                 yield Block(rows, slice(0, d), *with_missing(self._array[rows], self._missing))
+
+    @property
+    def _by_columns(self) -> bool:
+        return abs(self._array.strides[0]) < abs(self._array.strides[1])
 
     @property
     def fingerprint(self) -> str:
