@@ -24,6 +24,8 @@ _RECENT = 4
 _PART_OF_THE_GAP = 3e-4
 #: The error is as the root of the gap: this part of the gap that should certify `tol` leaves room for the rounding.
 _ENOUGH = 0.3
+#: Before anything is proved, the gap beside the objective of w = 0 that is likely to certify an error of 1.
+_FIRST = 0.1
 #: A step that makes the error smaller by less than this is poor: the sketch is improved,
 _POOR_GAIN = 1.6
 #: unless so many steps more would do.
@@ -182,8 +184,9 @@ def recover_certified(
 
 
 def _target(state: Progress, proof: Proof | None, part: float, tol: float) -> float:
-    """Return the gap that the small problem is solved to: no further than certifies `tol`, where that is known."""
+    """Return the gap that the small problem is solved to: as far as certifies `tol`, where it is the full problem."""
     if proof is None:
+        part = min(part, _FIRST * tol**2) if tol > 0.0 else part
         return part * state.task.primal(state.best.weights, state.best.values)
     enough = _ENOUGH * min(tol / proof.relative_error, 1.0) ** 2 if proof.relative_error > 0.0 else 0.0
     # Dual variables solved to that may still have weights that prove less: after a slow step, further in either case.
