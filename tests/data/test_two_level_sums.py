@@ -61,3 +61,22 @@ def test_cancelling_sums_are_within_the_bound():
     error = np.abs(matrix.dot(w) - exact)
     bound = (matrix.summands + 2) * 2.0**-53 * (np.abs(X) @ np.abs(w))
     assert np.all(error <= bound)
+
+
+def test_a_tall_array_takes_two_passes_by_rows():
+    X = np.random.default_rng(0).standard_normal((5000, 7))
+    A = np.random.default_rng(1).standard_normal((5000, 2))
+    for array, passes in ((X, 2), (np.asfortranarray(X), 1), (np.ascontiguousarray(X[:4096]), 1)):
+        scaled = (array - array.mean(axis=0)) / array.std(axis=0)
+        plain = open_matrix(array)
+        for matrix, expected in ((plain, array), (plain.standardised("mean", "std"), scaled)):
+            before = matrix.passes
+            W, F = matrix.normal(A[: len(array)])
+            assert matrix.passes - before == passes == matrix.normal_passes
+            np.testing.assert_allclose(W, expected.T @ A[: len(array)], rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(F, expected @ W, rtol=1e-9, atol=1e-9)
+    tall = open_matrix(X)
+    assert tall.rows(np.arange(10)).normal_passes == 2
+    before = tall.passes
+    np.testing.assert_allclose(tall.gram(), X @ X.T, atol=1e-9)
+    assert tall.passes - before == 1

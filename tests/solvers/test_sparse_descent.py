@@ -1,5 +1,7 @@
 """Coordinate descent over sparse rows, and with a constant column, judged as descent over arrays is."""
 
+import signal
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -261,3 +263,24 @@ def test_other_types_are_refused_by_the_kernel():
     with pytest.raises(ValueError, match="length"):
         _native.descend_sparse(pointer, columns, values, 1.0, *rest[:6], np.zeros(0), *rest[7:])
     _native.descend_sparse(pointer, columns, values, 0.0, *rest)  # and this is what fits
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_a_long_descent_can_be_interrupted(storage):
+    """Epochs without end over rows that never settle: the exception of an alarm comes through."""
+
+    def ring(number, frame):
+        raise TimeoutError
+
+    n, r = 2000, 400
+    random = np.random.default_rng(0)
+    Z, y = storage(random.standard_normal((n, r))), np.where(random.random(n) < 0.5, 1.0, -1.0)
+    problem = (y, np.zeros(n), np.zeros(n), np.full(n, np.inf), 1e-8, np.zeros(n), np.zeros(r))
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(TimeoutError):
+            descend_rows(Z, *problem, max_epochs=10**7, tolerance=0.0, seed=0)  # would take hours
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)

@@ -53,6 +53,8 @@ class Matrix(ABC):
 
     #: Whether `blocks(whole_columns=True)` can be asked for.
     whole_columns = False
+    #: Whether panels of its columns are too narrow to be fast.
+    tall = False
     #: Whether the next block should be made while the last one is computed on: yes, where making it means reading.
     reads_ahead = True
     #: Share of the values that are stored, where only those that are not zero are; None: all of them.
@@ -190,7 +192,7 @@ class Matrix(ABC):
         return out[:, 0] if flat else out
 
     def normal(self, A: Any, squares: Squares | None = None) -> tuple[FloatMatrix, FloatMatrix]:
-        """Return Xᵀ A and X Xᵀ A: in one pass where whole columns can be had, else in two.
+        """Return Xᵀ A and X Xᵀ A: in one pass where whole columns can be had at full speed, else in two.
 
         Parameters
         ----------
@@ -206,7 +208,7 @@ class Matrix(ABC):
         product : array of shape (n_samples,) or (n_samples, k), float64
             X Xᵀ A.
         """
-        if not self.whole_columns:
+        if self.normal_passes == 2:
             W = self.tdot(A, squares)
             return W, self.dot(W)
         A, flat = right_hand_sides(A, self.shape[0], "A", "sample")
@@ -267,6 +269,11 @@ class Matrix(ABC):
         for block, affine in self._pass("row_norms"):
             self._add_squares(squares, block, affine)
         return np.sqrt(squares.rows)
+
+    @property
+    def normal_passes(self) -> int:
+        """Return how many passes `normal` takes."""
+        return 1 if self.whole_columns and not self.tall else 2
 
     # Views -----------------------------------------------------------------------------------------
 

@@ -30,7 +30,7 @@ class RowView(Matrix):
         super().__init__((self._index.size, base.shape[1]), base.dtype, base.name)
         self._base = base
         self._counter = base._counter
-        self.whole_columns = base.whole_columns
+        self.whole_columns, self.tall = base.whole_columns, base.tall
         self.reads_ahead = base.reads_ahead
         self.density = base.density
         # positions of the view, by the row that they show

@@ -37,7 +37,7 @@ class Standardised(Matrix):
         super().__init__(base.shape, base.dtype, base.name)
         self._base = base
         self._counter = base._counter
-        self.whole_columns = base.whole_columns
+        self.whole_columns, self.tall = base.whole_columns, base.tall
         self.reads_ahead = base.reads_ahead
         self.density = base.density
         d = base.shape[1]

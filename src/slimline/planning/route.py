@@ -107,7 +107,7 @@ def choose_route(
     if rows:  # which are gone through again and again
         times = _PRODUCTS[loss] / 2.0 / READ if loss in _PRODUCTS else 2.0 * _EPOCHS / _DESCENT_READ
         small = n_tasks * n * r * 4.0 * times
-    step = _passes(matrix) * read * n_tasks**0.5 + small
+    step = matrix.normal_passes * read * n_tasks**0.5 + small
     # With more samples than components the sketch contracts less; the logistic loss, being flat, hardly feels it.
     slower = (2 if loss != "logistic" else 1) if rows else 1 if r >= 2 * n else _NEAR
     sketch = 2.0 * read + model + _STEPS * slower * step
@@ -183,10 +183,6 @@ def _direct_seconds(matrix: Matrix, n: float, n_tasks: int, read: float, loss: s
             return inf
         solve = stored * (_PRODUCTS[loss] * _SPARSE_VALUE if loss in _PRODUCTS else _EPOCHS * _DESCENT_VALUE)
     return float(n_tasks * solve + 6.0 * read * n_tasks**0.5)
-
-
-def _passes(matrix: Matrix) -> int:
-    return 1 if matrix.whole_columns else 2
 
 
 def _gram_seconds(matrix: Matrix, n: float) -> float:

@@ -44,7 +44,7 @@ class TrainingData:
     @property
     def passes_of_a_step(self) -> int:
         """Return what `normal` costs."""
-        return 1 if self.matrix.whole_columns else 2
+        return self.matrix.normal_passes
 
     def normal(self, B: Floats) -> tuple[Floats, Floats]:
         """Return [X, c]ᵀ B, of shape (n_features + 1, k), and [X, c] [X, c]ᵀ B, the constant column's part last.

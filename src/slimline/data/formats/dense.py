@@ -21,7 +21,7 @@ _BLOCK_BYTES = 128 << 20
 _PANEL_BYTES = 16 << 20
 #: Bytes of a block where it has to be copied.
 _COPY_BYTES = 8 << 20
-#: An array in C order with more rows than this is seen by rows: panels of its columns would be too narrow to be fast.
+#: An array in C order with more rows than this has panels too narrow to be fast: two passes by rows take less time.
 _TALL = 4096
 #: Pieces that a fingerprint looks at.
 _SAMPLES = 64
@@ -44,6 +44,7 @@ class DenseMatrix(NamedMatrix):
         Whole number that stands for a missing value; NaN always does.
     """
 
+    whole_columns = True
     reads_ahead = False
 
     def __init__(
@@ -62,7 +63,7 @@ class DenseMatrix(NamedMatrix):
         if array.dtype.kind not in "fiub":
             raise InvalidParameterError(f"{name} must hold real numbers; its element type is {array.dtype}.")
         self._array = array
-        self.whole_columns = array.shape[0] <= _TALL or self._by_columns
+        self.tall = array.shape[0] > _TALL and not self._by_columns
         native = array.dtype.newbyteorder("=")
         super().__init__(array.shape, native if native in KERNEL_TYPES else np.float64, name)
         self._missing = missing_number(missing, array.dtype, name)
