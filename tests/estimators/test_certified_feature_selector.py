@@ -89,3 +89,10 @@ def test_what_cannot_be_is_refused(parameters):
     X, y = data(n=20, d=30)
     with pytest.raises(InvalidParameterError):
         CertifiedFeatureSelector(**parameters).fit(X, y)
+
+
+def test_repeated_fits_sketch_where_one_would_not():
+    X, y = data()
+    selector = CertifiedFeatureSelector(5, repeats=2).fit(X, y)
+    assert [model.route_.method for model in selector.estimators_] == ["sketch", "sketch"]
+    assert CertifiedFeatureSelector(5).fit(X, y).estimators_[0].route_.method == "gram"

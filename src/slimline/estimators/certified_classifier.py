@@ -30,12 +30,13 @@ Floats = NDArray[np.float64]
 
 
 class CertifiedClassifier(CallbackSupport, CertifiedModel):
-    """Linear classifier, trained on a random sketch of the features, with a proved distance to the exact weights.
+    """Linear classifier with a proved distance to the exact weights, trained on a random sketch where that is faster.
 
     It minimises ½‖w‖² + C Σ sᵢ ℓ(yᵢ wᵀxᵢ), one class against the rest where there are more than two, with C as in
     scikit-learn's LinearSVC and LogisticRegression. The problem is solved on a sketch X R, the answer is carried back
     to the original features by its dual variables, and steps of one pass over the data each improve it until the
-    *certified* relative error is below `tol`.
+    *certified* relative error is below `tol`. Where the data are small or sparse, their Gram matrix or their rows take
+    the place of the sketch; the proof is the same.
 
     Parameters
     ----------

@@ -25,9 +25,8 @@ class CertifiedFeatureSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator)
     """Keep the k features of largest (standardised) weight of a certified linear classifier.
 
     A feature is *proved* to be among the k largest of the exact model where its interval says so. With `repeats`
-    above 1 the classifier is trained on as many independent sketches, features are ranked by how often they were
-    chosen, and the agreement between the sketches is measured. Exact routes do not depend on the sketch: give the
-    classifier `method="sketch"` where its stability is the question.
+    above 1 the classifier is trained on as many independent sketches (its `method="auto"` then means "sketch"),
+    features are ranked by how often they were chosen, and the agreement between the sketches is measured.
 
     Parameters
     ----------

@@ -45,7 +45,8 @@ def solve_rows(
     """
     if isinstance(problem.loss, Hinge):
         return solve_by_descent(features, problem, start, target_gap)
-    if isinstance(problem.loss, SquaredHinge) and features.shape[1] > _DIRECT_COMPONENTS:
+    exact = target_gap == 0.0 and features.shape[1] <= _DIRECT_COMPONENTS
+    if isinstance(problem.loss, SquaredHinge) and not exact:
         # An epoch costs little more than a product and gains far more, until C is large for the data.
         found = solve_by_descent(features, problem, start, target_gap, _DESCENT_ROUNDS)
         return found if found.gap <= target_gap else solve_smooth_rows(features, problem, found.weights, target_gap)
