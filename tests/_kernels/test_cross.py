@@ -21,6 +21,7 @@ KERNELS = [
     "genotypes",
     "descent",
     "descent_gram",
+    "descent_sparse",
     "table",
 ]
 

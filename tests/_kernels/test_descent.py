@@ -5,6 +5,7 @@ Both run the same steps in the same order, so that after a few epochs they diffe
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from slimline._kernels import _native
 from slimline._kernels import reference_descent as reference
@@ -23,16 +24,37 @@ def problem(n, r, seed, loss, dtype=np.float64, spread=0):
 def both(form, parts, lam, max_epochs, tolerance, seed=3):
     """Each result: a, the state, epochs, violation."""
     z, *rest = parts
-    matrix = z if form == "rows" else (z @ z.T)
+    matrix = (z @ z.T) if form == "gram" else z
+    if form in ("constant", "sparse"):
+        matrix = np.hstack([z, np.full((len(z), 1), CONSTANT, dtype=z.dtype)])
     results = []
-    for module in (_native, reference):
+    for run in (NATIVE[form], twin_of(form)):
         a, state = np.zeros(len(z)), np.zeros(matrix.shape[1])
-        ended = getattr(module, f"descend_{form}")(matrix, *rest, lam, a, state, max_epochs, tolerance, seed)
+        ended = run(matrix, *rest, lam, a, state, max_epochs, tolerance, seed)
         results.append((a, state, *ended))
     return results
 
 
-@pytest.mark.parametrize("form", ["rows", "gram"])
+def sparse(matrix, *rest):
+    rows = sp.csr_array(matrix[:, :-1])
+    return _native.descend_sparse(rows.indptr, rows.indices, rows.data, CONSTANT, *rest)
+
+
+def twin_of(form):
+    return reference.descend_gram if form == "gram" else reference.descend_rows
+
+
+#: Value of the column that is not in the matrix itself.
+CONSTANT = -1.5
+NATIVE = {
+    "rows": lambda matrix, *rest: _native.descend_rows(matrix, 0.0, *rest),
+    "constant": lambda matrix, *rest: _native.descend_rows(np.ascontiguousarray(matrix[:, :-1]), CONSTANT, *rest),
+    "sparse": sparse,
+    "gram": _native.descend_gram,
+}
+
+
+@pytest.mark.parametrize("form", ["rows", "constant", "sparse", "gram"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("n, r", [(1, 1), (2, 1), (1, 40), (7, 3), (30, 17), (45, 64), (20, 133), (130, 20)])
 @pytest.mark.parametrize("max_epochs", [1, 2, 6])
@@ -44,7 +66,7 @@ def test_steps_are_those_of_the_twin(form, loss, n, r, max_epochs):
     assert mine[3] == pytest.approx(twin[3], rel=1e-8, abs=1e-11)
 
 
-@pytest.mark.parametrize("form", ["rows", "gram"])
+@pytest.mark.parametrize("form", ["rows", "constant", "gram"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_float32_steps_are_those_of_the_twin(form, loss):
     mine, twin = both(form, problem(40, 50, 1, loss, np.float32), 0.7, 4, 0.0)
@@ -93,6 +115,8 @@ def test_orders_are_permutations_that_differ(epoch):
         {"upper": np.ones(6)[::2]},
         {"a": np.zeros(4)},
         {"v": np.zeros(3)},
+        {"constant": 1.0},  # v is then longer by one
+        {"constant": np.nan, "v": np.zeros(3)},
         {"lam": 0.0},
         {"lam": np.nan},
         {"tolerance": -1.0},
@@ -104,7 +128,7 @@ def test_orders_are_permutations_that_differ(epoch):
 )
 def test_wrong_arguments_are_refused(change):
     ones = np.ones(3)
-    right = {"z": np.zeros((3, 2)), "y": ones, "q": ones, "diag": ones, "upper": ones, "lam": 1.0}
+    right = {"z": np.zeros((3, 2)), "constant": 0.0, "y": ones, "q": ones, "diag": ones, "upper": ones, "lam": 1.0}
     right |= {"a": np.zeros(3), "v": np.zeros(2), "max_epochs": 2, "tolerance": 0.1, "seed": 0}
     _native.descend_rows(**right)
     with pytest.raises((ValueError, TypeError)):
