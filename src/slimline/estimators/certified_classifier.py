@@ -21,7 +21,7 @@ from slimline.estimators.certified_fit import Fitting
 from slimline.estimators.certified_model import CertifiedModel
 from slimline.estimators.certified_parameters import check_parameters, class_signs, effective_samples, require_weights
 from slimline.estimators.class_weights import class_factors
-from slimline.estimators.validation import as_matrix, class_labels, training_weights
+from slimline.estimators.validation import as_matrix, class_labels, training_weights, without_zero_weights
 from slimline.planning import choose_route
 from slimline.recovery import Outcome, Step, Task, TrainingData, certificate_of
 from slimline.solvers import loss_named
@@ -171,9 +171,8 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
             weight = np.ones(matrix.shape[0])
         self.classes_, codes = class_labels(y, matrix.shape[0])
         labels, kept = self.classes_[codes], np.flatnonzero(weight)
-        if len(kept) < len(weight):
-            matrix, weight = matrix.rows(kept), weight[kept]
-            self.classes_, codes = class_labels(labels[kept])
+        matrix, self.classes_, codes, weight = without_zero_weights(matrix, self.classes_, codes, weight)
+        assert weight is not None
         callbacks = StepCallbacks(self, X, y)
         self._divide(labels, kept, groups)
         with _listening(matrix, self.verbose):

@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 EPOCHS = 50
 #: The tolerance of a round as a part of that of the round before.
 _FINER = 0.1
-_MOST_ROUNDS = 60
+MOST_ROUNDS = 60
 #: Rounds without a smaller gap: the dual objective rises all the time, the gap now and then.
 _MOST_IDLE = 8
 
@@ -62,7 +62,7 @@ class Space(ABC):
 
 
 def solve_in_rounds(
-    space: Space, start: Floats | None, target_gap: float, most_rounds: int = _MOST_ROUNDS
+    space: Space, start: Floats | None, target_gap: float, most_rounds: int = MOST_ROUNDS
 ) -> tuple[Floats, float, int]:
     """Return dual variables, their duality gap, and the epochs that were run; `space` has looked at them last.
 
@@ -109,5 +109,6 @@ def solve_in_rounds(
         if tolerance <= space.finest and (descent.violation <= tolerance or idle > _MOST_IDLE):
             break
         tolerance = max(tolerance * _FINER, space.finest)
-    space.look(best)
+    if not np.array_equal(best, dual):  # what was seen last is not what is returned
+        space.look(best)
     return best, best_gap, epochs

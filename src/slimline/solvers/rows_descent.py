@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from slimline.solvers.coordinate_descent import Descent, descend_rows
 from slimline.solvers.problem import SmallProblem, Solution
-from slimline.solvers.rounds import EPOCHS, Space, solve_in_rounds
+from slimline.solvers.rounds import EPOCHS, MOST_ROUNDS, Space, solve_in_rounds
 from slimline.solvers.rows_features import Rows
 from slimline.solvers.sparse_features import SparseRows
 
@@ -72,7 +72,7 @@ def solve_by_descent(
     problem: SmallProblem,
     start: Floats | None,
     target_gap: float,
-    most_rounds: int = 60,
+    most_rounds: int = MOST_ROUNDS,
 ) -> Solution:
     """Solve the small problem with the hinge or the squared hinge from the rows of its features.
 
