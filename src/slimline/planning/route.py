@@ -1,6 +1,6 @@
 """The cost model: sketch, Gram matrix or the data themselves, and how many components.
 
-Times are those of the parts, from the shapes and from three measured speeds. All that depends on the
+Times are those of the parts, from the shapes and from measured speeds. All that depends on the
 number of samples takes the sum of the sample weights for it, so that a weight of 2 and a repeated row lead to the
 same choice.
 """

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from slimline.data.stored_rows import stored_rows
 from slimline.recovery.directions import Directions
-from slimline.recovery.model import Model, require_finite_squares, squares_are_safe
+from slimline.recovery.model import Found, Model, require_finite_squares, squares_are_safe
 from slimline.recovery.training_data import TrainingData
 from slimline.solvers import ArrayRows, SmallProblem, SparseRows, solve_rows
 from slimline.solvers.losses import Hinge
@@ -42,17 +42,15 @@ class DirectModel(Model):
 
     def solve(
         self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: Directions, start: Floats, gap: float
-    ) -> tuple[Floats, Floats | None]:
+    ) -> tuple[Floats, Found | None]:
         """Return dual variables of the problem and, where they are not those of the dual point, its weights."""
         features = self._features
         if rows is not None:
             features = _features(features.Z[rows], features.constant)
         solution = solve_rows(features, problem, start, gap)
-        return solution.dual, None if isinstance(problem.loss, Hinge) else solution.weights
-
-    def values(self, weights: Floats) -> Floats:
-        """Return [Z, c] w."""
-        return self._features.times(weights)
+        if isinstance(problem.loss, Hinge) or solution.weights is None:
+            return solution.dual, None
+        return solution.dual, Found(solution.weights, self._features.times(solution.weights))
 
 
 def direct_model(data: TrainingData) -> DirectModel:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,13 @@ _VISIBLE = 0.1
 _COLUMNS = 4096
 
 
+class Found(NamedTuple):
+    """Weights of the full problem, and the product of the data with them."""
+
+    weights: Floats
+    values: Floats
+
+
 class Model(ABC):
     """Stands for the data in the small problem; all tasks share it."""
 
@@ -30,10 +37,6 @@ class Model(ABC):
     #: Whether what is left of the gap of a small problem is what is left of the full one's.
     lossless = False
 
-    def values(self, weights: Floats) -> Floats:
-        """Return the product of the data with weights that `solve` returned."""
-        raise TypeError(f"{type(self).__name__} knows nothing of weights")
-
     @abstractmethod
     def times(self, beta: Floats, directions: Directions) -> Floats:
         """Return K̃β."""
@@ -41,8 +44,8 @@ class Model(ABC):
     @abstractmethod
     def solve(
         self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: Directions, start: Floats, gap: float
-    ) -> tuple[Floats, Floats | None]:
-        """Return dual variables of the small problem, solved to within `gap`; and where it is lossless the weights.
+    ) -> tuple[Floats, Found | None]:
+        """Return dual variables of the small problem, solved to within `gap`; and weights that are better than theirs.
 
         Parameters
         ----------

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.recovery.directions import Directions
-from slimline.recovery.model import Model
+from slimline.recovery.model import Found, Model
 from slimline.recovery.rounding import sum_error
 from slimline.recovery.task import DualPoint, Point, Progress
 from slimline.recovery.training_data import TrainingData
@@ -45,14 +45,14 @@ def next_points(
         One pair a task.
     """
     answers: list[Floats] = []
-    weights_found: list[Floats | None] = []
+    found: list[Found | None] = []
     for i, state in enumerate(states):
         target = 0.0 if targets is None or model.exact else targets[i]
         start = _warm_start(states, answers) if state.untouched else None
         directions = state.directions if corrected else Directions(data.shape[0])
-        a, weights = _answer(state, model, directions, state.dual.a if start is None else start, target)
+        a, own = _answer(state, model, directions, state.dual.a if start is None else start, target)
         answers.append(a)
-        weights_found.append(weights)
+        found.append(own)
     B = np.column_stack([state.task.representer(a) for state, a in zip(states, answers, strict=True)])
     W, F = data.normal(B)
     points: list[tuple[DualPoint, Point | None]] = []
@@ -62,31 +62,31 @@ def next_points(
         error = data.values_error(float(np.linalg.norm(weights)))
         lost = data.weights_error(B[:, j]) / penalty
         dual = DualPoint(weights, F[:, j] / penalty, error, a=a, weights_error=lost)
-        points.append((dual, _own_point(data, model, weights_found[j])))
+        points.append((dual, _own_point(data, found[j])))
         state.untouched = False
     return points
 
 
 def _answer(
     state: Progress, model: Model, directions: Directions, start: Floats, target: float
-) -> tuple[Floats, Floats | None]:
+) -> tuple[Floats, Found | None]:
     task, dual = state.task, state.dual
     rows = slice(None) if task.rows is None else task.rows
     offset = dual.values - model.times(task.representer(dual.a), directions) / task.penalty
     problem = task.small_problem(offset)
-    solved, weights = model.solve(problem, task.rows, directions, (task.weights * start)[rows], target)
+    solved, own = model.solve(problem, task.rows, directions, (task.weights * start)[rows], target)
     a = task.loss.project(np.zeros(len(start)))
     a[rows] = task.loss.project(solved / problem.weights)
-    return a, weights
+    return a, own
 
 
-def _own_point(data: TrainingData, model: Model, weights: Floats | None) -> Point | None:
+def _own_point(data: TrainingData, found: Found | None) -> Point | None:
     """Return the weights that a lossless model found, which are better than those of its dual variables."""
-    if weights is None:
+    if found is None:
         return None
     # Whatever the order of its sums, a product of so many terms is wrong by no more.
-    error = sum_error(data.shape[1] + 2) * float(np.linalg.norm(weights))
-    return Point(weights, model.values(weights), error)
+    error = sum_error(data.shape[1] + 2) * float(np.linalg.norm(found.weights))
+    return Point(found.weights, found.values, error)
 
 
 def _warm_start(states: Sequence[Progress], answers: list[Floats]) -> Floats | None:

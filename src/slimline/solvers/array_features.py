@@ -62,7 +62,8 @@ class ArrayRows(Rows):
 
     def array(self, rows: Any = slice(None)) -> Floats:
         """Return the features of some rows as a new array."""
-        features = np.empty((self.Z[rows].shape[0], self.shape[1]))
-        features[:, :-1] = self.Z[rows]
+        part = self.Z[rows]
+        features = np.empty((part.shape[0], self.shape[1]))
+        features[:, :-1] = part
         features[:, -1] = self.constant
         return features

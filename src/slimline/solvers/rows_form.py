@@ -18,7 +18,7 @@ _MOST_STEPS = 200
 _MOST_INNER_STEPS = 500
 #: Up to so many components the Hessian is made and factored.
 _DIRECT_COMPONENTS = 768
-#: Rounds of coordinate descent, of 50 epochs at most, before Newton steps by conjugate gradients take over.
+#: Rounds of coordinate descent before Newton steps by conjugate gradients take over.
 _DESCENT_ROUNDS = 4
 
 
@@ -125,7 +125,7 @@ def _newton_direction(
 ) -> Floats:
     """Return -(λI + Zᵀ H Z)⁻¹ gradient, exactly for few components, else by conjugate gradients.
 
-    These stop where the residual is a tenth of the gradient, or its square is `enough`, if that is less.
+    These stop where the residual is a tenth of the gradient, or its square is `enough`, if that is less and not 0.
     """
     r = features.shape[1]
     if r <= _DIRECT_COMPONENTS:
@@ -133,14 +133,15 @@ def _newton_direction(
     x = np.zeros(r)
     residual = -gradient
     direction = residual.copy()
-    square = first = float(residual @ residual)
+    square = float(residual @ residual)
+    stop = min(0.01 * square, enough) if enough > 0.0 else 0.01 * square
     for _ in range(_MOST_INNER_STEPS):
         product = penalty * direction + features.curvature_times(curvature, direction)
         length = square / float(direction @ product)
         x += length * direction
         residual -= length * product
         last, square = square, float(residual @ residual)
-        if square <= (min(enough, 0.01 * first) or 0.01 * first) or not np.isfinite(square):
+        if square <= stop or not np.isfinite(square):
             break
         direction = residual + (square / last) * direction
     return x
