@@ -132,7 +132,7 @@ def draw(problem: Problem, published: list, certified: list, path: str) -> None:
         middle = len(passes) // 2
         axes.annotate(
             "certified: what is proved",
-            (passes[middle], proved[middle]),
+            (passes[middle - 1], proved[middle - 1]),  # to the left of what is said of w = 0
             (8, 8),
             color="#0072B2",
             textcoords="offset points",
