@@ -86,7 +86,9 @@ def _log_below(t: Values, r: Values, c: Values) -> Values:
     tanh = np.sqrt(-np.expm1(-2 * log_cosh))
     zeta = np.arctanh(t) + apart - (log_cosh + np.log1p(tanh))
     density = np.exp(0.5 * (log_cosh_of(zeta) - log_cosh_of(np.arctanh(c))) - fallen) * omega / (power * tanh)
-    density *= hypergeometric(r, c * np.tanh(zeta))
+    size = np.abs(c)
+    one_less_product = (1 - size) + size * 2 / (1 + np.exp(2 * np.abs(zeta)))  # 1 - |c tanh ζ|
+    density *= hypergeometric(r, c * np.tanh(zeta), one_less_product)
     total: Values = (density @ weight) * (reach * (r - 1) / (np.sqrt(2 * np.pi) * half_gamma_ratio(r)))[:, 0]
     logarithm: Values = np.log(total) - drop[:, 0]
     return logarithm
