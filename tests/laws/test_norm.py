@@ -54,7 +54,7 @@ def test_dimension_is_the_smallest(eps, delta, n_vectors):
 @pytest.mark.parametrize(
     "call, named",
     [
-        (lambda: norm_failure(0, 0.1), "n_components"),
+        (lambda: norm_failure(0, 0.1), "r must be"),
         (lambda: norm_failure(5, 0), "eps"),
         (lambda: norm_failure(5, float("nan")), "eps"),
         (lambda: norm_dimension(0, 0.1), "eps"),
