@@ -9,7 +9,7 @@ import pytest
 import slimline
 
 NAMES = [
-    "GaussianProjection", "HadamardProjection", "SignProjection", "SparseEmbedding", "SparseSignProjection", "laws",
+    "GaussianProjection", "HadamardProjection", "SignProjection", "SparseEmbedding", "SparseSignProjection", "bounds", "laws",
     "make_projection", "open_matrix", "CertifiedClassifier", "CertifiedClassifierCV", "CertifiedFeatureSelector",
     "ProjectedClassifier", "OneParameterClassifier",
 ]  # fmt: skip

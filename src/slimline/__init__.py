@@ -6,7 +6,7 @@ features, and proves how far they are from what training on everything would hav
 
 from typing import TYPE_CHECKING, Any
 
-from slimline import estimators, laws
+from slimline import bounds, estimators, laws
 from slimline.data import open_matrix
 from slimline.estimators import (
     CertifiedClassifier,
@@ -43,6 +43,7 @@ __all__ = [
     "SignProjection",
     "SparseEmbedding",
     "SparseSignProjection",
+    "bounds",
     "laws",
     "make_projection",
     "open_matrix",
