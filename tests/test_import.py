@@ -9,9 +9,9 @@ import pytest
 import slimline
 
 NAMES = [
-    "GaussianProjection", "HadamardProjection", "SignProjection", "SparseEmbedding", "SparseSignProjection", "bounds", "laws",
+    "GaussianProjection", "HadamardProjection", "SignProjection", "SparseEmbedding", "SparseSignProjection", "laws",
     "make_projection", "open_matrix", "CertifiedClassifier", "CertifiedClassifierCV", "CertifiedFeatureSelector",
-    "ProjectedClassifier", "OneParameterClassifier",
+    "ProjectedClassifier", "OneParameterClassifier", "bounds",
 ]  # fmt: skip
 
 
