@@ -11,7 +11,7 @@ import slimline
 NAMES = [
     "GaussianProjection", "HadamardProjection", "SignProjection", "SparseEmbedding", "SparseSignProjection", "laws",
     "make_projection", "open_matrix", "CertifiedClassifier", "CertifiedClassifierCV", "CertifiedFeatureSelector",
-    "ProjectedClassifier", "OneParameterClassifier", "bounds",
+    "ProjectedClassifier", "OneParameterClassifier", "bounds", "plan",
 ]  # fmt: skip
 
 

@@ -4,9 +4,10 @@ slimline projects the features at random, trains on the small sketch, lifts the 
 features, and proves how far they are from what training on everything would have given.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from slimline import bounds, estimators, laws
+from slimline import estimators, laws
 from slimline.data import open_matrix
 from slimline.estimators import (
     CertifiedClassifier,
@@ -21,7 +22,9 @@ from slimline.estimators import (
 )
 
 if TYPE_CHECKING:
+    from slimline import bounds
     from slimline.estimators import CertifiedClassifierCV, CertifiedFeatureSelector
+    from slimline.planning import plan
 
 __version__ = "0.1.0"
 
@@ -29,6 +32,10 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> Any:
     if name in ("CertifiedClassifierCV", "CertifiedFeatureSelector"):  # see `slimline.estimators`
         return getattr(estimators, name)
+    if name == "bounds":  # this and the next are loaded when they are asked for
+        return import_module("slimline.bounds")
+    if name == "plan":
+        return import_module("slimline.planning").plan
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -47,4 +54,5 @@ __all__ = [
     "laws",
     "make_projection",
     "open_matrix",
+    "plan",
 ]

@@ -7,14 +7,12 @@ import scipy.sparse as sp
 from slimline import open_matrix
 from slimline.planning import choose_route
 from slimline.planning.route import default_components
+from slimline.planning.shape import DataShape
 
 
-class Shape:
+def Shape(n, d, dtype=np.float32, density=None, whole_columns=True):
     """What the model looks at: no data behind it."""
-
-    def __init__(self, n, d, dtype=np.float32, density=None, whole_columns=True):
-        self.shape, self.dtype, self.density = (n, d), np.dtype(dtype), density
-        self.normal_passes = 1 if whole_columns else 2
+    return DataShape((n, d), np.dtype(dtype), density, 1 if whole_columns else 2, stored_rows=density is not None)
 
 
 @pytest.mark.parametrize("method", ["sketch", "gram"])

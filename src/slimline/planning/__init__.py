@@ -1,5 +1,20 @@
-"""Which route, how many dimensions, at what cost."""
+"""Which projection, how many dimensions, which route, at what cost."""
+
+from typing import TYPE_CHECKING, Any
 
 from slimline.planning.route import Route, choose_route
 
-__all__ = ["Route", "choose_route"]
+if TYPE_CHECKING:
+    from slimline.planning.planner import plan
+    from slimline.planning.records import Cost, Curve, Guarantee, Plan
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module  # the theorems are loaded for a plan, not for a fit
+
+    return getattr(import_module("slimline.planning.planner" if name == "plan" else "slimline.planning.records"), name)
+
+
+__all__ = ["Cost", "Curve", "Guarantee", "Plan", "Route", "choose_route", "plan"]

@@ -1,8 +1,6 @@
 """The cost model: sketch, Gram matrix or the data themselves, and how many components.
 
-Times are those of the parts, from the shapes and from measured speeds. All that depends on the
-number of samples takes the sum of the sample weights for it, so that a weight of 2 and a repeated row lead to the
-same choice.
+Times are those of the parts, from the shapes and from measured speeds.
 """
 
 from __future__ import annotations
@@ -11,31 +9,22 @@ from dataclasses import dataclass
 from math import inf
 
 from slimline.data import Matrix
-from slimline.data.standardised import Standardised
-from slimline.data.stored_rows import has_stored_rows
-from slimline.planning.machine import FLOAT32, FLOAT64, READ
+from slimline.planning.costs import (
+    direct_seconds,
+    exact_seconds,
+    gram_seconds,
+    model_seconds,
+    pass_seconds,
+    small_seconds,
+)
+from slimline.planning.shape import DataShape
+from slimline.recovery.build import GRAM_SAMPLES
 
 #: Steps that a well-chosen sketch takes to a certified error of 1e-2.
 _STEPS = 4
 #: With about as many components as samples it takes so many times the steps.
 _NEAR = 3
-#: Factorisations of the Gram matrix that an exact solution takes: the hinge has to find its support vectors.
-_FACTORISATIONS = {"hinge": 40.0, "squared": 1.0}
-#: Share of the reading speed that a pass with one right-hand side reaches, by bytes of an element.
-_SHARE = {8: 0.7, 4: 0.5, 2: 0.3, 1: 0.15}
-#: Seconds a stored value of a sparse matrix takes in a pass.
-_SPARSE_VALUE = 2e-9
-#: Seconds a stored value of a sparse matrix takes in an epoch of coordinate descent,
-_DESCENT_VALUE = 5e-9
-#: bytes of an array a second there, and the epochs that a fit takes.
-_DESCENT_READ, _EPOCHS = 1.2e10, 60.0
-#: Products with the rows that conjugate gradients take, for the losses without coordinate descent.
-_PRODUCTS = {"logistic": 170.0, "squared": 250.0}
-#: The rows of sparse data may take this much memory, at 12 bytes a value.
-_DIRECT_BYTES = 4 << 30
-#: The Gram matrix may take this much memory.
-_GRAM_BYTES = 4 << 30
-#: And the sketch this much.
+#: A sketch may take this much memory.
 _SKETCH_BYTES = 1 << 29
 
 
@@ -67,7 +56,7 @@ class Route:
 
 
 def choose_route(
-    matrix: Matrix,
+    matrix: Matrix | DataShape,
     samples: float,
     n_tasks: int,
     method: str = "auto",
@@ -78,7 +67,7 @@ def choose_route(
 
     Parameters
     ----------
-    matrix : Matrix
+    matrix : Matrix or DataShape
         X.
     samples : float
         Samples that count: the sum of the sample weights.
@@ -96,24 +85,17 @@ def choose_route(
     route : Route
         With the times that decided.
     """
-    n, d = max(samples, 1.0), matrix.shape[1]
-    r = default_components(matrix, n, loss) if n_components == "auto" else int(n_components)
-    read = _pass_seconds(matrix, n)
-    solve = n_tasks * min(n, float(d)) * n * n / 3.0 / FLOAT64
-    gram = _gram_seconds(matrix, n) + 2.0 * read * n_tasks**0.5 + _FACTORISATIONS.get(loss, 6.0) * solve
-    rows = n > max(5000, r)
-    model = 0.0 if rows else 0.5 * n * n * r / FLOAT32
-    small = 2.0 * solve
-    if rows:  # which are gone through again and again
-        times = _PRODUCTS[loss] / 2.0 / READ if loss in _PRODUCTS else 2.0 * _EPOCHS / _DESCENT_READ
-        small = n_tasks * n * r * 4.0 * times
-    step = matrix.normal_passes * read * n_tasks**0.5 + small
+    shape = DataShape.of(matrix)
+    n, d = max(samples, 1.0), shape.shape[1]
+    r = default_components(shape, n, loss) if n_components == "auto" else int(n_components)
+    together = pass_seconds(shape, n) * n_tasks**0.5  # a pass with as many right-hand sides as tasks
+    gram = gram_seconds(shape, n) + 2.0 * together + exact_seconds(shape, n, n_tasks, loss)
+    step = shape.normal_passes * together + small_seconds(shape, n, n_tasks, loss, r)
     # With more samples than components the sketch contracts less; the logistic loss, being flat, hardly feels it.
+    rows = n > max(GRAM_SAMPLES, r)
     slower = (2 if loss != "logistic" else 1) if rows else 1 if r >= 2 * n else _NEAR
-    sketch = 2.0 * read + model + _STEPS * slower * step
-    direct = _direct_seconds(matrix, n, n_tasks, read, loss)
-    if 8.0 * min(n, d) * n > _GRAM_BYTES:
-        gram = inf
+    sketch = 2.0 * pass_seconds(shape, n) + model_seconds(n, r) + _STEPS * slower * step
+    direct = direct_seconds(shape, n, n_tasks, loss)
     if method != "auto":
         chosen, reason = method, "asked for"
     elif gram < inf and min(n, d) <= 400:
@@ -132,7 +114,7 @@ def choose_route(
     return Route(chosen, r if chosen == "sketch" else 0, sketch, gram, direct, step, reason)
 
 
-def default_components(matrix: Matrix, samples: float, loss: str) -> int:
+def default_components(matrix: Matrix | DataShape, samples: float, loss: str) -> int:
     """Return the number of components that "auto" stands for.
 
     Four times the samples, twice that for standardised columns, whose spectrum is flat, and half of it for the logistic
@@ -141,7 +123,7 @@ def default_components(matrix: Matrix, samples: float, loss: str) -> int:
 
     Parameters
     ----------
-    matrix : Matrix
+    matrix : Matrix or DataShape
         X.
     samples : float
         Samples that count.
@@ -153,43 +135,9 @@ def default_components(matrix: Matrix, samples: float, loss: str) -> int:
     n_components : int
         A multiple of 64.
     """
-    n, d = max(samples, 1.0), matrix.shape[1]
-    times = (8.0 if isinstance(matrix, Standardised) else 4.0) * (0.5 if loss == "logistic" else 1.0)
+    shape = DataShape.of(matrix)
+    n, d = max(samples, 1.0), shape.shape[1]
+    times = (8.0 if shape.standardised else 4.0) * (0.5 if loss == "logistic" else 1.0)
     wanted = 4096.0 if n > 5000 else max(times * n, min(16.0 * n, 4096.0))
     wanted = min(wanted, d / 4.0, _SKETCH_BYTES / (4.0 * n))
     return max(64, int(wanted) // 64 * 64)
-
-
-def _pass_seconds(matrix: Matrix, n: float) -> float:
-    stored = matrix.density
-    cells = n * matrix.shape[1]
-    if stored is not None:
-        return cells * stored * _SPARSE_VALUE
-    size = int(matrix.dtype.itemsize)
-    seconds: float = cells * size / (READ * _SHARE.get(size, 0.5))
-    return seconds
-
-
-def _direct_seconds(matrix: Matrix, n: float, n_tasks: int, read: float, loss: str) -> float:
-    if not has_stored_rows(matrix):
-        return inf
-    cells = n * matrix.shape[1]
-    if matrix.density is None:
-        size = cells * int(matrix.dtype.itemsize)
-        solve = _PRODUCTS[loss] * size / READ if loss in _PRODUCTS else _EPOCHS * size / _DESCENT_READ
-    else:
-        stored = cells * matrix.density
-        if 12.0 * stored > _DIRECT_BYTES:
-            return inf
-        solve = stored * (_PRODUCTS[loss] * _SPARSE_VALUE if loss in _PRODUCTS else _EPOCHS * _DESCENT_VALUE)
-    return float(n_tasks * solve + 6.0 * read * n_tasks**0.5)
-
-
-def _gram_seconds(matrix: Matrix, n: float) -> float:
-    d = matrix.shape[1]
-    stored = matrix.density
-    if stored is not None:  # every pair of stored values of a column meets
-        return n * n * d * stored * min(1.0, 3.0 * stored) * _SPARSE_VALUE
-    rate = FLOAT32 if matrix.dtype.itemsize == 1 else FLOAT64
-    inner = min(float(d), n)  # with fewer features than samples it is XᵀX that is made
-    return 0.5 * n * max(float(d), n) * inner / rate

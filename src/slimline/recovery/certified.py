@@ -115,6 +115,7 @@ def recover_certified(
     *,
     tol: float,
     max_passes: int,
+    max_seconds: float = float("inf"),
     improve: Callable[[Model, float], Model | None] | None = None,
     on_step: Callable[[Step], None] | None = None,
 ) -> Outcome:
@@ -132,6 +133,8 @@ def recover_certified(
         Certified relative error to stop at.
     max_passes : int
         No step is begun that would need more, but one is always taken.
+    max_seconds : float
+        No step is begun after so many seconds, either.
     improve : callable, optional
         Given the model and how many steps more it would take, returns a better one (a larger sketch, which costs a
         pass, or the data themselves), or None where there is none.
@@ -170,7 +173,7 @@ def recover_certified(
                 unfinished.append((i, gain))
         open_tasks, gains = [i for i, _ in unfinished], [gain for _, gain in unfinished]
         left = max_passes - data.passes
-        if not open_tasks or left < data.passes_of_a_step:
+        if not open_tasks or left < data.passes_of_a_step or time.perf_counter() - begin > max_seconds:
             break
         errors = [_error(proofs[i]) for i in open_tasks]
         better = None

@@ -1,0 +1,162 @@
+"""All guarantees that can be asked of the sizes at hand, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from slimline.bounds import Bound, get
+from slimline.planning.records import Curve, Guarantee
+
+#: Families whose embedding bounds are shown.
+_SHOWN = ("gaussian", "srht", "osnap")
+#: Points of a curve.
+_POINTS = 60
+_SMALLEST_EPS = 0.02
+
+Sizes = dict[str, Any]
+
+
+def guarantees(sizes: Sizes, eps: float, delta: float) -> tuple[Guarantee, ...]:
+    """Return what each theorem asks for.
+
+    Parameters
+    ----------
+    sizes : dict
+        `points` and `features`, `classes`, `rank`, and where known `margin` and `sparsity`.
+    eps, delta : float
+        Distortion and failure probability.
+
+    Returns
+    -------
+    rows : tuple of Guarantee
+        In the order of the catalogue.
+    """
+    return tuple(_row(bound, own, about, note, sizes, eps, delta) for bound, own, about, note in _asked(sizes))
+
+
+def curves(sizes: Sizes, delta: float) -> tuple[Curve, ...]:
+    """Return the dimension that each statement asks for, against eps.
+
+    Parameters
+    ----------
+    sizes : dict
+        As for `guarantees`.
+    delta : float
+        Failure probability.
+
+    Returns
+    -------
+    curves : tuple of Curve
+        Theorems, printed statements that do not hold, and exact laws.
+    """
+    found = []
+    for bound, own, about, _ in _asked(sizes):
+        if not bound.needs_eps or bound.name == "balcan2006":
+            continue
+        family = f" ({own['family']})" if "family" in own else ""
+        found.append(_curve(bound, own, bound.name + family, delta))
+        printed = _other_formula(bound, sizes)
+        if printed is not None:
+            own_printed = {name: own.get(name, sizes.get(name)) for name in printed.needs}
+            found.append(_curve(printed, own_printed, f"{bound.name}, printed", delta))
+        if bound.name in ("uml2014.23.4", "shi2012.6") and set(bound.exact_needs) <= own.keys() | sizes.keys():
+            found.append(_exact_curve(bound, own, sizes, about, delta))
+    return tuple(found)
+
+
+def _asked(sizes: Sizes) -> Iterator[tuple[Bound, Sizes, str, str]]:
+    """Yield the bounds, with the sizes that each is asked with and what that means."""
+    m, d = sizes["points"], sizes["features"]
+    pairs = max(m * (m - 1) // 2, 1)
+    rank = {"rank": sizes["rank"]}
+    family = [rank | {"features": d, "family": name} for name in _SHOWN]
+    points = {"points": m}
+    classes = points | {"classes": sizes["classes"]}
+    yield get("uml2014.23.3"), {}, "one norm", ""
+    yield get("uml2014.23.4"), {"vectors": pairs}, "all distances", ""
+    yield get("shi2012.10"), {}, "one norm", ""
+    yield get("shi2012.4"), {}, "inner products, on average", "whatever the dimension"
+    yield get("shi2012.5"), {}, "one cosine", ""
+    yield get("shi2012.5.sharp"), {}, "one cosine", ""
+    yield get("fard2012.1"), {"vectors": m}, "inner products of one vector with all points", ""
+    if sizes.get("sparsity"):
+        k = {"features": d, "sparsity": sizes["sparsity"]}
+        yield get("fard2012.2"), k, f"inner products with all {sizes['sparsity']}-sparse vectors", ""
+    yield get("shi2012.6"), points, "margin γ - 2ε/(1-ε)", ""
+    yield get("shi2012.6.sharp"), points, "margin κγ - 2ε/(1-ε)", ""
+    if sizes["classes"] > 2:
+        yield get("shi2012.8"), classes, "multiclass margin κγ - 4ε/(1-ε)", ""
+        yield get("shi2012.9"), classes, "margin of one parameter vector", ""
+    if sizes.get("margin"):
+        share = "here ε is the share of points that may fall short"
+        yield get("balcan2006"), {"margin": sizes["margin"]}, "margin γ/2 of all but a share ε", share
+    yield get("paul2013.srht"), rank | {"features": d}, "the row space, SRHT", ""
+    yield get("paul2013.sign"), rank, "the row space, random signs", ""
+    yield get("paul2013.cw"), rank, "the row space, any family but very sparse signs", ""
+    yield get("embedding.very_sparse"), rank | {"features": d}, "the row space, very sparse signs", ""
+    yield get("vaswani2013.c1"), rank, "the row space, Gaussian", ""
+    yield get("vaswani2013.3"), rank, "the row space, in the limit", ""
+    yield get("vaswani2013.c2"), rank, "the row space, Gaussian", ""
+    yield get("vaswani2013.c2.algebra"), rank, "the row space, in the limit", ""
+    for own in family:
+        yield get("paul2013.1"), own, f"margin of an SVM, {own['family']}", ""
+    for own in family:
+        yield get("paul2013.1.soft"), own, f"objective of an SVM, {own['family']}", ""
+    for own in family:
+        yield get("paul2013.2"), own, f"enclosing ball, {own['family']}", ""
+    yield get("paul2013.2.distances"), points, "enclosing ball, Gaussian", ""
+    yield get("vaswani2013.1"), rank, "naive recovery is bad", ""
+    yield get("vaswani2013.2"), rank, "dual recovery errs by ε/(1-ε)", ""
+
+
+def _row(bound: Bound, own: Sizes, about: str, note: str, sizes: Sizes, eps: float, delta: float) -> Guarantee:
+    kind = "order" if bound.order_only else "limit" if bound.asymptotic else "theorem"
+    if not _speaks(bound, eps):
+        end = "at most" if bound.eps_closed else "below"
+        return Guarantee(bound.name, about, None, False, kind=kind, note=f"only for eps {end} {bound.eps_below:.3g}")
+    dimension = bound.dimension(eps, delta, **own)
+    printed = None
+    other = _other_formula(bound, sizes)
+    if other is not None and _speaks(other, eps):
+        printed = other.dimension(eps, delta, **{name: own.get(name, sizes.get(name)) for name in other.needs})
+        note = "printed is an O(·), shown with the constant 1" if other.order_only else note
+    exact = None
+    known = own | {name: sizes[name] for name in ("margin", "cosine") if sizes.get(name)}
+    if bound.exact is not None and set(bound.exact_needs) <= known.keys():
+        exact = bound.exact_dimension(eps, delta, **{name: known[name] for name in bound.exact_needs})
+    return Guarantee(bound.name, about, dimension, dimension < sizes["features"], printed, exact, kind, note)
+
+
+def _other_formula(bound: Bound, sizes: Sizes) -> Bound | None:
+    """Return the statement as printed, where it asks for another dimension."""
+    printed = bound.printed
+    if printed is None or printed.formula is bound.formula or not set(printed.needs) <= sizes.keys():
+        return None
+    return printed
+
+
+def _speaks(bound: Bound, eps: float) -> bool:
+    return not bound.needs_eps or eps < bound.eps_below or (bound.eps_closed and eps == bound.eps_below)
+
+
+def _grid(bound: Bound) -> np.ndarray[Any, np.dtype[np.float64]]:
+    return np.geomspace(_SMALLEST_EPS, min(bound.eps_below * 0.999, 0.9), _POINTS)
+
+
+def _curve(bound: Bound, own: Sizes, name: str, delta: float) -> Curve:
+    eps = _grid(bound)
+    kind = (
+        "order" if bound.order_only else "printed" if bound.as_printed else "limit" if bound.asymptotic else "theorem"
+    )
+    real = np.broadcast_to(bound.required(eps, delta, **own), eps.shape)
+    return Curve(name, kind, tuple(map(float, eps)), tuple(float(max(r, 1.0)) for r in real))
+
+
+def _exact_curve(bound: Bound, own: Sizes, sizes: Sizes, about: str, delta: float) -> Curve:
+    eps = _grid(bound)
+    given = {name: own.get(name, sizes.get(name)) for name in bound.exact_needs}
+    exact = bound.exact_dimension(eps, delta, **given)
+    return Curve(f"exact law: {about}", "exact", tuple(map(float, eps)), tuple(map(float, exact)))

@@ -1,0 +1,199 @@
+"""A rehearsal: the certified steps themselves, on a sample of the rows and a sketch of the columns.
+
+Sketching the sketch of a few rows with the right number of components does to them what the sketch of everything will
+do to the data: how fast the steps contract depends on r beside the effective dimension, so r is made smaller in the
+same proportion as that. Loss, labels and C are the real ones.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.data import open_matrix
+from slimline.planning.problem import Problem
+from slimline.planning.spectrum import Spectrum
+from slimline.projections import Gaussian
+from slimline.recovery import Model, Task, TrainingData, growing, recover_certified, sketch_model
+from slimline.recovery.model import GramModel, gram_of
+from slimline.solvers import loss_named
+
+Floats = NDArray[np.float64]
+
+#: Passes of a rehearsal: more steps than this are not worth planning with.
+_MOST_STEPS = 30
+#: A sketch may grow to so many components for each sample.
+_MOST_COMPONENTS = 64
+#: And seconds: no step is begun after these.
+_MOST_SECONDS = 4.0
+#: To say how many steps are left: an error without a bound counts as this, and a step without a gain as this gain.
+_LARGEST_ERROR, _SMALLEST_GAIN = 1e3, 1.1
+#: What stands for the smoothness of the hinge, which has none.
+_HINGE = 4.0
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """What the steps did.
+
+    Parameters
+    ----------
+    errors : tuple of float
+        Certified relative error after each step.
+    n_components : int
+        Components that the sample was sketched to.
+    growth : float
+        By what factor the sketch was made larger on the way.
+    step_seconds : float
+        Seconds a step took on the sample.
+    dual : array of shape (n_tasks, n_sample)
+        y α of the best dual point of each task: with these factors the rows add up to λ times its weights.
+    """
+
+    errors: tuple[float, ...]
+    n_components: int
+    growth: float
+    step_seconds: float
+    dual: Floats
+
+    def steps_to(self, tol: float) -> int:
+        """Return how many steps it takes to a certified error.
+
+        Parameters
+        ----------
+        tol : float
+            That error.
+
+        Returns
+        -------
+        steps : int
+            Where the rehearsal was cut short, by the pace of its last steps.
+        """
+        for k, error in enumerate(self.errors):
+            if error <= tol:
+                return k + 1
+        last = min(self.errors[-1], _LARGEST_ERROR)
+        before = min(self.errors[max(-4, -len(self.errors))], _LARGEST_ERROR)
+        gain = max((before / last) ** (1.0 / min(3, max(len(self.errors) - 1, 1))), _SMALLEST_GAIN)
+        return len(self.errors) + int(np.ceil(np.log(last / tol) / np.log(gain)))
+
+    def error_after(self, steps: int) -> float:
+        """Return the certified error after some steps.
+
+        Parameters
+        ----------
+        steps : int
+            At least 1.
+
+        Returns
+        -------
+        error : float
+            The last one, where the rehearsal ended before.
+        """
+        return self.errors[min(steps, len(self.errors)) - 1]
+
+
+def smoothness(loss: str) -> float:
+    """Return L of a loss: the steps feel the effective dimension d_{λ/L}.
+
+    Parameters
+    ----------
+    loss : str
+        Its name.
+
+    Returns
+    -------
+    L : float
+        A stand-in for the hinge.
+    """
+    return loss_named(loss).smoothness or _HINGE
+
+
+def rehearse(rows: Floats, signs: list[Floats], spectrum: Spectrum, problem: Problem, n_components: int) -> Rehearsal:
+    """Take the steps on a sample.
+
+    Parameters
+    ----------
+    rows : array of shape (n_sample, k)
+        A sketch of rows of X.
+    signs : list of array
+        Labels of -1 and +1, one array a class.
+    spectrum : Spectrum
+        Of these rows.
+    problem : Problem
+        Loss, C, error to stop at, and seed.
+    n_components : int
+        Components that all rows will be sketched to.
+
+    Returns
+    -------
+    rehearsal : Rehearsal
+        The errors after each step, and what they cost.
+    """
+    penalty = 1.0 / problem.C
+    felt = penalty / smoothness(problem.loss)
+    fewer = spectrum.of_sample(felt) / max(spectrum.of_all(felt), 1e-300)
+    r = max(round(n_components * fewer), 8)
+    data = TrainingData(open_matrix(rows), problem.constant)
+    width = rows.shape[1]
+
+    def draw(number: int, components: int) -> Gaussian:
+        return Gaussian(width, components, seed=problem.seed + 1 + number)
+
+    begin = time.perf_counter()
+    model = sketch_model(data, draw(0, r), penalty=penalty)
+    improve = growing(data, draw, _MOST_COMPONENTS * len(rows), penalty)
+    return _taken(data, signs, problem, model, begin, improve)
+
+
+def rehearse_exact(rows: Floats, signs: list[Floats], problem: Problem) -> Rehearsal:
+    """Solve the sample exactly, through its Gram matrix.
+
+    Parameters
+    ----------
+    rows : array of shape (n_sample, k)
+        A sketch of rows of X.
+    signs : list of array
+        Labels of -1 and +1, one array a class.
+    problem : Problem
+        Loss, C and error to stop at.
+
+    Returns
+    -------
+    rehearsal : Rehearsal
+        Of one step, or two where rounding asks for a second.
+    """
+    data = TrainingData(open_matrix(rows), problem.constant)
+    begin = time.perf_counter()
+    model = GramModel(gram_of(rows, problem.constant), rows.shape[1], exact=True)
+    return _taken(data, signs, problem, model, begin)
+
+
+def _taken(
+    data: TrainingData,
+    signs: list[Floats],
+    problem: Problem,
+    model: Model,
+    begin: float,
+    improve: Callable[[Model, float], Model | None] | None = None,
+) -> Rehearsal:
+    tasks = [Task(loss_named(problem.loss), y, np.ones(len(y)), 1.0 / problem.C) for y in signs]
+    components = model.n_components
+    errors: list[float] = []
+    outcome = recover_certified(
+        data,
+        tasks,
+        model,
+        tol=problem.tol,
+        max_passes=_MOST_STEPS,
+        max_seconds=_MOST_SECONDS,
+        improve=improve,
+        on_step=lambda step: errors.append(max(step.relative_error)),
+    )
+    seconds = (time.perf_counter() - begin) / len(errors)
+    dual = np.array([state.task.representer(state.dual.a) for state in outcome.progress])
+    return Rehearsal(tuple(errors), components, outcome.model.n_components / components, seconds, dual)
