@@ -26,10 +26,9 @@ from slimline.recovery import (
     recover_naive,
     sketch_model,
 )
+from slimline.recovery.build import EXACT
 
 RECOVERIES = ("certified", "dual", "iterative", "naive")
-#: What the Gram route asks for: one step reaches it unless rounding is in the way, and then a second may help.
-_EXACT = 1e-8
 #: A sketch may grow to so many components for each sample.
 _MOST_COMPONENTS = 64
 #: And to so many bytes.
@@ -114,7 +113,7 @@ class Fitting:
         if self.route.method == "gram":
             model = model or self.model(data, tasks)
             most = data.passes + 6 * data.passes_of_a_step
-            return recover_certified(data, tasks, model, tol=min(self.tol, _EXACT), max_passes=most, on_step=on_step)
+            return recover_certified(data, tasks, model, tol=min(self.tol, EXACT), max_passes=most, on_step=on_step)
         penalty = min(task.penalty for task in tasks)
         if self.recovery == "naive":
             first = self.draw(d, 0, self.route.n_components)

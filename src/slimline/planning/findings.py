@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from slimline.data import Matrix
 from slimline.data.dense_copy import dense_copy
+from slimline.data.stored_rows import has_stored_rows
 from slimline.planning.problem import Problem
-from slimline.planning.rehearsal import Rehearsal, rehearse, rehearse_exact
+from slimline.planning.rehearsal import Rehearsal, rehearse, rehearse_direct, rehearse_exact
 from slimline.planning.spectrum import Spectrum, spectrum_of
 from slimline.projections import HashEmbedding
 
@@ -36,6 +37,8 @@ class Findings:
         The steps with a sketch and with the Gram matrix, on the sample.
     sample : int
         Rows of it.
+    direct : Rehearsal or None
+        The steps with the rows themselves; None where these cannot be had.
     normal_seconds : float or None
         What XᵀA and XXᵀA took; None without data.
     cosines : array or None
@@ -46,6 +49,7 @@ class Findings:
     sketched: Rehearsal
     exact: Rehearsal
     sample: int
+    direct: Rehearsal | None = None
     normal_seconds: float | None = None
     cosines: Floats | None = None
 
@@ -75,10 +79,12 @@ def look_at(matrix: Matrix, codes: NDArray[np.intp] | None, problem: Problem, n_
     sample = _sample(classes, problem.n_classes, rng)
     rows = _sketch(matrix.rows(sample), problem.seed)
     found = rehearsed(rows, classes[sample], problem, n_components)
+    signs = signs_of(classes[sample], problem.n_classes)
+    if has_stored_rows(matrix):
+        found = replace(found, direct=rehearse_direct(matrix.rows(sample), signs, problem))
     factors = np.zeros((matrix.shape[0], problem.n_tasks))
     through_origin = found.exact.dual
     if problem.constant:  # a margin is one through the origin
-        signs = signs_of(classes[sample], problem.n_classes)
         through_origin = rehearse_exact(rows, signs, replace(problem, constant=0.0)).dual
     factors[sample] = through_origin.T
     begin = time.perf_counter()

@@ -21,8 +21,8 @@ from slimline.planning.shape import DataShape
 from slimline.recovery.build import GRAM_SAMPLES
 
 FAMILIES = ("osnap", "cw", "srht", "very_sparse", "sign", "achlioptas", "gaussian")
-#: Seconds that a fit and a step take however small the data.
-_FIT, _STEP = 4e-3, 1.5e-3
+#: Seconds that a fit takes however small the data.
+_FIT = 4e-3
 #: Vectors of the length of the features, and of the samples, that are held for every task.
 _VECTORS = 12
 
@@ -54,28 +54,39 @@ def predict(shape: DataShape, problem: Problem, found: Findings, n_components: i
     more = max(n / found.sample, 1.0)
     vectors = 8.0 * _VECTORS * tasks * (shape.shape[1] + problem.n_samples)
 
-    exact = (
-        max(slow * exact_seconds(shape, n, tasks, loss), found.exact.step_seconds * more**2)
-        if more > 1
-        else (found.exact.step_seconds * len(found.exact.errors))
-    )
+    exact = found.exact.step_seconds * len(found.exact.errors)
+    if more > 1:
+        exact = max(slow * exact_seconds(shape, n, tasks, loss), exact * more**2)
     gram = gram_seconds(shape, n)
     costs = [
         Cost(
-            "gram",
-            "",
-            0,
-            len(found.exact.errors),
-            1 + shape.normal_passes * len(found.exact.errors),
-            _FIT + max(slow * gram, read) + normal + exact,
-            vectors + 16.0 * n * min(n, float(shape.shape[1])),
-            "" if isfinite(gram) else "n × n numbers are too many",
+            method="gram",
+            projection="",
+            n_components=0,
+            steps=len(found.exact.errors),
+            passes=1 + shape.normal_passes * len(found.exact.errors),
+            seconds=_FIT + max(slow * gram, read) + normal + exact,
+            nbytes=vectors + 16.0 * n * min(n, float(shape.shape[1])),
+            note="" if isfinite(gram) else "n × n numbers are too many",
         )
     ]
-    direct = direct_seconds(shape, n, tasks, loss)
-    note = "" if isfinite(direct) else "needs sparse rows, or float rows in memory, not standardised"
-    copied = 12.0 * shape.cells if shape.density is not None else 0.0
-    costs.append(Cost("direct", "", 0, 2, 1 + 2 * shape.normal_passes, _FIT + slow * direct, vectors + copied, note))
+    direct = slow * direct_seconds(shape, n, tasks, loss)
+    often = 1
+    if found.direct is not None and isfinite(direct):
+        often = found.direct.steps_to(problem.tol)
+        direct = 2.0 * read + often * (normal + found.direct.step_seconds * more)
+    costs.append(
+        Cost(
+            method="direct",
+            projection="",
+            n_components=0,
+            steps=often,
+            passes=1 + often * shape.normal_passes,
+            seconds=_FIT + direct,
+            nbytes=vectors + (12.0 * shape.cells if shape.density is not None else 0.0),
+            note="" if isfinite(direct) else "needs sparse rows, or float rows in memory, not standardised",
+        )
+    )
 
     steps = found.sketched.steps_to(problem.tol)
     grown = 1 if found.sketched.growth > 1.0 else 0
@@ -86,17 +97,17 @@ def predict(shape: DataShape, problem: Problem, found: Findings, n_components: i
     too_wide = n_components >= shape.shape[1]
     for family in FAMILIES:
         once = max(slow * sketch_seconds(shape, n, family, n_components), read) + slow * model_seconds(n, n_components)
-        seconds = _FIT + (1 + grown) * once + steps * (_STEP + normal + small)
+        seconds = _FIT + (1 + grown) * once + steps * (normal + small)
         costs.append(
             Cost(
-                "sketch",
-                family,
-                n_components,
-                steps,
-                1 + grown + steps * shape.normal_passes,
-                inf if too_wide else seconds,
-                vectors + held,
-                "no fewer columns than there are features" if too_wide else "",
+                method="sketch",
+                projection=family,
+                n_components=n_components,
+                steps=steps,
+                passes=1 + grown + steps * shape.normal_passes,
+                seconds=inf if too_wide else seconds,
+                nbytes=vectors + held,
+                note="no fewer columns than there are features" if too_wide else "",
             )
         )
     return tuple(costs)

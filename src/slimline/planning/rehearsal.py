@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.data import open_matrix
+from slimline.data import Matrix, open_matrix
+from slimline.data.stored_rows import stored_rows
 from slimline.planning.problem import Problem
 from slimline.planning.spectrum import Spectrum
 from slimline.projections import Gaussian
-from slimline.recovery import Model, Task, TrainingData, growing, recover_certified, sketch_model
+from slimline.recovery import Model, Task, TrainingData, direct_model, growing, recover_certified, sketch_model
+from slimline.recovery.build import EXACT
 from slimline.recovery.model import GramModel, gram_of
 from slimline.solvers import loss_named
 
@@ -144,10 +146,8 @@ def rehearse(rows: Floats, signs: list[Floats], spectrum: Spectrum, problem: Pro
     def draw(number: int, components: int) -> Gaussian:
         return Gaussian(width, components, seed=problem.seed + 1 + number)
 
-    begin = time.perf_counter()
     model = sketch_model(data, draw(0, r), penalty=penalty)
-    improve = growing(data, draw, _MOST_COMPONENTS * len(rows), penalty)
-    return _taken(data, signs, problem, model, begin, improve)
+    return _taken(data, signs, problem, model, growing(data, draw, _MOST_COMPONENTS * len(rows), penalty))
 
 
 def rehearse_exact(rows: Floats, signs: list[Floats], problem: Problem) -> Rehearsal:
@@ -168,9 +168,29 @@ def rehearse_exact(rows: Floats, signs: list[Floats], problem: Problem) -> Rehea
         Of one step, or two where rounding asks for a second.
     """
     data = TrainingData(open_matrix(rows), problem.constant)
-    begin = time.perf_counter()
     model = GramModel(gram_of(rows, problem.constant), rows.shape[1], exact=True)
-    return _taken(data, signs, problem, model, begin)
+    return _taken(data, signs, replace(problem, tol=min(problem.tol, EXACT)), model)
+
+
+def rehearse_direct(matrix: Matrix, signs: list[Floats], problem: Problem) -> Rehearsal:
+    """Solve the sample by going through its rows again and again.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        Rows of X that can be had as they are.
+    signs : list of array
+        Labels of -1 and +1, one array a class.
+    problem : Problem
+        Loss, C and error to stop at.
+
+    Returns
+    -------
+    rehearsal : Rehearsal
+        Of a step or more.
+    """
+    data = TrainingData(open_matrix(stored_rows(matrix)), problem.constant)
+    return _taken(data, signs, problem, direct_model(data))
 
 
 def _taken(
@@ -178,12 +198,22 @@ def _taken(
     signs: list[Floats],
     problem: Problem,
     model: Model,
-    begin: float,
     improve: Callable[[Model, float], Model | None] | None = None,
 ) -> Rehearsal:
     tasks = [Task(loss_named(problem.loss), y, np.ones(len(y)), 1.0 / problem.C) for y in signs]
     components = model.n_components
     errors: list[float] = []
+    improving = 0.0
+
+    def better(model: Model, steps_left: float) -> Model | None:
+        nonlocal improving
+        assert improve is not None
+        begin = time.perf_counter()
+        made = improve(model, steps_left)
+        improving += time.perf_counter() - begin
+        return made
+
+    begin = time.perf_counter()
     outcome = recover_certified(
         data,
         tasks,
@@ -191,9 +221,9 @@ def _taken(
         tol=problem.tol,
         max_passes=_MOST_STEPS,
         max_seconds=_MOST_SECONDS,
-        improve=improve,
+        improve=better if improve is not None else None,
         on_step=lambda step: errors.append(max(step.relative_error)),
     )
-    seconds = (time.perf_counter() - begin) / len(errors)
+    seconds = (time.perf_counter() - begin - improving) / len(errors)
     dual = np.array([state.task.representer(state.dual.a) for state in outcome.progress])
     return Rehearsal(tuple(errors), components, outcome.model.n_components / components, seconds, dual)

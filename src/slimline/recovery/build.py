@@ -22,6 +22,8 @@ from slimline.recovery.training_data import TrainingData
 
 #: Up to so many samples the small problem lives in the n × n matrix of the sketch.
 GRAM_SAMPLES = 5000
+#: What the Gram route asks for: one step reaches it unless rounding is in the way, and then a second may help.
+EXACT = 1e-8
 
 
 def sketch_model(
