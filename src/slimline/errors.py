@@ -13,6 +13,10 @@ class InvalidParameterError(SlimlineError, ValueError):
     """A parameter, or a combination of parameters, that cannot work."""
 
 
+class NoDimensionError(InvalidParameterError):
+    """No number of dimensions that one could use meets a target."""
+
+
 class InvalidProjectionLineError(SlimlineError, ValueError):
     """A JSON line that does not describe a projection of this version."""
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from slimline.errors import InvalidParameterError
+from slimline.errors import NoDimensionError
 
 LARGEST = 2**40  # a search gives up beyond it: no projection is that wide
 
@@ -34,7 +34,7 @@ def smallest_dimension(met: Callable[[Dimensions], npt.NDArray[np.bool_]], shape
     while not np.all(enough := met(high)):
         low, high = np.where(enough, low, high), np.where(enough, high, 2 * high)
         if np.any(high > LARGEST):
-            raise InvalidParameterError("No dimension below 2⁴⁰ meets this target: allow a larger eps or delta.")
+            raise NoDimensionError("No dimension below 2⁴⁰ meets this target: allow a larger eps or delta.")
     while np.any(high - low > 1):
         middle = (low + high) // 2
         enough = met(np.maximum(middle, 1)) & (middle > 0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.data import Matrix
+from slimline.data import Matrix, Squares
 from slimline.data.dense_copy import dense_copy
 from slimline.data.stored_rows import has_stored_rows
 from slimline.planning.problem import Problem
@@ -55,7 +55,7 @@ class Findings:
 
 
 def look_at(matrix: Matrix, codes: NDArray[np.intp] | None, problem: Problem, n_components: int) -> Findings:
-    """Look at data: a sketch of a sample, one product with a separator, and the norms of the rows.
+    """Look at data: a sketch of a sample of the rows, these rows themselves, and one product with a separator.
 
     Parameters
     ----------
@@ -88,11 +88,12 @@ def look_at(matrix: Matrix, codes: NDArray[np.intp] | None, problem: Problem, n_
         through_origin = rehearse_exact(rows, signs, replace(problem, constant=0.0)).dual
     factors[sample] = through_origin.T
     begin = time.perf_counter()
-    W, F = matrix.normal(factors)
+    squares = Squares(*matrix.shape)
+    W, F = matrix.normal(factors, squares=squares)
     seconds = (time.perf_counter() - begin) * problem.n_samples / matrix.shape[0]
     if not known:
         return replace(found, normal_seconds=seconds)
-    length = matrix.row_norms()[:, None] * np.linalg.norm(W, axis=0)
+    length = np.sqrt(squares.rows)[:, None] * np.linalg.norm(W, axis=0)
     cosines = np.clip(F / np.where(length > 0.0, length, np.inf), -1.0, 1.0)
     if problem.n_classes == 2:
         cosines = cosines[:, 0] * np.where(classes == 1, 1.0, -1.0)

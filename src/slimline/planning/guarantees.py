@@ -124,7 +124,7 @@ def _row(bound: Bound, own: Sizes, about: str, note: str, sizes: Sizes, eps: flo
         printed = other.dimension(eps, delta, **{name: own.get(name, sizes.get(name)) for name in other.needs})
         note = "printed is an O(·), shown with the constant 1" if other.order_only else note
     exact = None
-    known = own | {name: sizes[name] for name in ("margin", "cosine") if sizes.get(name)}
+    known = own | {name: sizes[name] for name in ("margin", "cosine", "multiclass_margin") if sizes.get(name)}
     if bound.exact is not None and set(bound.exact_needs) <= known.keys():
         exact = bound.exact_dimension(eps, delta, **{name: known[name] for name in bound.exact_needs})
     return Guarantee(bound.name, about, dimension, dimension < sizes["features"], printed, exact, kind, note)

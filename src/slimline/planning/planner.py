@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from slimline.bounds import margin_dimension, multiclass_margin_dimension
 from slimline.data import Matrix, open_matrix
-from slimline.errors import DataError, InvalidParameterError
+from slimline.errors import DataError, InvalidParameterError, NoDimensionError
 from slimline.planning.advice import advise
 from slimline.planning.findings import Findings, imagine, look_at
 from slimline.planning.guarantees import curves, guarantees
@@ -129,7 +129,7 @@ def plan(
         "sparsity": sparsity or (None if shape.density is None else max(int(shape.density * shape.shape[1]), 1)),
     }
     if kept.value is not None and kept.value > 0.0:
-        sizes |= {"margin": kept.value, "cosine": min(kept.value, 1.0)}
+        sizes |= {"margin": kept.value, "cosine": kept.value} if classes == 2 else {"multiclass_margin": kept.value}
     costs = predict(shape, problem, found, r)
     choice = _chosen(costs, method)
     made = Plan(
@@ -270,9 +270,12 @@ def _margin(
     def dimension(errors: int) -> int | None:
         if errors >= len(room):
             return None
-        if problem.n_classes == 2:
-            return margin_dimension(room, delta, errors=errors)
-        return multiclass_margin_dimension(cosines, codes, delta, errors=errors)
+        try:
+            if problem.n_classes == 2:
+                return margin_dimension(room, delta, errors=errors)
+            return multiclass_margin_dimension(cosines, codes, delta, errors=errors)
+        except NoDimensionError:  # a row lies on the boundary, but for rounding
+            return None
 
     lost = int(np.sum(room <= 0.0))
     those = f"the {len(room):,} rows at hand" if len(room) < problem.n_samples else f"all {len(room):,} rows"

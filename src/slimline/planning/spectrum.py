@@ -12,18 +12,17 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Eigenvalues of XXᵀ for some of the rows, and for half of those.
+    """Eigenvalues of XXᵀ for a sample of the rows, for half of it and for a quarter.
 
     Parameters
     ----------
-    eigenvalues, of_half : array
-        In any order, not negative.
+    eigenvalues : tuple of array
+        Of the sample, the half and the quarter; not negative.
     n_samples : float
         How many rows there are in all.
     """
 
-    eigenvalues: Floats
-    of_half: Floats
+    eigenvalues: tuple[Floats, Floats, Floats]
     n_samples: float
 
     def of_sample(self, penalty: float) -> float:
@@ -39,10 +38,13 @@ class Spectrum:
         dimension : float
             At most their number.
         """
-        return _effective(self.eigenvalues, penalty)
+        return _effective(self.eigenvalues[0], penalty)
 
     def of_all(self, penalty: float) -> float:
-        """Return d_λ of all rows: it grows from the sample on as it grew from half of it.
+        """Return d_λ of all rows.
+
+        With each doubling of the rows it grows by a factor between 1, where nothing new is seen, and 2, where rows have
+        nothing in common. That factor goes on falling as it fell from the quarter to the half to the sample.
 
         Parameters
         ----------
@@ -54,13 +56,19 @@ class Spectrum:
         dimension : float
             At most n.
         """
-        here, half = self.of_sample(penalty), _effective(self.of_half, penalty)
-        size = len(self.eigenvalues)
-        if size < 2 or here <= 0.0 or half <= 0.0:
-            return here * self.n_samples / size
-        doublings = np.log(self.n_samples / size) / np.log(size / len(self.of_half))
-        growth = float(np.clip(here / half, 1.0, size / len(self.of_half)))
-        return float(min(here * growth**doublings, self.n_samples))
+        here, half, quarter = (_effective(eigenvalues, penalty) for eigenvalues in self.eigenvalues)
+        size = len(self.eigenvalues[0])
+        doublings = float(np.log2(max(self.n_samples / size, 1.0)))
+        if size < 4 or quarter <= 0.0:
+            return float(here * 2.0**doublings)
+        excess = float(np.clip(here / half - 1.0, 0.0, 1.0))
+        before = float(np.clip(half / quarter - 1.0, 1e-9, 1.0))
+        fall = min(excess / before, 1.0)
+        while doublings > 0.0:
+            excess *= fall
+            here *= (1.0 + excess) ** min(doublings, 1.0)
+            doublings -= 1.0
+        return float(min(here, self.n_samples))
 
 
 def spectrum_of(K: Floats, n_samples: float) -> Spectrum:
@@ -76,10 +84,11 @@ def spectrum_of(K: Floats, n_samples: float) -> Spectrum:
     Returns
     -------
     spectrum : Spectrum
-        Of it and of its first half.
+        Of it, of its first half and of its first quarter.
     """
-    half = (len(K) + 1) // 2
-    return Spectrum(_eigenvalues(K), _eigenvalues(K[:half, :half]), float(n_samples))
+    half, quarter = (len(K) + 1) // 2, (len(K) + 3) // 4
+    parts = (_eigenvalues(K), _eigenvalues(K[:half, :half]), _eigenvalues(K[:quarter, :quarter]))
+    return Spectrum(parts, float(n_samples))
 
 
 def _eigenvalues(K: Floats) -> Floats:
