@@ -3,7 +3,7 @@
 DOROTHEA (800 × 100,000, sparse) as it comes, no row scaled, squared loss, C = 1, a sketch of 500 components: the
 iteration of Zhang et al. (2013; Vaswani 2013, §2.5) multiplies its error by about a thousand in every step. Run it with
 `python examples/published_iteration.py`; a file name behind it (`picture.png`) draws the figure of
-docs/certificates.md, for which matplotlib is needed (`pip install "slimline[docs]"`).
+docs/certificates.md.
 
 The data set is looked for in the folder that SLIMLINE_DATA names. Without it a smaller one is simulated.
 """
@@ -107,7 +107,7 @@ def main(figure: str | None = None) -> None:
 
 def draw(problem: Problem, published: list, certified: list, path: str) -> None:
     """Draw error against passes; colours of Okabe and Ito, which colour-blind readers can tell apart."""
-    import matplotlib as mpl  # not a requirement of slimline
+    import matplotlib as mpl
 
     mpl.use("Agg")
     from matplotlib import pyplot as plt

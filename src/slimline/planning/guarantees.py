@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil, isfinite
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from slimline.planning.records import Curve, Guarantee
 _SHOWN = ("gaussian", "srht", "osnap")
 #: Points of a curve.
 _POINTS = 60
-_SMALLEST_EPS = 0.02
+#: Its ends, unless a smaller or a larger eps is asked for, or the statement does not speak of so large a one.
+_SMALLEST_EPS, _LARGEST_EPS = 0.02, 0.9
 
 Sizes = dict[str, Any]
 
@@ -37,13 +39,15 @@ def guarantees(sizes: Sizes, eps: float, delta: float) -> tuple[Guarantee, ...]:
     return tuple(_row(bound, own, about, note, sizes, eps, delta) for bound, own, about, note in _asked(sizes))
 
 
-def curves(sizes: Sizes, delta: float) -> tuple[Curve, ...]:
+def curves(sizes: Sizes, eps: float, delta: float) -> tuple[Curve, ...]:
     """Return the dimension that each statement asks for, against eps.
 
     Parameters
     ----------
     sizes : dict
         As for `guarantees`.
+    eps : float
+        Distortion that the curves have to reach, if their statements do.
     delta : float
         Failure probability.
 
@@ -57,13 +61,13 @@ def curves(sizes: Sizes, delta: float) -> tuple[Curve, ...]:
         if not bound.needs_eps or bound.name == "balcan2006":
             continue
         family = f" ({own['family']})" if "family" in own else ""
-        found.append(_curve(bound, own, bound.name + family, delta))
+        found.append(_curve(bound, own, bound.name + family, eps, delta))
         printed = _other_formula(bound, sizes)
         if printed is not None:
             own_printed = {name: own.get(name, sizes.get(name)) for name in printed.needs}
-            found.append(_curve(printed, own_printed, f"{bound.name}, printed", delta))
+            found.append(_curve(printed, own_printed, f"{bound.name}, printed", eps, delta))
         if bound.name in ("uml2014.23.4", "shi2012.6") and set(bound.exact_needs) <= own.keys() | sizes.keys():
-            found.append(_exact_curve(bound, own, sizes, about, delta))
+            found.append(_exact_curve(bound, own, sizes, about, eps, delta))
     return tuple(found)
 
 
@@ -117,17 +121,25 @@ def _row(bound: Bound, own: Sizes, about: str, note: str, sizes: Sizes, eps: flo
     if not _speaks(bound, eps):
         end = "at most" if bound.eps_closed else "below"
         return Guarantee(bound.name, about, None, False, kind=kind, note=f"only for eps {end} {bound.eps_below:.3g}")
-    dimension = bound.dimension(eps, delta, **own)
+    dimension = _dimension(bound, eps, delta, own)
+    if dimension is None:
+        return Guarantee(bound.name, about, None, False, kind=kind, note="more dimensions than a number can hold")
     printed = None
     other = _other_formula(bound, sizes)
     if other is not None and _speaks(other, eps):
-        printed = other.dimension(eps, delta, **{name: own.get(name, sizes.get(name)) for name in other.needs})
+        printed = _dimension(other, eps, delta, {name: own.get(name, sizes.get(name)) for name in other.needs})
         note = "printed is an O(·), shown with the constant 1" if other.order_only else note
     exact = None
     known = own | {name: sizes[name] for name in ("margin", "cosine", "multiclass_margin") if sizes.get(name)}
     if bound.exact is not None and set(bound.exact_needs) <= known.keys():
         exact = bound.exact_dimension(eps, delta, **{name: known[name] for name in bound.exact_needs})
     return Guarantee(bound.name, about, dimension, dimension < sizes["features"], printed, exact, kind, note)
+
+
+def _dimension(bound: Bound, eps: float, delta: float, own: Sizes) -> int | None:
+    """Return the dimension asked for, also where it is larger than arrays can count."""
+    real = float(bound.required(eps, delta, **own))
+    return max(ceil(real), 1) if isfinite(real) else None
 
 
 def _other_formula(bound: Bound, sizes: Sizes) -> Bound | None:
@@ -142,12 +154,13 @@ def _speaks(bound: Bound, eps: float) -> bool:
     return not bound.needs_eps or eps < bound.eps_below or (bound.eps_closed and eps == bound.eps_below)
 
 
-def _grid(bound: Bound) -> np.ndarray[Any, np.dtype[np.float64]]:
-    return np.geomspace(_SMALLEST_EPS, min(bound.eps_below * 0.999, 0.9), _POINTS)
+def _grid(bound: Bound, asked: float) -> np.ndarray[Any, np.dtype[np.float64]]:
+    largest = min(bound.eps_below * 0.999, max(_LARGEST_EPS, asked))
+    return np.geomspace(min(_SMALLEST_EPS, asked, largest / 2.0), largest, _POINTS)
 
 
-def _curve(bound: Bound, own: Sizes, name: str, delta: float) -> Curve:
-    eps = _grid(bound)
+def _curve(bound: Bound, own: Sizes, name: str, asked: float, delta: float) -> Curve:
+    eps = _grid(bound, asked)
     kind = (
         "order" if bound.order_only else "printed" if bound.as_printed else "limit" if bound.asymptotic else "theorem"
     )
@@ -155,8 +168,8 @@ def _curve(bound: Bound, own: Sizes, name: str, delta: float) -> Curve:
     return Curve(name, kind, tuple(map(float, eps)), tuple(float(max(r, 1.0)) for r in real))
 
 
-def _exact_curve(bound: Bound, own: Sizes, sizes: Sizes, about: str, delta: float) -> Curve:
-    eps = _grid(bound)
+def _exact_curve(bound: Bound, own: Sizes, sizes: Sizes, about: str, asked: float, delta: float) -> Curve:
+    eps = _grid(bound, asked)
     given = {name: own.get(name, sizes.get(name)) for name in bound.exact_needs}
     exact = bound.exact_dimension(eps, delta, **given)
     return Curve(f"exact law: {about}", "exact", tuple(map(float, eps)), tuple(map(float, exact)))

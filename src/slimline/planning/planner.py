@@ -153,9 +153,12 @@ def plan(
         costs=costs,
         choice=choice,
         advice="",
-        curves=curves(sizes, float(delta)),
+        curves=curves(sizes, float(eps), float(delta)),
         passes=(matrix.passes - before) if matrix is not None else 0,
         seconds=time.perf_counter() - begin,
+        fit_intercept=bool(fit_intercept),
+        intercept_scaling=float(intercept_scaling),
+        standardize=bool(standardize),
     )
     return replace(made, advice=advise(made))
 
@@ -189,7 +192,7 @@ def _opened(
     matrix = X if isinstance(X, Matrix) else open_matrix(Path(X) if isinstance(X, str) else X)
     if not min(matrix.shape):
         raise DataError(f"{matrix.name} has the shape {matrix.shape}: there is nothing to plan for.")
-    labels = matrix.labels if y is None else y
+    labels = _carried(matrix) if y is None else y
     if standardize:
         matrix = matrix.standardised("mean", "std", "mean")
     if labels is None:
@@ -201,6 +204,12 @@ def _opened(
     if len(names) < 2:
         raise DataError("y has only one class: there is nothing to learn.")
     return matrix, codes, _classes(n_classes, len(names))
+
+
+def _carried(matrix: Matrix) -> NDArray[Any] | None:
+    """Return the labels in the data; none, where all are the same: such files are common, and mean nothing by it."""
+    labels = matrix.labels
+    return None if labels is None or len(np.unique(labels)) < 2 else labels
 
 
 def _classes(given: int | None, found: int) -> int:

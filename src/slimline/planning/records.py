@@ -141,6 +141,8 @@ class Plan:
         For the picture.
     passes, seconds : int, float
         What making the plan took.
+    fit_intercept, intercept_scaling, standardize : bool, float, bool
+        As for the classifier.
     """
 
     n_samples: int
@@ -166,6 +168,9 @@ class Plan:
     curves: tuple[Curve, ...] = field(repr=False)
     passes: int = 0
     seconds: float = 0.0
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+    standardize: bool = False
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -173,7 +178,8 @@ class Plan:
         chosen: dict[str, Any] = {"C": self.C, "loss": self.loss, "tol": self.tol, "method": self.choice.method}
         if self.choice.method == "sketch":
             chosen |= {"projection": self.choice.projection, "n_components": self.choice.n_components}
-        return chosen
+        told = {"fit_intercept": True, "intercept_scaling": 1.0, "standardize": False}  # what they are unless told
+        return chosen | {name: getattr(self, name) for name, usual in told.items() if getattr(self, name) != usual}
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the curves, ready for JSON.
