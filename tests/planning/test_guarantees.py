@@ -61,7 +61,7 @@ def test_what_is_not_known_is_not_asked():
 
 
 def test_curves_fall_and_pass_through_the_rows():
-    drawn = {curve.name: curve for curve in curves(SIZES, 0.05)}
+    drawn = {curve.name: curve for curve in curves(SIZES, 0.1, 0.05)}
     for curve in drawn.values():
         assert np.all(np.diff(curve.eps) > 0) and np.all(np.diff(curve.dimension) <= 0)
         assert min(curve.dimension) >= 1

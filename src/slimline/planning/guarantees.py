@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from slimline.bounds import Bound, get
+from slimline.errors import NoDimensionError
 from slimline.planning.records import Curve, Guarantee
 
 #: Families whose embedding bounds are shown.
@@ -129,10 +130,8 @@ def _row(bound: Bound, own: Sizes, about: str, note: str, sizes: Sizes, eps: flo
     if other is not None and _speaks(other, eps):
         printed = _dimension(other, eps, delta, {name: own.get(name, sizes.get(name)) for name in other.needs})
         note = "printed is an O(·), shown with the constant 1" if other.order_only else note
-    exact = None
     known = own | {name: sizes[name] for name in ("margin", "cosine", "multiclass_margin") if sizes.get(name)}
-    if bound.exact is not None and set(bound.exact_needs) <= known.keys():
-        exact = bound.exact_dimension(eps, delta, **{name: known[name] for name in bound.exact_needs})
+    exact = _exact(bound, eps, delta, known)
     return Guarantee(bound.name, about, dimension, dimension < sizes["features"], printed, exact, kind, note)
 
 
@@ -140,6 +139,15 @@ def _dimension(bound: Bound, eps: float, delta: float, own: Sizes) -> int | None
     """Return the dimension asked for, also where it is larger than arrays can count."""
     real = float(bound.required(eps, delta, **own))
     return max(ceil(real), 1) if isfinite(real) else None
+
+
+def _exact(bound: Bound, eps: float, delta: float, known: Sizes) -> int | None:
+    if bound.exact is None or not set(bound.exact_needs) <= known.keys():
+        return None
+    try:
+        return int(bound.exact_dimension(eps, delta, **{name: known[name] for name in bound.exact_needs}))
+    except NoDimensionError:  # a margin of next to nothing
+        return None
 
 
 def _other_formula(bound: Bound, sizes: Sizes) -> Bound | None:
