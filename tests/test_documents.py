@@ -15,10 +15,12 @@ import numpy as np
 import pytest
 
 import slimline
+from slimline.bounds import BOUNDS
 from slimline.data import simulate_genotypes
 from slimline.data.open import FORMATS
 
 ROOT = Path(__file__).parents[1]
+DOCUMENTS = {"fard2012", "paul2013", "shi2012", "uml2014", "vaswani2013"}
 
 
 def _blocks(document: str, language: str) -> list[str]:
@@ -36,7 +38,15 @@ def test_python_blocks_run(document, monkeypatch, tmp_path):
         exec(compile(block, document, "exec"), module.__dict__)
 
 
-@pytest.mark.parametrize(("document", "at_least"), [("docs/data.md", 16), ("docs/classifier.md", 12)])
+@pytest.mark.parametrize(
+    ("document", "at_least"),
+    [
+        ("docs/data.md", 16),
+        ("docs/classifier.md", 12),
+        ("docs/bounds.md", 9),
+        ("docs/where_the_papers_do_not_hold.md", 25),
+    ],
+)
 def test_tasks_of_a_page_run_one_after_the_other(document, at_least, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)  # empty, as the page says
     module = types.ModuleType("document")
@@ -46,8 +56,8 @@ def test_tasks_of_a_page_run_one_after_the_other(document, at_least, monkeypatch
         exec(compile(block, f"{document}: {block[:60]}", "exec"), module.__dict__)
     said = capsys.readouterr().out
     for line in re.findall(r"print\(.+\)  # (.+)", "".join(blocks)):  # what the page says that is printed
-        for part in line.split("…"):
-            assert part.strip() in said
+        whole = ".*".join(re.escape(part.strip()) for part in line.split("…"))  # … stands for anything
+        assert re.search(f"^{whole}$", said, flags=re.MULTILINE | re.DOTALL), line
 
 
 def _words(text: str) -> list[float | str]:
@@ -127,6 +137,36 @@ def test_the_formats_of_the_readme_are_those_that_open():
     extras = set(re.findall(r"slimline\[(\w+)\]", "".join(extra for _, extra in table)))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert extras == {"parquet", "hdf5", "zarr"} <= set(project["optional-dependencies"])
+
+
+def test_the_table_of_bounds_has_all_of_them():
+    text = (ROOT / "docs" / "bounds.md").read_text(encoding="utf-8")
+    section = text.split("## All bounds")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| `([\w.]+)`( \*)? \|(.*)\|$", section, flags=re.MULTILINE)
+    assert [name for name, _, _ in rows] == list(BOUNDS)
+    for name, star, rest in rows:
+        bound, cells = BOUNDS[name], re.split(r"(?<!\\)\|", rest)  # |Q| is written \|Q\|
+        needs, exact = (re.findall(r"`(\w+)`", cell) for cell in cells[-2:])
+        assert bool(star) == (bound.erratum is not None), name
+        assert tuple(needs) == bound.needs, name
+        assert tuple(exact) == bound.exact_needs, name
+        assert bool(cells[-1].strip()) == (bound.exact is not None), name
+
+
+def test_every_erratum_is_on_the_page_of_errata():
+    text = (ROOT / "docs" / "where_the_papers_do_not_hold.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:balcan|fard|paul|shi|uml|vaswani)\d{4}\.?[\w.]*)`", text)) - DOCUMENTS
+    assert {name for name, bound in BOUNDS.items() if bound.erratum} <= named <= set(BOUNDS)
+
+
+def test_the_picture_of_dimensions_is_drawn(monkeypatch, tmp_path):
+    picture = tmp_path / "picture.png"
+    monkeypatch.setattr(sys, "argv", ["margin_dimensions.py", str(picture)])
+    script = runpy.run_path(str(ROOT / "docs" / "margin_dimensions.py"), run_name="__main__")
+    asked = script["dimensions"]()
+    assert (asked["exact"] < asked["shi2012.6.sharp"]).all()
+    assert (asked["shi2012.6.sharp"] < asked["shi2012.6"]).all()
+    assert picture.stat().st_size > 10_000
 
 
 def test_readme_gives_two_commands():
