@@ -232,7 +232,8 @@ def _made(
         if labels is not None and not labels.complete:
             matrix = matrix.rows(labels.rows)
         _require_rows(matrix, settings["n_samples"])
-        matrix.listen(lambda now: bar.update(task, completed=now.fraction, total=1.0))
+        # never quite full: what is computed between passes would seem to stand still
+        matrix.listen(lambda now: bar.update(task, completed=0.99 * now.fraction, total=1.0))
         return make_plan(matrix, None if labels is None else labels.values, **settings), labels
 
 
