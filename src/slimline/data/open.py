@@ -97,7 +97,7 @@ def _open(source: Any, format: str | None, options: dict[str, Any]) -> Matrix:
 
 
 def _opener(path: Path, format: str | None) -> Callable[..., Matrix]:
-    name = format or _recognised(path)
+    name = format or format_of(path)
     if name not in FORMATS:
         raise InvalidParameterError(f"format must be one of {', '.join(FORMATS)}; got {name!r}.")
     module, function, _ = FORMATS[name]
@@ -105,7 +105,19 @@ def _opener(path: Path, format: str | None) -> Callable[..., Matrix]:
     return opener
 
 
-def _recognised(path: Path) -> str:
+def format_of(path: Path) -> str:
+    """Return the name of the format that the ending of a file tells.
+
+    Parameters
+    ----------
+    path : Path
+        The file; it need not be there.
+
+    Returns
+    -------
+    name : str
+        One of `FORMATS`; an ending that tells nothing is an error.
+    """
     endings = [ending.lower() for ending in path.suffixes]
     if endings and endings[-1] in _COMPRESSED:
         endings.pop()

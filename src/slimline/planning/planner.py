@@ -200,6 +200,9 @@ def _opened(
     labels = np.asarray(labels).ravel()
     if len(labels) != matrix.shape[0]:
         raise InvalidParameterError(f"y has {len(labels):,} labels, and {matrix.name} {matrix.shape[0]:,} rows.")
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        count = int(np.isnan(labels).sum())
+        raise DataError(f"{count:,} rows have no label (NaN): leave them out, for instance with X.rows(~np.isnan(y)).")
     names, codes = np.unique(labels, return_inverse=True)
     if len(names) < 2:
         raise DataError("y has only one class: there is nothing to learn.")
@@ -209,7 +212,8 @@ def _opened(
 def _carried(matrix: Matrix) -> NDArray[Any] | None:
     """Return the labels in the data; none, where all are the same: such files are common, and mean nothing by it."""
     labels = matrix.labels
-    return None if labels is None or len(np.unique(labels)) < 2 else labels
+    known = labels[labels == labels] if labels is not None else ()  # NaN stands for a missing one
+    return None if len(np.unique(known)) < 2 else labels
 
 
 def _classes(given: int | None, found: int) -> int:

@@ -1,0 +1,141 @@
+import gzip
+
+import numpy as np
+import pytest
+
+from slimline import open_matrix
+from slimline.cli.labels import labels_in_data, labels_in_file, require_classes
+from slimline.data.formats.dense import DenseMatrix
+from slimline.errors import DataError, FileFormatError, InvalidParameterError
+
+IDS = ["ann", "bob", "cem", "dan"]
+
+
+@pytest.fixture
+def named():
+    return DenseMatrix(np.eye(4), sample_ids=IDS)
+
+
+@pytest.fixture
+def nameless():
+    return open_matrix(np.eye(4))
+
+
+def _write(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+TABLE = "id{0}age{0}class\ndan{0}7{0}x\ncem{0}3{0}y\nzoe{0}9{0}z\nann{0}5{0}x\nbob{0}1{0}y\n"
+
+
+@pytest.mark.parametrize("mark", ["\t", ",", ";", "|", "  "])
+def test_rows_are_matched_by_id_whatever_stands_between_the_cells(tmp_path, named, mark):
+    path = _write(tmp_path / "labels.txt", TABLE.format(mark))
+    labels = labels_in_file(path, "class", named)
+    assert labels.values.tolist() == ["x", "y", "y", "x"] and labels.complete
+    assert labels.source == "class of labels.txt, matched by id"
+    packed = tmp_path / "labels.tsv.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert labels_in_file(packed, "class", named).values.tolist() == ["x", "y", "y", "x"]
+
+
+def test_family_and_person_as_in_plink(tmp_path):
+    text = "FID\tIID\tpopulation\n1\tb\tY\n1\ta\tX\n2\ta\tZ\n"
+    path = _write(tmp_path / "labels.tsv", text)
+    both = labels_in_file(path, "population", DenseMatrix(np.eye(3), sample_ids=["2_a", "1_a", "1_b"]))
+    assert both.values.tolist() == ["Z", "X", "Y"] and both.source.endswith("matched by FID_IID")
+    path = _write(tmp_path / "labels.tsv", text.replace("2\ta", "2\tc"))
+    person = labels_in_file(path, "population", DenseMatrix(np.eye(3), sample_ids=["c", "a", "b"]))
+    assert person.values.tolist() == ["Z", "X", "Y"] and person.source.endswith("matched by IID")
+
+
+def test_rows_without_a_label_are_left_out_and_said(tmp_path, named):
+    path = _write(tmp_path / "labels.csv", "id,class\nann,x\ndan,NA\nbob,y\n")
+    labels = labels_in_file(path, None, named)
+    assert labels.values.tolist() == ["x", "y"] and labels.rows.tolist() == [0, 1] and not labels.complete
+    assert labels.source == "class of labels.csv, matched by id; 2 of 4 rows have none and are left out"
+
+
+def test_without_ids_the_order_counts(tmp_path, named, nameless):
+    path = _write(tmp_path / "labels.csv", "who,class\np,x\nq,y\nr,y\ns,x\n")
+    for matrix in (named, nameless):
+        labels = labels_in_file(path, "class", matrix)
+        assert labels.values.tolist() == ["x", "y", "y", "x"] and "in the order of the rows" in labels.source
+    short = _write(tmp_path / "short.csv", "who,class\np,x\nq,y\n")
+    with pytest.raises(DataError, match=r"2 labels, and .* 4 rows.*first column, as .* does \('ann', …\)"):
+        labels_in_file(short, "class", named)
+    with pytest.raises(DataError, match=r"first column\.$"):
+        labels_in_file(short, "class", nameless)
+
+
+def test_a_column_with_the_same_entry_twice_holds_no_ids(tmp_path):
+    matrix = DenseMatrix(np.eye(4), sample_ids=["1", "2", "3", "4"])
+    path = _write(tmp_path / "labels.csv", "batch,class\n1,x\n1,y\n2,y\n2,x\n")
+    assert "in the order" in labels_in_file(path, "class", matrix).source
+
+
+@pytest.mark.parametrize("text", ["x\ny\ny\nx\n", "class\nx\ny\ny\nx\n", "\ufeffclass\r\nx\r\ny\r\n\r\ny\r\nx"])
+def test_one_column_with_or_without_a_name(tmp_path, nameless, text):
+    path = tmp_path / "labels.txt"
+    path.write_bytes(text.encode())
+    assert labels_in_file(path, None, nameless).values.tolist() == ["x", "y", "y", "x"]
+    if "class" in text:
+        assert labels_in_file(path, "class", nameless).values.tolist() == ["x", "y", "y", "x"]
+
+
+def test_a_vector_in_a_npy_file(tmp_path, nameless):
+    path = tmp_path / "labels.npy"
+    np.save(path, np.array([1, 0, 0, 1]))
+    assert labels_in_file(path, None, nameless).values.tolist() == [1, 0, 0, 1]
+    with pytest.raises(InvalidParameterError, match="leave it out"):
+        labels_in_file(path, "class", nameless)
+    np.save(path, np.zeros((4, 2)))
+    with pytest.raises(DataError, match="vector of 4 labels"):
+        labels_in_file(path, None, nameless)
+    path.write_bytes(b"nothing of the kind")
+    with pytest.raises(FileFormatError, match=r"not a \.npy file"):
+        labels_in_file(path, None, nameless)
+
+
+def test_files_that_cannot_be_meant(tmp_path, nameless):
+    path = tmp_path / "labels.csv"
+    for text, target, error, said in (
+        ("", None, FileFormatError, "empty"),
+        ("id,a,b\n1,x,y\n", None, InvalidParameterError, "columns id, a, b: say which with --target"),
+        ("id,a,b\n1,x,y\n", "c", InvalidParameterError, "no such column.*id, a, b"),
+        ("a,a,b\n1,x,y\n", "a", InvalidParameterError, "several of that name"),
+        ("id,a\n1,x\n\n2\n", "a", FileFormatError, "line 4: 1 cells, and the first line has 2"),
+    ):
+        with pytest.raises(error, match=said):
+            labels_in_file(_write(path, text), target, nameless)
+    path.write_bytes(b"id,a\n1,\xff\n")
+    with pytest.raises(FileFormatError, match="byte 7: not UTF-8"):
+        labels_in_file(path, "a", nameless)
+    with pytest.raises(FileNotFoundError, match="no such file"):
+        labels_in_file(tmp_path / "nowhere.tsv", "a", nameless)
+
+
+def test_labels_of_the_data():
+    def of(labels, asked=False):
+        return labels_in_data(DenseMatrix(np.eye(4), labels=labels), asked)
+
+    assert of(None) is None and of([2, 2, 2, 2]) is None
+    assert of([2, 2, 2, 2], asked=True).values.tolist() == [2, 2, 2, 2]
+    some = of([1.0, np.nan, 2.0, 1.0])
+    assert some.values.tolist() == [1, 2, 1] and some.rows.tolist() == [0, 2, 3]
+    assert of([1.0, np.nan, 1.0, 1.0]) is None
+
+
+def test_what_is_no_class():
+    def of(labels):
+        require_classes(labels_in_data(DenseMatrix(np.eye(len(labels)), labels=labels), True))
+
+    of([1, 2, 1, 2])
+    of([1, 2])
+    with pytest.raises(DataError, match=r"only one class, '2'.*--labels FILE"):
+        of([2, 2, 2, 2])
+    with pytest.raises(DataError, match="no label at all"):
+        of([np.nan, np.nan])
+    with pytest.raises(DataError, match="4 different ones in 4 rows"):
+        of([0.1, 0.2, 0.3, 0.4])

@@ -1,0 +1,340 @@
+import inspect
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from rich.console import Console
+from sklearn.datasets import dump_svmlight_file
+
+import slimline
+from slimline import open_matrix
+from slimline.cli.plan import Element, Loss, Method
+from slimline.cli.plan import plan as command
+from slimline.cli.plan_view import count, plan_code, plan_view, telling
+from slimline.data import write_genotypes
+from slimline.planning import Guarantee
+from slimline.solvers import LOSSES
+from tests.cli.command import run_here
+
+N, D = 60, 400
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def _data():
+    rng = np.random.default_rng(0)
+    y = np.arange(N) % 2
+    X = rng.standard_normal((N, D)).astype(np.float32)
+    X[:, :20] += 2.0 * y[:, None]
+    return X, y
+
+
+def _npy():
+    X, y = _data()
+    np.save("data.npy", X)
+    np.save("labels.npy", y)
+    lines = [f"s{k}\t{'case' if c else 'control'}\t{k % 3}" for k, c in enumerate(y)]
+    Path("labels.tsv").write_text("\n".join(["sample\tstatus\tbatch", *lines]))
+    return ["data.npy", "--labels", "labels.tsv", "--target", "status"]
+
+
+def _svmlight():
+    X, y = _data()
+    dump_svmlight_file(sp.csr_array(np.where(np.abs(X) > 1.5, X, 0)), y, "data.svm", zero_based=False)
+    return ["data.svm"]
+
+
+def _csv(labels_inside=True):
+    X, y = _data()
+    head = ",".join(["who", *(f"f{k}" for k in range(D)), "status"])
+    rows = [f"p{k}," + ",".join(map(str, row)) + f",{'yn'[c]}" for k, (row, c) in enumerate(zip(X, y, strict=True))]
+    Path("data.csv").write_text("\n".join([head, *rows]))
+    return ["data.csv", "--id", "who", "--target", "status"]
+
+
+def _plink():
+    write_genotypes("cohort", 80, 500, n_populations=3, fst=0.1, seed=1, missing_rate=0.01)
+    return ["cohort.bed", "--labels", "cohort.labels.tsv", "--target", "population", "--standardize"]
+
+
+def _plan(monkeypatch, *arguments):
+    """Run the command and return what it wrote as JSON."""
+    assert run_here(monkeypatch, "plan", *arguments, "--json", "plan.json") == 0
+    return json.loads(Path("plan.json").read_text())
+
+
+@pytest.mark.parametrize(
+    "write, classes, labels",
+    [
+        (_npy, 2, "status of labels.tsv, in the order of the rows"),
+        (_svmlight, 2, "from data.svm"),
+        (_csv, 2, "from data.csv"),
+        (_plink, 3, "population of cohort.labels.tsv, matched by FID"),
+    ],
+)
+def test_files_of_every_kind_and_the_code_that_follows(monkeypatch, capsys, write, classes, labels):
+    record = _plan(monkeypatch, *write())
+    said = capsys.readouterr().out
+    made = record["plan"]
+    assert record["layout"] == 1 and record["labels"] == labels
+    assert made["n_classes"] == classes and made["passes"] >= 2 and made["margin"] is not None
+    for part in ("In plain words", "What is known", "What each guarantee asks for", "→", "Next, in Python:"):
+        assert part in said
+    code = said.split("Next, in Python:\n")[1]
+    known = {}
+    if "model.fit(X, y)" in code:
+        lines = Path("labels.tsv" if write is _npy else "cohort.labels.tsv").read_text().splitlines()[1:]
+        known["y"] = [line.split()[1 if write is _npy else 2] for line in lines]
+    exec(code, known)
+    assert known["model"].coef_.shape == ((1 if classes == 2 else classes), made["n_features"])
+    assert known["model"].certificate_.relative_error.max() <= 1e-2
+    parameters = known["model"].get_params()
+    assert all(parameters[name] == value for name, value in made["parameters"].items())
+
+
+def test_the_plan_is_that_of_the_library(monkeypatch, capsys):
+    arguments = _npy()
+    record = _plan(monkeypatch, *arguments, "--seed", "3", "--loss", "logistic", "--no-intercept")["plan"]
+    _, y = _data()
+    names = np.where(y == 1, "case", "control")
+    expected = slimline.plan("data.npy", names, random_state=3, loss="logistic", fit_intercept=False).to_dict()
+    for name in ("guarantees", "margin", "margin_dimension", "most_dimension", "effective_dimension", "errors"):
+        assert record[name] == expected[name], name
+    assert record["parameters"]["fit_intercept"] is False
+
+
+def test_sizes_alone_with_every_option(monkeypatch, capsys):
+    options = {
+        "--samples": 500, "--features": 30_000, "--classes": 4, "--density": 0.02, "--dtype": "float64", "--C": 0.5,
+        "--loss": "hinge", "--tol": 0.05, "--method": "sketch", "--components": 640, "--eps": 0.2, "--delta": 0.01,
+        "--margin": 0.25, "--rank": 90, "--sparsity": 700, "--seed": 2,
+    }  # fmt: skip
+    words = [str(word) for pair in options.items() for word in pair]
+    record = _plan(monkeypatch, *words, "--standardize", "--no-intercept")["plan"]
+    expected = slimline.plan(
+        n_samples=500, n_features=30_000, n_classes=4, density=0.02, dtype="float64", C=0.5, loss="hinge", tol=0.05,
+        method="sketch", n_components=640, eps=0.2, delta=0.01, margin=0.25, rank=90, sparsity=700, random_state=2,
+        standardize=True, fit_intercept=False,
+    ).to_dict()  # fmt: skip
+    timed = ("seconds", "costs", "choice", "advice", "parameters")
+    assert {k: v for k, v in record.items() if k not in timed} == {k: v for k, v in expected.items() if k not in timed}
+    assert record["choice"]["method"] == "sketch" and record["choice"]["n_components"] == 640
+    assert record["parameters"]["standardize"] is True
+    said = capsys.readouterr().out
+    for part in ("hinge, C = 0.5, standardised, no intercept", "2 % of the values", "ε = 0.2, δ = 0.01", "700-sparse"):
+        assert part in said
+
+
+def test_defaults_are_those_of_the_function():
+    of_function, of_command = (inspect.signature(f).parameters for f in (slimline.plan, command))
+    for name in ("C", "loss", "tol", "method", "eps", "delta", "margin", "rank", "sparsity", "density", "standardize"):
+        assert of_command[name].default == of_function[name].default, name
+    assert set(Loss) == set(LOSSES) and {"auto", "sketch", "gram", "direct"} == set(Method)
+    assert all(np.dtype(one.value).itemsize for one in Element)
+
+
+def test_json_on_standard_output_goes_alone(monkeypatch, capsys):
+    assert run_here(monkeypatch, "plan", "--samples", "50", "--features", "900", "--json", "-") == 0
+    said = capsys.readouterr()
+    record = json.loads(said.out)
+    assert record["plan"]["n_features"] == 900 and record["labels"] is None
+    assert json.loads(json.dumps(record)) == record and "In plain words" in said.err
+
+
+def test_a_file_as_a_sample_of_more_rows(monkeypatch, capsys):
+    record = _plan(monkeypatch, *_npy(), "--samples", "5000")["plan"]
+    assert record["n_samples"] == 5000 and "60 rows" in record["source"]
+    assert "5,000 samples × 400 features" in capsys.readouterr().out
+
+
+def test_labels_are_looked_for_and_passed_over_where_they_say_nothing(monkeypatch, capsys):
+    write_genotypes("cohort", 40, 300, seed=0)
+    people = [line.rsplit(" ", 1)[0] for line in Path("cohort.fam").read_text().splitlines()]
+    # everybody is a case, as in a real file
+    Path("cohort.fam").write_text("".join(f"{line} 2\n" for line in people))
+    record = _plan(monkeypatch, "cohort.bed")
+    assert record["labels"] is None and record["plan"]["margin"] is None
+    assert "no labels known" in capsys.readouterr().out
+    # cases, controls, and some of whom nothing is known
+    Path("cohort.fam").write_text("".join(f"{line} {(-9, 1, 2)[k % 3]}\n" for k, line in enumerate(people)))
+    record = _plan(monkeypatch, "cohort.bed")
+    assert record["plan"]["n_samples"] == 26 and "14 of 40 rows have none" in record["labels"]
+    assert "model.fit(X, y)" in capsys.readouterr().out
+
+
+def test_options_of_formats_reach_the_file(monkeypatch, capsys):
+    X, y = _data()
+    np.savez("two.npz", first=X[:, :100], second=X, status=y)
+    assert _plan(monkeypatch, "two.npz", "--dataset", "second", "--target", "status")["plan"]["n_features"] == D
+    code = capsys.readouterr().out.split("Next, in Python:\n")[1]
+    assert "X = open_matrix('two.npz', labels='status', member='second')" in code
+    whole = np.where(X > 1, 1, 0).astype(np.int8)
+    whole[3, 5] = -127
+    np.save("calls.npy", whole)
+    assert run_here(monkeypatch, "plan", "calls.npy", "--missing", "-127") == 2
+    message = capsys.readouterr().err
+    assert "row 3, column 5" in message and message.rstrip().endswith("Here: --standardize fills it with the mean.")
+    assert run_here(monkeypatch, "plan", "calls.npy", "--missing", "-127", "--standardize") == 0
+    np.save("odd.npy", X)
+    Path("odd.npy").rename("odd.matrix")
+    assert run_here(monkeypatch, "plan", "odd.matrix", "--format", "npy") == 0
+
+
+@pytest.mark.parametrize("name", ["plan.png", "plan.svg", "plan.pdf"])
+def test_the_figure_is_written_and_named(monkeypatch, capsys, tmp_path, name):
+    assert run_here(monkeypatch, "plan", "--samples", "50", "--features", "900", "--figure", name) == 0
+    assert f"Figure: {name}" in capsys.readouterr().out
+    assert (tmp_path / name).stat().st_size > 20_000
+
+
+def test_mistakes_are_one_line_say_what_to_do_and_come_before_any_work(monkeypatch, capsys, tmp_path):
+    _npy()
+    before = sorted(path.name for path in tmp_path.iterdir())
+
+    def no_work(*_, **__):
+        raise AssertionError("work was begun")
+
+    monkeypatch.setattr("slimline.planning.planner.look_at", no_work)
+    monkeypatch.setattr("slimline.planning.planner.imagine", no_work)
+    sizes = ["--samples", "50", "--features", "900"]
+    for arguments, said in (
+        ([], "give a file, or --samples and --features"),
+        (["--samples", "50"], "give a file, or --samples and --features"),
+        ([*sizes, "--labels", "labels.tsv"], "--labels cannot be given here"),
+        ([*sizes, "--target", "status"], "--target cannot be given here"),
+        (["data.npy", "--features", "400"], "--features cannot be given here: data.npy tells it itself"),
+        (["data.npy", "--dtype", "int8"], "--dtype cannot be given here"),
+        (["data.npy", "--samples", "10"], "--samples 10: data.npy has 60 rows"),
+        (["data.npy", "--target", "status"], "--target means nothing for data.npy, of format npy. Labels of their"),
+        (["data.npy", "--id", "who"], "--id means nothing for data.npy"),
+        (["data.npy", "--labels", "none.tsv"], "none.tsv: no such file."),
+        (["data.npy", "--labels", "."], ". is not a file."),
+        (["data.npy", "--labels", "labels.tsv"], "labels.tsv has the columns sample, status, batch"),
+        (["data.npy", "--labels", "labels.tsv", "--target", "sample"], "labels (sample of labels.tsv, in the order"),
+        (["data.npy", "--labels", "labels.npy", "--classes", "2", "--target", "x"], "--target x: labels.npy has no"),
+        (["nowhere.npy"], "nowhere.npy: no such file."),
+        (["data.unknown"], "data.unknown: the ending does not tell"),
+        (["data.npy", "--format", "hdf6"], "format must be one of"),
+        ([*sizes, "--eps", "1"], "--eps 1: it must be a number in (0, 1)."),
+        ([*sizes, "--eps", "nan"], "--eps nan: it must be a number in (0, 1)."),
+        ([*sizes, "--delta", "0"], "--delta 0: it must be"),
+        ([*sizes, "--margin", "1.5"], "--margin 1.5: it must be a number in (0, 1]."),
+        ([*sizes, "--density", "0"], "--density 0: it must be"),
+        ([*sizes, "--C", "0"], "--C 0: it must be a number above 0."),
+        ([*sizes, "--tol", "inf"], "--tol inf: it must be a number above 0."),
+        ([*sizes, "--json", "no/folder/plan.json"], "--json no/folder/plan.json: give a file"),
+        ([*sizes, "--figure", "no/folder/plan.png"], "no/folder/plan.png: there is no folder no/folder"),
+        ([*sizes, "--figure", "plan.gif"], "plan.gif: the name of a figure must end in"),
+    ):
+        assert run_here(monkeypatch, "plan", *arguments) == 2, arguments
+        message = capsys.readouterr().err
+        assert message.startswith(f"slimline: {said}") and message.count("\n") == 1, message
+    for arguments in (["--loss", "cubic"], ["--method", "magic"], ["--dtype", "complex64"], ["--samples", "1"]):
+        assert run_here(monkeypatch, "plan", *sizes, *arguments) == 2
+        assert arguments[0] in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_mistakes_that_show_later_speak_of_options(monkeypatch, capsys):
+    _npy()
+    sizes = ["--samples", "50", "--features", "900"]
+    for arguments, said in (
+        (["data.npy", "--labels", "labels.tsv", "--target", "batch", "--classes", "2"], "--classes must be at least 3"),
+        (
+            [*sizes, "--method", "sketch", "--components", "900"],
+            "--method sketch cannot be used here: no fewer columns",
+        ),
+        ([*sizes, "--eps", "1e-9"], "No dimension below 2⁴⁰"),
+    ):
+        assert run_here(monkeypatch, "plan", *arguments) == 2, arguments
+        message = capsys.readouterr().err
+        assert message.startswith(f"slimline: {said}") and message.count("\n") == 1, message
+    Path("data.npy").write_bytes(Path("data.npy").read_bytes()[:5000])
+    assert run_here(monkeypatch, "plan", "data.npy") == 2
+    assert "truncated" in capsys.readouterr().err
+
+
+def test_interruption(monkeypatch, capsys, tmp_path):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("slimline.planning.planner.imagine", interrupted)
+    sizes = ["--samples", "50", "--features", "900"]
+    assert run_here(monkeypatch, "plan", *sizes, "--json", "plan.json", "--figure", "plan.png") == 130
+    assert "Traceback" not in capsys.readouterr().err and not list(tmp_path.iterdir())
+
+
+def _text(made, width, **options):
+    console = Console(width=width)
+    with console.capture() as capture:
+        console.print(plan_view(made, "labels of somewhere", **options))
+    return capture.get()
+
+
+@pytest.fixture(scope="module")
+def wide():
+    return slimline.plan(n_samples=2000, n_features=500_000, n_classes=3, margin=0.3, dtype="int8", eps=0.4)
+
+
+@pytest.mark.parametrize("width", [80, 100, 160])
+@pytest.mark.parametrize("every", [False, True])
+def test_the_view_fits_its_terminal(wide, width, every):
+    text = _text(wide, width, every=every)
+    assert max(map(len, text.splitlines())) <= width and "…" not in text
+    shown = [line for line in text.splitlines() if " ✓" in line or " ✗" in line]
+    rows = wide.guarantees if every else telling(wide.guarantees)
+    assert ("--all shows" in text) == (not every)
+    if not every:
+        assert f"--all shows {len(wide.guarantees) - len(rows)} more" in " ".join(text.split())
+    for row in rows:
+        assert row.name in text
+        if row.dimension is not None:
+            assert any(row.name in line and count(row.dimension) in line for line in shown), row
+    for cost in wide.costs:
+        assert cost.label in text
+    (marked,) = [line for line in text.splitlines() if line.strip().startswith("→ ") and "we would" not in line]
+    assert wide.choice.label in marked
+
+
+def test_the_telling_guarantees():
+    def row(name, about, dimension, kind="theorem"):
+        return Guarantee(name, about, dimension, True, kind=kind)
+
+    rows = [
+        row("a", "one norm", 50), row("b", "one norm", 40), row("c", "the row space, Gaussian", 90),
+        row("d", "the row space, in the limit", 30, "limit"), row("e", "on average", 1), row("f", "ball", None),
+        row("g", "margin, srht", None), row("h", "margin, osnap", 1000),
+    ]  # fmt: skip
+    assert [one.name for one in telling(rows)] == ["b", "c", "f", "h"]
+    assert telling([]) == []
+
+
+def test_numbers_of_dimensions():
+    assert [count(x) for x in (1, 9_036_342, 10_820_427_125, 3.64e14)] == ["1", "9,036,342", "1.1·10¹⁰", "3.6·10¹⁴"]
+
+
+def test_code_without_data_only_lacks_them(wide):
+    code = plan_code(wide, None, False)
+    assert "open_matrix" not in code and max(map(len, code.splitlines())) <= 80
+    X, y = _data()
+    names = {"X": X, "y": y}
+    exec(code.replace("n_components=", "n_components=64 or "), names)
+    assert names["model"].coef_.shape == (1, D)
+
+
+@pytest.mark.data
+def test_real_genotypes_with_their_labels(monkeypatch, capsys, data_dir):
+    folder = data_dir / "hapmap3_1kg"
+    labels = ["--labels", str(folder / "hapmap3.labels.tsv"), "--target", "region", "--standardize"]
+    record = _plan(monkeypatch, str(folder / "hapmap3.bed"), *labels)
+    assert record["labels"] == "region of hapmap3.labels.tsv, matched by IID"
+    truth = [line.split()[3] for line in (folder / "hapmap3.labels.tsv").read_text().splitlines()[1:]]
+    made = record["plan"]
+    assert (made["n_samples"], made["n_features"], made["n_classes"]) == (957, 14_389, len(set(truth)))
+    assert made["choice"]["method"] in ("gram", "sketch") and 1 < made["effective_dimension"] <= 957
+    assert open_matrix(folder / "hapmap3.bed").shape == (957, 14_389)
