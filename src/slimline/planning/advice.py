@@ -67,10 +67,11 @@ def _why(plan: Plan) -> str:
 def _theory(plan: Plan) -> str:
     spoken = [row for row in plan.guarantees if row.dimension is not None]
     below = sum(row.below_features for row in spoken)
+    asks = f"{below} asks" if below == 1 else f"{below or 'none'} ask"
     said = (
-        f"Of {len(spoken)} guarantees at ε = {plan.eps:g}, δ = {plan.delta:g}, {below} ask for fewer dimensions than "
-        f"the {plan.n_features:,} there are; none is needed for the certificate, which is proved afterwards."
+        f"Of {len(spoken)} guarantees at ε = {plan.eps:g}, δ = {plan.delta:g}, {asks} for fewer dimensions than "
+        f"the {plan.n_features:,} there are. The certificate needs none of them: it is proved after the fit."
     )
-    if plan.most_dimension is not None:
+    if plan.most_dimension is not None and plan.most_dimension < plan.n_features:
         said += f" {plan.most_dimension:,} Gaussian dimensions keep 99 % of the rows on their side."
     return said

@@ -50,7 +50,8 @@ def predict(shape: DataShape, problem: Problem, found: Findings, n_components: i
     slow = slowness()
     model = slow * pass_seconds(shape, n) * tasks**0.5 * shape.normal_passes
     normal = model if found.normal_seconds is None else found.normal_seconds
-    read = normal / shape.normal_passes
+    # What a pass takes beyond the arithmetic is reading, and every pass has to read.
+    read = max(normal - model, 0.0) / shape.normal_passes
     more = max(n / found.sample, 1.0)
     vectors = 8.0 * _VECTORS * tasks * (shape.shape[1] + problem.n_samples)
 
@@ -65,7 +66,7 @@ def predict(shape: DataShape, problem: Problem, found: Findings, n_components: i
             n_components=0,
             steps=len(found.exact.errors),
             passes=1 + shape.normal_passes * len(found.exact.errors),
-            seconds=_FIT + max(slow * gram, read) + normal + exact,
+            seconds=_FIT + slow * gram + read + normal + exact,
             nbytes=vectors + 16.0 * n * min(n, float(shape.shape[1])),
             note="" if isfinite(gram) else "n × n numbers are too many",
         )
@@ -74,7 +75,7 @@ def predict(shape: DataShape, problem: Problem, found: Findings, n_components: i
     often = 1
     if found.direct is not None and isfinite(direct):
         often = found.direct.steps_to(problem.tol)
-        direct = 2.0 * read + often * (normal + found.direct.step_seconds * more)
+        direct = 2.0 * normal / shape.normal_passes + often * (normal + found.direct.step_seconds * more)
     costs.append(
         Cost(
             method="direct",
@@ -96,7 +97,7 @@ def predict(shape: DataShape, problem: Problem, found: Findings, n_components: i
     held = 4.0 * n * n_components + (16.0 * n * n if n <= max(GRAM_SAMPLES, n_components) else 0.0)
     too_wide = n_components >= shape.shape[1]
     for family in FAMILIES:
-        once = max(slow * sketch_seconds(shape, n, family, n_components), read) + slow * model_seconds(n, n_components)
+        once = read + slow * (sketch_seconds(shape, n, family, n_components) + model_seconds(n, n_components))
         seconds = _FIT + (1 + grown) * once + steps * (normal + small)
         costs.append(
             Cost(

@@ -24,10 +24,11 @@ def plan_text(plan: Plan) -> str:
     dense = "dense" if plan.density is None else f"{plan.density:.2g} of the values stored"
     errors = ", ".join(f"{error:.1g} after {steps}" for steps, error in plan.errors.items())
     margin = "not known" if plan.margin is None else f"{plan.margin:.3g}"
-    if plan.margin_dimension is not None:
-        margin += f"; kept positive by {plan.margin_dimension:,} Gaussian dimensions (exact law)"
-    if plan.most_dimension is not None:
-        margin += f", for 99 % of the rows by {plan.most_dimension:,}"
+    if plan.margin_dimension is not None and plan.most_dimension is not None:
+        margin += (
+            f"; Gaussian dimensions that keep it positive (exact law): {_kept(plan, plan.margin_dimension)}, "
+            f"for 99 % of the rows {_kept(plan, plan.most_dimension)}"
+        )
     lines = [
         f"{plan.n_samples:,} samples × {plan.n_features:,} features, {plan.n_classes} classes, {dense}",
         f"loss {plan.loss}, C = {plan.C:g}, tol = {plan.tol:g}; made from {plan.source}",
@@ -72,6 +73,10 @@ def plan_text(plan: Plan) -> str:
         ),
     ]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _kept(plan: Plan, dimension: int) -> str:
+    return f"{dimension:,}" if dimension < plan.n_features else "more than there are features"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
