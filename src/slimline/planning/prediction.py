@@ -21,8 +21,8 @@ from slimline.planning.shape import DataShape
 from slimline.recovery.build import GRAM_SAMPLES
 
 FAMILIES = ("osnap", "cw", "srht", "very_sparse", "sign", "achlioptas", "gaussian")
-#: Seconds that a fit takes however small the data.
-_FIT = 4e-3
+#: Seconds that a fit and the small problem of a step take however small the data.
+_FIT, _SMALLEST = 4e-3, 2e-3
 #: Vectors of the length of the features, and of the samples, that are held for every task.
 _VECTORS = 12
 
@@ -57,7 +57,7 @@ def predict(shape: DataShape, problem: Problem, found: Findings, n_components: i
 
     exact = found.exact.step_seconds * len(found.exact.errors)
     if more > 1:
-        exact = max(slow * exact_seconds(shape, n, tasks, loss), exact * more**2)
+        exact = max(slow * exact_seconds(shape, n, tasks, loss), _grown(exact, more**2))
     gram = gram_seconds(shape, n)
     costs = [
         Cost(
@@ -75,7 +75,7 @@ def predict(shape: DataShape, problem: Problem, found: Findings, n_components: i
     often = 1
     if found.direct is not None and isfinite(direct):
         often = found.direct.steps_to(problem.tol)
-        direct = 2.0 * normal / shape.normal_passes + often * (normal + found.direct.step_seconds * more)
+        direct = 2.0 * normal / shape.normal_passes + often * (normal + _grown(found.direct.step_seconds, more))
     costs.append(
         Cost(
             method="direct",
@@ -93,7 +93,7 @@ def predict(shape: DataShape, problem: Problem, found: Findings, n_components: i
     grown = 1 if found.sketched.growth > 1.0 else 0
     small = found.sketched.step_seconds
     if more > 1:
-        small = max(slow * small_seconds(shape, n, tasks, loss, n_components), small * more)
+        small = max(slow * small_seconds(shape, n, tasks, loss, n_components), _grown(small, more))
     held = 4.0 * n * n_components + (16.0 * n * n if n <= max(GRAM_SAMPLES, n_components) else 0.0)
     too_wide = n_components >= shape.shape[1]
     for family in FAMILIES:
@@ -112,3 +112,8 @@ def predict(shape: DataShape, problem: Problem, found: Findings, n_components: i
             )
         )
     return tuple(costs)
+
+
+def _grown(seconds: float, factor: float) -> float:
+    """Return the time for more rows than were rehearsed: what any step takes does not grow."""
+    return min(seconds, _SMALLEST) + factor * max(seconds - _SMALLEST, 0.0)
