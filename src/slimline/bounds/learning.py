@@ -10,7 +10,7 @@ from slimline.bounds.bound import Bound
 from slimline.bounds.documents import PAUL2013, VASWANI2013
 from slimline.bounds.embeddings import embedding, spectral
 from slimline.bounds.inverse import Values
-from slimline.bounds.norms import GAUSSIAN, rate, within
+from slimline.bounds.norms import GAUSSIAN, log_ratio, rate, within
 from slimline.laws import norm_dimension
 
 _OF_THE_FAMILY = ("the dimension is that of the family's embedding", "X does not depend on R")
@@ -30,7 +30,7 @@ def _objective(eps: Values) -> tuple[Values, Values]:
 
 
 def _distances(eps: Values, delta: Values, points: Values) -> Values:
-    return 2.0 * np.log(np.maximum(points * (points - 1.0), 1.0) / delta) / rate(eps)
+    return 2.0 * log_ratio(np.maximum(points * (points - 1.0), 1.0), delta) / rate(eps)
 
 
 def _exact_distances(eps: Values, delta: Values, points: Values) -> object:
@@ -92,7 +92,15 @@ LEARNING = (
         about="Z̃/Z",
         erratum=None,
     ),
-    _BALL,
+    replace(
+        _BALL,
+        printed=replace(
+            _BALL,
+            statement="If ‖VᵀV - VᵀRRᵀV‖₂ ≤ ε, the radius B of the smallest ball around all points satisfies "
+            "B̃² ≤ (1+ε)B².",
+            kept=_printed_ball,
+        ),
+    ),
     replace(
         _BALL,
         name="paul2013.2.distances",
