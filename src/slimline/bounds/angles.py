@@ -40,7 +40,7 @@ def _four_tails(eps: Values, delta: Values) -> Values:
 
 def _angle(eps: Values, cosine: Values) -> tuple[Values, Values]:
     shrink = 1.0 / (1.0 + eps)
-    upper = 1.0 - np.sqrt(1.0 - eps * eps) * shrink + eps * shrink + (1.0 - eps) * shrink * cosine
+    upper = 1.0 - np.sqrt((1.0 - eps) * shrink) + eps * shrink + (1.0 - eps) * shrink * cosine
     return lowest_cosine(eps, cosine), upper
 
 

@@ -72,7 +72,7 @@ def _net(eps: Values, delta: Values, rank: Values) -> Values:
 
 
 def _sign_order(eps: Values, rank: Values, features: Values) -> Values:
-    return rank / eps**2 * np.log(rank) * np.log(features)
+    return rank * np.log(rank) * np.log(features) / eps / eps  # rank 1: 0 for every ε, also where ε² is 0 in floats
 
 
 def _second_moment(eps: Values, delta: Values, rank: Values) -> Values:

@@ -47,9 +47,9 @@ def _sharp_margin(eps: Values, margin: Values) -> tuple[Values, Values]:
 
 
 def _multiclass_printed(eps: Values, multiclass_margin: Values) -> tuple[Values, Values]:
-    square = 1.0 - eps * eps
-    lower = -(1.0 + 3.0 * eps) / square + np.sqrt(square) / (1.0 + eps) + stretch(eps) * multiclass_margin
-    return lower, _ANY
+    # (1+3ε)/(1-ε²) = κ + ε/(1+ε), and what is large for ε near 1 comes together
+    rest = np.sqrt((1.0 - eps) / (1.0 + eps)) - eps / (1.0 + eps)
+    return stretch(eps) * (multiclass_margin - 1.0) + rest, _ANY
 
 
 def _multiclass_margin(eps: Values, multiclass_margin: Values) -> tuple[Values, Values]:
