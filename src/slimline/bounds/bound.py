@@ -66,7 +66,7 @@ class Bound:
     printed : Bound, optional
         The statement as printed, where this one repairs it.
     as_printed : bool
-        Whether this is a statement that does not hold as it is printed.
+        Whether this stands here only because it is printed: it is false, or its document does not prove it.
     order_only : bool
         Whether the statement is an O(·): the dimension is what stands in it, with the constant 1.
     asymptotic : bool

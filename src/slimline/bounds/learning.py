@@ -46,6 +46,10 @@ def _dual(eps: Values) -> tuple[Values, Values]:
     return _NONE, eps / (1.0 - eps)
 
 
+# With slacks: w* = u + v, where u is fixed by the margins of the free points, ‖u‖² = 1ᵀK⁻¹1 with their Gram matrix,
+# and v = C times the sum of the points at C, less its projection on the free ones. Let E = VᵀRRᵀV - I. Along I + tE,
+# 0 ≤ t ≤ 1, both squares change by a factor of at most 1 ± ε/(1-tε) dt, whichever points are free, and w* is
+# continuous: ‖w̃*‖² is within 1-ε and 1/(1-ε) of ‖w*‖². An intercept is one more feature that R leaves alone.
 _MARGIN = Bound(
     name="paul2013.1",
     source=f"{PAUL2013}, Theorem 1",
@@ -56,7 +60,8 @@ _MARGIN = Bound(
     kept=within,
     about="γ̃²/γ²",
     erratum="The printed proof gives 1 - ε/(1-ε) only, and takes ‖w*‖² = Σα, which is true only where no point is "
-    "within the margin. The stated 1-ε is right for the hard margin: half the distance of two convex hulls.",
+    "within the margin. The stated 1-ε is right all the same: for the hard margin γ is half the distance of two convex "
+    "hulls, and with slacks (1-ε)γ² ≤ γ̃² ≤ γ²/(1-ε) for every C.",
 )
 _BALL = Bound(
     name="paul2013.2",
