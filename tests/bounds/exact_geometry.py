@@ -43,7 +43,7 @@ def box_dual(K, C, sweeps=200_000):
             if step:
                 alpha[i], gradient = new, gradient - step * K[i]
                 moved = max(moved, abs(step))
-        if moved <= 1e-14 * C:
+        if moved <= 1e-14 * alpha.max():
             break
     return alpha
 

@@ -56,7 +56,7 @@ def test_a_margin_of_nothing_is_student_s_t(r):
 @pytest.mark.parametrize("errors", [0, 3, 20])
 def test_dimension_is_the_smallest(delta, errors, rng):
     c = rng.uniform(0.35, 0.9, 40)
-    c[:3] = [0.1, -0.5, 0.2] if errors else 0.4
+    c[:3] = [-0.9, 0.2, 0.25] if errors else 0.4
     for margin in (-0.3, 0.0, 0.1):
         allowed = max(errors, int(np.sum(c <= margin)))
         r = margin_dimension(c, delta, margin, allowed)

@@ -66,7 +66,7 @@ def maps(X, direction, rng):
             if family == "srht" and r > 16:
                 continue
             R = projection(family, X.shape[1], r, int(rng.integers(2**32)))
-            if (e := embedding_error(R.apply(V.T.copy()))) < 1:
+            if (e := embedding_error(R.apply(V.T.copy()))) < 1 - 1e-9:
                 yield R.apply(X), inside(e)
 
 
