@@ -10,9 +10,9 @@ import numpy as np
 from slimline.bounds.bound import Bound
 from slimline.bounds.documents import FARD2012, SHI2012
 from slimline.bounds.inverse import Values
-from slimline.bounds.norms import GAUSSIAN, rate
-from slimline.laws import cosine as cosine_law
-from slimline.laws import norm_dimension
+from slimline.bounds.norms import GAUSSIAN, log_ratio, rate
+from slimline.bounds.tails import lasting_log_below
+from slimline.laws import inner_product, norm_failure
 from slimline.laws.search import smallest_dimension, whole
 
 
@@ -21,9 +21,9 @@ def stretch(eps: Values) -> Values:
     return (1.0 + eps) / (1.0 - eps)
 
 
-def loss_of_cosine(eps: Values) -> Values:
-    """Return κ - 1 = 2ε/(1-ε)."""
-    return 2.0 * eps / (1.0 - eps)
+def lowest_cosine(eps: Values, cosine: Values) -> Values:
+    """Return κc - 2ε/(1-ε) as c - (κ-1)(1-c), which leaves 1 as it is and does not cancel near 0."""
+    return cosine - 2.0 * eps / (1.0 - eps) * (1.0 - cosine)
 
 
 def _always() -> Values:
@@ -31,21 +31,21 @@ def _always() -> Values:
 
 
 def _six_tails(eps: Values, delta: Values) -> Values:
-    return 2.0 * np.log(6.0 / delta) / rate(eps)
+    return 2.0 * log_ratio(6.0, delta) / rate(eps)
 
 
 def _four_tails(eps: Values, delta: Values) -> Values:
-    return 2.0 * np.log(4.0 / delta) / rate(eps)
+    return 2.0 * log_ratio(4.0, delta) / rate(eps)
 
 
 def _angle(eps: Values, cosine: Values) -> tuple[Values, Values]:
     shrink = 1.0 / (1.0 + eps)
-    upper = 1.0 - np.sqrt(1.0 - eps * eps) * shrink + eps * shrink + (1.0 - eps) * shrink * cosine
-    return stretch(eps) * cosine - loss_of_cosine(eps), upper
+    upper = 1.0 - np.sqrt((1.0 - eps) * shrink) + eps * shrink + (1.0 - eps) * shrink * cosine
+    return lowest_cosine(eps, cosine), upper
 
 
 def _sharp_angle(eps: Values, cosine: Values) -> tuple[Values, Values]:
-    return stretch(eps) * cosine - loss_of_cosine(eps), stretch(eps) * cosine + loss_of_cosine(eps)
+    return lowest_cosine(eps, cosine), -lowest_cosine(eps, -cosine)
 
 
 def _both_upper_sides(eps: Values, cosine: Values) -> tuple[Values, Values]:
@@ -59,7 +59,8 @@ def _exact_angle(kept: Any) -> Any:
         lower, upper = kept(eps, cosine)
 
         def met(r: Any) -> Any:
-            return cosine_law.cdf(lower, r, cosine) + cosine_law.sf(upper, r, cosine) <= delta
+            tails = lasting_log_below(lower, r, cosine), lasting_log_below(-upper, r, -cosine)
+            return np.logaddexp(*tails) <= np.log(delta)
 
         return whole(smallest_dimension(met, eps.shape))
 
@@ -67,7 +68,7 @@ def _exact_angle(kept: Any) -> Any:
 
 
 def _inner_product(eps: Values, delta: Values, vectors: Values) -> Values:
-    return 48.0 * np.log((4.0 * vectors + 2.0) / delta) / eps**2
+    return 48.0 * log_ratio(4.0 * vectors + 2.0, delta) / eps**2
 
 
 def _sparse(eps: Values, delta: Values, features: Values, sparsity: Values) -> Values:
@@ -79,8 +80,14 @@ def _about(eps: Values, cosine: Values) -> tuple[Values, Values]:
 
 
 def _worst_inner_product(eps: Values, delta: Values, vectors: Values) -> Any:
-    # The law is widest for parallel vectors, and these are a norm.
-    return norm_dimension(np.minimum(eps, np.nextafter(1.0, 0.0)), delta, vectors)
+    eps, delta, vectors = np.broadcast_arrays(eps, delta, vectors)
+
+    def met(r: Any) -> Any:
+        # The law is widest for parallel vectors, which are a norm, or (one column, ε near 1) for orthogonal ones.
+        failure = np.maximum(norm_failure(r, eps), 2.0 * inner_product.sf(eps, r, 0.0))
+        return vectors * failure <= delta
+
+    return whole(smallest_dimension(met, eps.shape))
 
 
 _COSINE = "cos(Rᵀw, Rᵀx)"

@@ -12,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from slimline.bounds.inverse import Flags, Values, largest_float, smallest_float
-from slimline.bounds.sizes import checked_size
+from slimline.bounds.sizes import checked_size, real_numbers
 from slimline.errors import InvalidParameterError
 
 _TINY = float(np.nextafter(0.0, 1.0))
+_SMALL = 1e-300  # where searches for eps start
 _LARGEST = 2.0**62
 
 
@@ -65,7 +66,7 @@ class Bound:
     printed : Bound, optional
         The statement as printed, where this one repairs it.
     as_printed : bool
-        Whether this is a statement that does not hold as it is printed.
+        Whether this stands here only because it is printed: it is false, or its document does not prove it.
     order_only : bool
         Whether the statement is an O(·): the dimension is what stands in it, with the constant 1.
     asymptotic : bool
@@ -113,15 +114,13 @@ class Bound:
         """Names of what the exact law depends on, beside eps and delta."""
         return _required_names(self.exact) if self.exact else ()
 
-    def required(self, eps: npt.ArrayLike, delta: npt.ArrayLike | None = None, **sizes: Any) -> Any:
+    def required(self, eps: npt.ArrayLike | None = None, delta: npt.ArrayLike | None = None, **sizes: Any) -> Any:
         """Return the dimension that the formula gives, before it is rounded up.
 
         Parameters
         ----------
-        eps : array-like
-            Distortion.
-        delta : array-like, optional
-            Failure probability, in (0, 1). Only a statement that names no probability can do without.
+        eps, delta : array-like, optional
+            Distortion, and failure probability in (0, 1). Only a statement that does not name it can do without.
         **sizes : array-like
             What `needs` lists.
 
@@ -132,15 +131,13 @@ class Bound:
         """
         return _scalar(self._real(self._eps(eps), self._delta(delta), self._sizes(self.formula, sizes)))
 
-    def dimension(self, eps: npt.ArrayLike, delta: npt.ArrayLike | None = None, **sizes: Any) -> Any:
+    def dimension(self, eps: npt.ArrayLike | None = None, delta: npt.ArrayLike | None = None, **sizes: Any) -> Any:
         """Return the number of dimensions that the theorem asks for.
 
         Parameters
         ----------
-        eps : array-like
-            Distortion.
-        delta : array-like, optional
-            Failure probability, in (0, 1). Only a statement that names no probability can do without.
+        eps, delta : array-like, optional
+            Distortion, and failure probability in (0, 1). Only a statement that does not name it can do without.
         **sizes : array-like
             What `needs` lists.
 
@@ -175,13 +172,12 @@ class Bound:
         if not self.needs_eps:
             raise InvalidParameterError(f"{self.name} names no distortion, so that there is no eps to ask for.")
         wanted, chance, given = self._dimensions(r), self._delta(delta), self._sizes(self.formula, sizes)
-        wanted = _spread(wanted, chance, given)
-        end = np.full(wanted.shape, self._largest_eps)
+        shape = _shape(wanted, chance, *given.values())
 
         def met(value: Values) -> Flags:
             return np.asarray(self._real(value, chance, given) <= wanted)
 
-        return _scalar(smallest_float(met, np.full(wanted.shape, 1e-300), end))
+        return _scalar(smallest_float(met, np.full(shape, _SMALL), np.full(shape, self._largest_eps)))
 
     def delta(self, r: npt.ArrayLike, eps: npt.ArrayLike, **sizes: Any) -> Any:
         """Return the failure probability that the theorem allows with r dimensions.
@@ -203,13 +199,12 @@ class Bound:
         if not self.needs_delta:
             raise InvalidParameterError(f"{self.name} names no probability, so that there is no delta to ask for.")
         wanted, distortion, given = self._dimensions(r), self._eps(eps), self._sizes(self.formula, sizes)
-        wanted = _spread(wanted, distortion, given)
-        end = np.full(wanted.shape, np.nextafter(1.0, 0.0))
+        shape = _shape(wanted, distortion, *given.values())
 
         def met(value: Values) -> Flags:
             return np.asarray(self._real(distortion, value, given) <= wanted)
 
-        found = smallest_float(met, np.full(wanted.shape, _TINY), end)
+        found = smallest_float(met, np.full(shape, _TINY), np.full(shape, np.nextafter(1.0, 0.0)))
         return _scalar(np.where(np.isnan(found), 1.0, found))
 
     def guarantee(self, eps: npt.ArrayLike, **before: Any) -> Interval:
@@ -229,8 +224,10 @@ class Bound:
         """
         if self.kept is None:
             raise InvalidParameterError(f"{self.name} has no guarantee in numbers: {self.statement}")
-        lower, upper = self.kept(self._eps(eps), **self._sizes(self.kept, before))
-        return Interval(_scalar(np.asarray(lower)), _scalar(np.asarray(upper)))
+        distortion, given = self._eps(eps), self._sizes(self.kept, before)
+        shape = _shape(distortion, *given.values())
+        lower, upper = (np.array(np.broadcast_to(end, shape)) for end in self.kept(distortion, **given))
+        return Interval(_scalar(lower), _scalar(upper))
 
     def eps_keeping(self, lower: npt.ArrayLike, **before: Any) -> Any:
         """Return the largest distortion that still guarantees so much.
@@ -250,13 +247,15 @@ class Bound:
         if self.kept is None:
             raise InvalidParameterError(f"{self.name} has no guarantee in numbers: {self.statement}")
         kept, given = self.kept, self._sizes(self.kept, before)
-        wanted = _spread(np.asarray(lower, np.float64), None, given)
-        end = np.full(wanted.shape, self._largest_eps)
+        wanted = real_numbers(self.name, "lower", lower)
+        if np.any(np.isnan(wanted)):
+            raise InvalidParameterError(f"{self.name}: lower, what is to remain, must be a number; got nan.")
+        shape = _shape(wanted, *given.values())
 
         def met(value: Values) -> Flags:
-            return np.asarray(kept(value, **given)[0] >= wanted)
+            return np.broadcast_to(kept(value, **given)[0] >= wanted, shape)
 
-        return _scalar(largest_float(met, np.full(wanted.shape, 1e-300), end))
+        return _scalar(largest_float(met, np.full(shape, _SMALL), np.full(shape, self._largest_eps)))
 
     def exact_dimension(self, eps: npt.ArrayLike, delta: npt.ArrayLike, **sizes: Any) -> Any:
         """Return the smallest r for the same claim by the exact law of a Gaussian R.
@@ -277,27 +276,33 @@ class Bound:
         """
         if self.exact is None:
             raise InvalidParameterError(f"{self.name}: no exact law is known for what it claims.")
-        return self.exact(self._eps(eps), self._delta(delta, always=True), **self._sizes(self.exact, sizes))
+        distortion, chance, given = self._eps(eps), self._delta(delta, always=True), self._sizes(self.exact, sizes)
+        _shape(distortion, chance, *given.values())
+        return self.exact(distortion, chance, **given)
 
     @property
     def _largest_eps(self) -> float:
         end = min(self.eps_below, float(np.finfo(np.float64).max))
         return end if self.eps_closed else float(np.nextafter(end, 0.0))
 
-    def _real(self, eps: Values, delta: Values | None, sizes: dict[str, Any]) -> Values:
+    def _real(self, eps: Values | None, delta: Values | None, sizes: dict[str, Any]) -> Values:
+        shape = _shape(eps, delta, *sizes.values())
+        distortion = {"eps": eps} if self.needs_eps else {}
+        chance = {"delta": delta} if self.needs_delta else {}
         with np.errstate(over="ignore", divide="ignore"):
-            distortion = {"eps": eps} if self.needs_eps else {}
-            chance = {"delta": delta} if self.needs_delta else {}
-            return np.asarray(self.formula(**distortion, **chance, **sizes), dtype=np.float64)
+            return np.array(np.broadcast_to(self.formula(**distortion, **chance, **sizes), shape), dtype=np.float64)
 
-    def _eps(self, eps: npt.ArrayLike) -> Values:
-        given = np.asarray(eps, dtype=np.float64)
+    def _eps(self, eps: npt.ArrayLike | None) -> Values | None:
+        domain = f"(0, {self.eps_below:.6g}{']' if self.eps_closed else ')'}"
+        if eps is None:
+            if self.needs_eps or self.kept:
+                raise InvalidParameterError(f"{self.name} needs eps, in {domain}.")
+            return None
+        given = real_numbers(self.name, "eps", eps)
         good = (given > 0) & (given <= self._largest_eps)
         if not np.all(good):
-            end = "]" if self.eps_closed else ")"
-            raise InvalidParameterError(
-                f"{self.name} holds for eps in (0, {self.eps_below:.4g}{end}; got {float(given[~good].ravel()[0]):g}."
-            )
+            wrong = float(given[~good].ravel()[0])
+            raise InvalidParameterError(f"{self.name} holds for eps in {domain}; got {wrong:.6g}.")
         return given
 
     def _delta(self, delta: npt.ArrayLike | None, always: bool = False) -> Values | None:
@@ -305,7 +310,7 @@ class Bound:
             if self.needs_delta or always:
                 raise InvalidParameterError(f"{self.name} needs delta, the failure probability, in (0, 1).")
             return None
-        given = np.asarray(delta, dtype=np.float64)
+        given = real_numbers(self.name, "delta", delta)
         good = (given > 0) & (given < 1)
         if not np.all(good):
             raise InvalidParameterError(
@@ -314,7 +319,7 @@ class Bound:
         return given
 
     def _dimensions(self, r: npt.ArrayLike) -> Values:
-        given = np.asarray(r, dtype=np.float64)
+        given = real_numbers(self.name, "r", r)
         if not np.all((given > 0) & np.isfinite(given)):
             raise InvalidParameterError(f"{self.name}: r must be a positive number of dimensions; got {r!r}.")
         return given
@@ -337,11 +342,12 @@ def _required_names(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(p.name for p in parameters if p.default is Parameter.empty and p.name not in ("eps", "delta"))
 
 
-def _spread(wanted: Values, other: Values | None, sizes: dict[str, Any]) -> Values:
-    """Return the first array with the shape that all have together: so many answers are searched for."""
-    arrays = [value for name, value in sizes.items() if name != "family"]
-    arrays += [other] if other is not None else []
-    return np.broadcast_to(wanted, np.broadcast_shapes(wanted.shape, *(value.shape for value in arrays)))
+def _shape(*given: Values | str | None) -> tuple[int, ...]:
+    """Return the shape that all have together: so many answers there are."""
+    try:
+        return np.broadcast_shapes(*(value.shape for value in given if isinstance(value, np.ndarray)))
+    except ValueError as error:
+        raise InvalidParameterError(f"The shapes of the arguments do not go together: {error}") from None
 
 
 def _scalar(value: Values) -> Any:

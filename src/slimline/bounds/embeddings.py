@@ -9,7 +9,7 @@ import numpy as np
 from slimline.bounds.bound import Bound
 from slimline.bounds.documents import PAUL2013, VASWANI2013
 from slimline.bounds.inverse import Values
-from slimline.bounds.norms import GAUSSIAN, rate, within
+from slimline.bounds.norms import GAUSSIAN, log_ratio, rate, within
 from slimline.errors import InvalidParameterError
 
 #: Families as `make_projection` names them.
@@ -20,15 +20,15 @@ CHERNOFF = 2.0 - float(np.sqrt(3.0))  # the constant of vaswani2013, Corollary 1
 
 def spectral(eps: Values, delta: Values, rank: Values) -> Values:
     """Return (ρ+1) ln(2ρ/δ)/(ε²/4)."""
-    return np.asarray(4.0 * (rank + 1.0) * np.log(2.0 * rank / delta) / eps**2)
+    return np.asarray(4.0 * (rank + 1.0) * log_ratio(2.0 * rank, delta) / eps**2)
 
 
 def _corollary(eps: Values, delta: Values, rank: Values) -> Values:
-    return np.asarray((rank + 1.0) * np.log(2.0 * rank / delta) / (CHERNOFF * eps**2))
+    return np.asarray((rank + 1.0) * log_ratio(2.0 * rank, delta) / (CHERNOFF * eps**2))
 
 
 def _davidson_szarek(eps: Values, delta: Values, rank: Values) -> Values:
-    return ((np.sqrt(rank) + np.sqrt(2.0 * np.log(2.0 / delta))) / _root_of(eps)) ** 2
+    return ((np.sqrt(rank) + np.sqrt(2.0 * log_ratio(2.0, delta))) / _root_of(eps)) ** 2
 
 
 def _limit(eps: Values, rank: Values) -> Values:
@@ -49,9 +49,10 @@ def _nine(eps: Values, rank: Values) -> Values:
 
 
 def _srht(eps: Values, delta: Values, rank: Values, features: Values) -> Values:
-    padded = 2.0 ** np.ceil(np.log2(features))
-    rows = (np.sqrt(rank) + np.sqrt(8.0 * np.log(3.0 * padded / delta))) ** 2
-    return rows * np.log(3.0 * rank / delta) / _chernoff(eps)
+    fraction, exponent = np.frexp(features)
+    padded = np.where(fraction == 0.5, features, np.ldexp(1.0, exponent))
+    rows = (np.sqrt(rank) + np.sqrt(8.0 * log_ratio(3.0 * padded, delta))) ** 2
+    return rows * log_ratio(3.0 * rank, delta) / _chernoff(eps)
 
 
 def _chernoff(eps: Values) -> Values:
@@ -61,30 +62,31 @@ def _chernoff(eps: Values) -> Values:
 
 
 def _srht_order(eps: Values, delta: Values, rank: Values, features: Values) -> Values:
-    inner = np.log(rank * features / delta)
-    return np.asarray(rank / eps**2 * inner * np.log(rank / (eps**2 * delta) * inner))
+    inner = np.log(rank) + np.log(features) - np.log(delta)
+    outer = np.log(rank) - 2.0 * np.log(eps) - np.log(delta) + np.log(inner)
+    return np.asarray(rank / eps**2 * inner * outer)
 
 
 def _net(eps: Values, delta: Values, rank: Values) -> Values:
-    return np.asarray(2.0 * (rank * np.log(9.0) + np.log(2.0 / delta)) / rate(0.5 * eps))
+    return np.asarray(2.0 * (rank * np.log(9.0) + np.log(2.0) - np.log(delta)) / rate(0.5 * eps))
 
 
 def _sign_order(eps: Values, rank: Values, features: Values) -> Values:
-    return rank / eps**2 * np.log(rank) * np.log(features)
+    return rank * np.log(rank) * np.log(features) / eps / eps  # rank 1: 0 for every ε, also where ε² is 0 in floats
 
 
 def _second_moment(eps: Values, delta: Values, rank: Values) -> Values:
-    return (rank**2 + rank) / (delta * eps**2)
+    return (rank**2 + rank) / delta / eps**2
 
 
 def _very_sparse(eps: Values, delta: Values, rank: Values, features: Values) -> Values:
     # Σℓ² ≤ Σℓ = ρ for leverage scores, and a row of R has the fourth moment √d
-    return (rank**2 + rank + np.maximum(np.sqrt(features) - 3.0, 0.0) * rank) / (delta * eps**2)
+    return (rank**2 + rank + np.maximum(np.sqrt(features) - 3.0, 0.0) * rank) / delta / eps**2
 
 
 def _cw_order(eps: Values, delta: Values, rank: Values) -> Values:
-    inverse = 1.0 / (delta * eps)
-    return rank / eps**4 * np.log(rank * inverse) * (rank + np.log(inverse))
+    inverse = -(np.log(delta) + np.log(eps))
+    return np.asarray(rank / eps**4 * (np.log(rank) + inverse) * (rank + inverse))
 
 
 def _edges(eps: Values) -> tuple[Values, Values]:
@@ -109,6 +111,8 @@ def embedding(eps: Values, delta: Values, family: str, rank: Values, features: V
     dimension : array
         Real.
     """
+    if not isinstance(family, str) or family not in FAMILIES:
+        raise InvalidParameterError(f"family must be one of {', '.join(FAMILIES)}; got {family!r}.")
     if family == "gaussian":
         return _davidson_szarek(eps, delta, rank)
     if family in ("sign", "achlioptas"):
@@ -117,9 +121,7 @@ def embedding(eps: Values, delta: Values, family: str, rank: Values, features: V
         return np.minimum(_srht(eps, delta, rank, features), _second_moment(eps, delta, rank))
     if family in ("cw", "osnap"):
         return _second_moment(eps, delta, rank)
-    if family == "very_sparse":
-        return _very_sparse(eps, delta, rank, features)
-    raise InvalidParameterError(f"family must be one of {', '.join(FAMILIES)}; got {family!r}.")
+    return _very_sparse(eps, delta, rank, features)
 
 
 _ERROR = "‖VᵀV - VᵀRRᵀV‖₂ ≤ ε for an orthonormal V (d × ρ), except with probability δ"

@@ -10,7 +10,7 @@ from slimline.bounds.bound import Bound
 from slimline.bounds.documents import PAUL2013, VASWANI2013
 from slimline.bounds.embeddings import embedding, spectral
 from slimline.bounds.inverse import Values
-from slimline.bounds.norms import GAUSSIAN, rate, within
+from slimline.bounds.norms import GAUSSIAN, log_ratio, rate, within
 from slimline.laws import norm_dimension
 
 _OF_THE_FAMILY = ("the dimension is that of the family's embedding", "X does not depend on R")
@@ -30,7 +30,7 @@ def _objective(eps: Values) -> tuple[Values, Values]:
 
 
 def _distances(eps: Values, delta: Values, points: Values) -> Values:
-    return 2.0 * np.log(np.maximum(points * (points - 1.0), 1.0) / delta) / rate(eps)
+    return 2.0 * log_ratio(np.maximum(points * (points - 1.0), 1.0), delta) / rate(eps)
 
 
 def _exact_distances(eps: Values, delta: Values, points: Values) -> object:
@@ -46,6 +46,10 @@ def _dual(eps: Values) -> tuple[Values, Values]:
     return _NONE, eps / (1.0 - eps)
 
 
+# With slacks: w* = u + v, where u is fixed by the margins of the free points, ‖u‖² = 1ᵀK⁻¹1 with their Gram matrix,
+# and v = C times the sum of the points at C, less its projection on the free ones. Let E = VᵀRRᵀV - I. Along I + tE,
+# 0 ≤ t ≤ 1, both squares change by a factor of at most 1 ± ε/(1-tε) dt, whichever points are free, and w* is
+# continuous: ‖w̃*‖² is within 1-ε and 1/(1-ε) of ‖w*‖². An intercept is one more feature that R leaves alone.
 _MARGIN = Bound(
     name="paul2013.1",
     source=f"{PAUL2013}, Theorem 1",
@@ -56,7 +60,8 @@ _MARGIN = Bound(
     kept=within,
     about="γ̃²/γ²",
     erratum="The printed proof gives 1 - ε/(1-ε) only, and takes ‖w*‖² = Σα, which is true only where no point is "
-    "within the margin. The stated 1-ε is right for the hard margin: half the distance of two convex hulls.",
+    "within the margin. The stated 1-ε is right all the same: for the hard margin γ is half the distance of two convex "
+    "hulls, and with slacks (1-ε)γ² ≤ γ̃² ≤ γ²/(1-ε) for every C.",
 )
 _BALL = Bound(
     name="paul2013.2",
@@ -92,7 +97,15 @@ LEARNING = (
         about="Z̃/Z",
         erratum=None,
     ),
-    _BALL,
+    replace(
+        _BALL,
+        printed=replace(
+            _BALL,
+            statement="If ‖VᵀV - VᵀRRᵀV‖₂ ≤ ε, the radius B of the smallest ball around all points satisfies "
+            "B̃² ≤ (1+ε)B².",
+            kept=_printed_ball,
+        ),
+    ),
     replace(
         _BALL,
         name="paul2013.2.distances",

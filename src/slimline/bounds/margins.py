@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from slimline.bounds.angles import loss_of_cosine, stretch
+from slimline.bounds.angles import lowest_cosine, stretch
 from slimline.bounds.bound import Bound
 from slimline.bounds.documents import BALCAN2006, SHI2012
 from slimline.bounds.inverse import Values
-from slimline.bounds.norms import GAUSSIAN
-from slimline.laws import cosine as cosine_law
+from slimline.bounds.norms import GAUSSIAN, log_ratio
+from slimline.bounds.tails import lasting_log_below
 from slimline.laws.search import smallest_dimension, whole
 
 _ANY = np.asarray(np.inf)
 
 
 def _tails(eps: Values, delta: Values, count: Values) -> Values:
-    return 12.0 * np.log(count / delta) / (eps * eps * (3.0 - 2.0 * eps))
+    return 12.0 * log_ratio(count, delta) / (eps * eps * (3.0 - 2.0 * eps))
 
 
 def _binary(eps: Values, delta: Values, points: Values) -> Values:
@@ -39,41 +39,41 @@ def _one_parameter(eps: Values, delta: Values, points: Values, classes: Values) 
 
 
 def _margin(eps: Values, margin: Values) -> tuple[Values, Values]:
-    return margin - loss_of_cosine(eps), _ANY
+    return margin - 2.0 * eps / (1.0 - eps), _ANY
 
 
 def _sharp_margin(eps: Values, margin: Values) -> tuple[Values, Values]:
-    return stretch(eps) * margin - loss_of_cosine(eps), _ANY
+    return lowest_cosine(eps, margin), _ANY
 
 
 def _multiclass_printed(eps: Values, multiclass_margin: Values) -> tuple[Values, Values]:
-    square = 1.0 - eps * eps
-    lower = -(1.0 + 3.0 * eps) / square + np.sqrt(square) / (1.0 + eps) + stretch(eps) * multiclass_margin
-    return lower, _ANY
+    # (1+3ε)/(1-ε²) = κ + ε/(1+ε), and what is large for ε near 1 comes together
+    rest = np.sqrt((1.0 - eps) / (1.0 + eps)) - eps / (1.0 + eps)
+    return stretch(eps) * (multiclass_margin - 1.0) + rest, _ANY
 
 
 def _multiclass_margin(eps: Values, multiclass_margin: Values) -> tuple[Values, Values]:
-    return stretch(eps) * multiclass_margin - 2.0 * loss_of_cosine(eps), _ANY
+    return 2.0 * lowest_cosine(eps, 0.5 * multiclass_margin), _ANY
 
 
 def _one_parameter_margin(eps: Values, multiclass_margin: Values, classes: Values) -> tuple[Values, Values]:
-    return stretch(eps) * multiclass_margin / np.sqrt(2.0 * classes) - loss_of_cosine(eps), _ANY
+    return lowest_cosine(eps, multiclass_margin / np.sqrt(2.0 * classes)), _ANY
 
 
 def _half_margin(eps: Values, margin: Values) -> tuple[Values, Values]:
-    return np.broadcast_to(0.5 * margin, np.broadcast_shapes(eps.shape, margin.shape)), _ANY
+    return 0.5 * margin, _ANY
 
 
 def _balcan(eps: Values, delta: Values, margin: Values, constant: Values | float = 8.0) -> Values:
-    return constant / margin**2 * np.log(1.0 / (eps * delta))
+    return np.asarray(-constant / margin**2 * (np.log(eps) + np.log(delta)))
 
 
 def _union(count: Values, before: Values, after: Values, delta: Values) -> Any:
-    """Return the smallest r with count · P(cos' ≤ after) ≤ delta, all points having the cosine `before`."""
+    """Return the smallest r from which on count · P(cos' < after) ≤ delta, all points having the cosine `before`."""
     count, before, after, delta = np.broadcast_arrays(count, before, after, delta)
 
     def met(r: Any) -> Any:
-        return np.log(count) + cosine_law.logcdf(after, r, before) <= np.log(delta)
+        return np.log(count) + lasting_log_below(after, r, before) <= np.log(delta)
 
     return whole(smallest_dimension(met, delta.shape))
 

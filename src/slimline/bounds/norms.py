@@ -23,21 +23,26 @@ def rate(eps: Values) -> Values:
     return eps * eps * (0.5 - eps / 3.0)
 
 
+def log_ratio(count: Values | float, delta: Values) -> Values:
+    """Return ln(count/δ), also where that quotient is beyond float64."""
+    return np.asarray(np.log(count) - np.log(delta))
+
+
 def within(eps: Values) -> tuple[Values, Values]:
     """Return 1 ± ε."""
     return 1.0 - eps, 1.0 + eps
 
 
 def _chi(eps: Values, delta: Values) -> Values:
-    return 6.0 * np.log(2.0 / delta) / eps**2
+    return 6.0 * log_ratio(2.0, delta) / eps**2
 
 
 def _chi_of_set(eps: Values, delta: Values, vectors: Values) -> Values:
-    return 6.0 * np.log(2.0 * vectors / delta) / eps**2
+    return 6.0 * log_ratio(2.0 * vectors, delta) / eps**2
 
 
 def _cubic(eps: Values, delta: Values) -> Values:
-    return 2.0 * np.log(2.0 / delta) / rate(eps)
+    return 2.0 * log_ratio(2.0, delta) / rate(eps)
 
 
 def _exact(eps: Values, delta: Values) -> Any:

@@ -48,6 +48,34 @@ SIZES = {
 }
 
 
+def real_numbers(owner: str, name: str, value: object) -> npt.NDArray[np.float64]:
+    """Return numbers as an array, or say that they are none.
+
+    Parameters
+    ----------
+    owner : str
+        The statement or function that asks for them.
+    name : str
+        What it calls them.
+    value : array-like
+        What was given.
+
+    Returns
+    -------
+    value : array
+        In float64.
+    """
+    try:
+        given = np.asarray(value)
+        if given.dtype.kind not in "iufO":  # "0.1" is no number, nor is True
+            raise TypeError
+        return given.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidParameterError(
+            f"{owner}: {name} must be a number or an array of them; got {value!r:.60}."
+        ) from None
+
+
 def checked_size(owner: str, name: str, value: object) -> npt.NDArray[np.float64]:
     """Return a size as an array, or say what is wrong with it.
 
@@ -66,10 +94,7 @@ def checked_size(owner: str, name: str, value: object) -> npt.NDArray[np.float64
         In float64.
     """
     size = SIZES[name]
-    try:
-        given = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidParameterError(f"{owner}: {name} ({size.meaning}) must be a number; got {value!r}.") from None
+    given = real_numbers(owner, f"{name} ({size.meaning})", value)
     good = (given > size.least) if size.open_least else (given >= size.least)
     good &= given <= size.most
     good &= np.isfinite(given)
