@@ -57,10 +57,11 @@ class CosineLaw(Law):
 
 def _log_tail(t: Values, r: Values, c: Values, least: Flags, kept: Flags, most: Flags) -> Values:
     """Return log P(cos' ≤ t), or with < for ≤: the flags say whether the atoms -1, c and 1 belong to the event."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        one_column = np.where(most, 0.0, np.where(least, np.log(np.arccos(c) / np.pi), -np.inf))
+    with np.errstate(divide="ignore"):
+        minus_one = np.where(c < 0, np.log1p(-np.arccos(np.abs(c)) / np.pi), np.log(np.arccos(np.abs(c)) / np.pi))
+    one_column = np.where(most, 0.0, np.where(least, minus_one, -np.inf))
     log = np.where(
-        np.abs(c) == 1, np.where(kept, 0.0, -np.inf), np.where(r == 1, one_column, np.where(most, 0.0, -np.inf))
+        np.abs(c) == 1, np.where(kept, 0.0, -np.inf), np.where(r == 1, one_column, np.where(t >= 1, 0.0, -np.inf))
     )
     continuous = (r > 1) & (np.abs(c) < 1) & (np.abs(t) < 1)
     below, above = continuous & (t <= c), continuous & (t > c)

@@ -18,6 +18,7 @@ from slimline.laws.law import Law, Values, in_sorted_pieces, log_complement
 
 STEP = 0.07  # of the trapezoidal rule
 OPENING = np.pi / 7  # of the hyperbola, away from the vertical
+FARTHEST, NEAREST = 1e150, 1e-307  # what is beyond counts as infinity and, where only one sign occurs, as zero
 
 
 class InnerProductLaw(Law):
@@ -32,7 +33,7 @@ class InnerProductLaw(Law):
 
     def _log_upper(self, value: Values, r: Values, c: Values) -> Values:
         log = np.where(value >= c, -np.inf, 0.0)  # what c = ±1 makes impossible or certain stays so
-        inside = ((c > -1) | (value < 0)) & ((c < 1) | (value > 0)) & np.isfinite(value)
+        inside = ((c > -1) | (value < -NEAREST)) & ((c < 1) | (value > NEAREST)) & (np.abs(value) < FARTHEST)
         above, below = inside & (value >= c), inside & (value < c)
         log[above] = _log_above(value[above], r[above], c[above])
         log[below] = log_complement(_log_above(-value[below], r[below], -c[below]))
@@ -49,36 +50,42 @@ def _log_above(s: Values, r: Values, c: Values) -> Values:
     root = np.hypot(cross, 2 * s)
     # The factors 1 - (1+c)θ and 1 + (1-c)θ of D at the saddle, from the quadratic equation that each solves; sums of
     # s and the root without cancellation
-    toward, against = root + 2 * np.abs(s), cross**2 / (root + 2 * np.abs(s))
+    size = np.abs(s)
+    toward = root + 2 * size
+    against = cross**2 / toward
     with np.errstate(divide="ignore", invalid="ignore"):  # c = ±1 leaves one factor only
         first = np.where(plus == 0, 1.0, 2 * plus / (cross + np.where(s > 0, toward, against)))
         second = np.where(minus == 0, 1.0, 2 * minus / (cross + np.where(s > 0, against, toward)))
         branch = 1 / plus
-    saddle = 2 * (s - c) / (2 * c * s + cross + root)
-    curvature = r * (cross / (first * second) + 2 * s**2)
+    # 2cs + √(...), where it cancels: (√(...) - 2|s|) + 2|s|(1 - |c|)
+    sum_of_both = np.where(c * s < 0, against + 2 * size * (1 - np.abs(c)), 2 * c * s + root)
+    saddle = 2 * (s - c) / (cross + sum_of_both)
+    deviation = np.sqrt(r) * np.hypot(np.sqrt(cross / (first * second)), np.sqrt(2) * s)  # √ of the curvature there
     # Near the mean the saddle is near the pole at 0: cross a standard deviation away, at a cost of exp(½)
     nearest = np.minimum(1 / np.sqrt(r * (1 + c**2)), 0.5 * branch)
     close = saddle < nearest
     crossing = np.where(close, nearest, saddle)
     first, second = np.where(close, 1 - plus * nearest, first), np.where(close, 1 + minus * nearest, second)
-    scale = np.minimum(np.minimum(1 / np.sqrt(curvature), crossing), first * branch)
+    scale = np.minimum(np.minimum(1 / deviation, crossing), first * branch)
 
     less = crossing * (2 * c + cross * crossing)  # 1 - D
     log_factors = np.where(np.abs(less) < 0.5, np.log1p(-np.minimum(less, 0.5)), np.log(first * second))
-    # D falls like exp(-2x) on the path, exp(-rθs) like the exponential of that
-    reach = np.minimum(3.2 + 40 / r, np.arcsinh(3 + 40 / (r * np.maximum(np.abs(s), 1e-300) * scale * np.sin(OPENING))))
-    path = in_sorted_pieces(_path_integral, reach, reach, r, s, crossing, scale, plus / first, minus / second)
+    # Along the path D grows like exp(2x) and never falls below cos(OPENING) of what it is at the crossing, while
+    # exp(-rθs) falls like the exponential of cosh x: the shorter of two reaches is enough
+    falls = np.maximum(size * scale * np.sin(OPENING), 1e-300)
+    reach = np.minimum(3.2 + 40 / r, np.arccosh(1 + (40 / r - 0.5 * np.log(np.cos(OPENING))) / falls))
+    # θ counts in units of `scale` from here on
+    right, left = scale * (plus / first), scale * (minus / second)
+    path = in_sorted_pieces(_path_integral, reach, reach, r, s * scale, crossing / scale, right, left)
     logarithm: Values = np.log(path) - r * (0.5 * log_factors + s * crossing)
     return logarithm
 
 
-def _path_integral(
-    reach: Values, r: Values, s: Values, crossing: Values, scale: Values, right: Values, left: Values
-) -> Values:
+def _path_integral(reach: Values, r: Values, s: Values, crossing: Values, right: Values, left: Values) -> Values:
     """Return the integral relative to the value at the crossing; `right`, `left`: (1+c) and (1-c) over their factor."""
     x = STEP * (np.arange(np.ceil(reach.max() / STEP)) + 0.5)  # the other half is the complex conjugate
-    r, s, crossing, scale, right, left = (v[:, None] for v in (r, s, crossing, scale, right, left))
-    aside, along = np.sign(s) * scale * np.sin(OPENING), scale * np.cos(OPENING)
+    r, s, crossing, right, left = (v[:, None] for v in (r, s, crossing, right, left))
+    aside, along = np.sign(s) * np.sin(OPENING), np.cos(OPENING)
     sinh, cosh = np.sinh(x), np.cosh(x)
     away = aside * (cosh - 1) + 1j * (along * sinh)
     # D(θ)/D(crossing) - 1; its two factors turn opposite ways, so that one logarithm serves both

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from slimline.errors import InvalidParameterError
-from slimline.laws.search import smallest_dimension, whole
+from slimline.laws.search import Dimensions, highest_dimension, smallest_dimension, whole
 
 Real = npt.ArrayLike
 Values = npt.NDArray[np.float64]
@@ -20,8 +20,8 @@ class Law(ABC):
     """The exact law of something measured after a Gaussian projection to r dimensions.
 
     It depends on r and on c, the cosine of the two vectors before the projection. All arguments broadcast; scalars give
-    a float. Relative errors of the probabilities are below 1e-10 as long as these are above 1e-20, and the logarithms
-    go on where float64 has no smaller number.
+    a float. Relative errors of the probabilities are below 1e-10 as long as these are above 1e-20 and r is below 10⁹;
+    the logarithms go on where float64 has no smaller number.
     """
 
     def cdf(self, value: Real, r: Real, c: Real = 1.0) -> Any:
@@ -103,6 +103,9 @@ class Law(ABC):
     def dimension(self, value: Real, probability: Real, c: Real = 1.0) -> Any:
         """Return the smallest r from which on the value is passed with at most this probability.
 
+        A tail need not fall with r from the start: near c it first rises towards ½, and with one column the cosine is
+        ±1. So some smaller r may meet the target too, but between it and the answer another fails.
+
         Parameters
         ----------
         value : array-like
@@ -115,19 +118,27 @@ class Law(ABC):
         Returns
         -------
         r : int or ndarray of int
-            The target is met there and at every larger r.
+            The target is met there and at every larger r; at r - 1 it is not.
         """
         given = np.asarray(probability, np.float64)
-        if not np.all((given > 0) & (given < 1)):
-            raise InvalidParameterError(f"The probability must lie in (0, 1); got {probability!r}.")
+        require((given > 0) & (given < 1), given, "The probability must lie in (0, 1)")
         value, logp, c = np.broadcast_arrays(np.asarray(value, np.float64), np.log(given), np.asarray(c, np.float64))
         if np.any(value == c):
             raise InvalidParameterError("The value is the cosine c itself, which no r keeps from being passed.")
 
-        def met(r: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-            return np.asarray(np.where(value < c, self.logcdf(value, r, c), self.logsf(value, r, c)) <= logp)
+        def tail(r: Dimensions) -> Values:
+            return np.asarray(np.where(value < c, self.logcdf(value, r, c), self.logsf(value, r, c)))
 
-        return whole(smallest_dimension(met, value.shape))
+        def met(r: Dimensions) -> npt.NDArray[np.bool_]:
+            return np.asarray(tail(r) <= logp)
+
+        # From r = 2 on every tail rises, if at all, and then falls for good (tests/laws/test_dimension.py)
+        one, two = np.ones(value.shape, np.int64), np.full(value.shape, 2)
+        highest = highest_dimension(tail, value.shape) if np.any(met(two)) else two
+        failing = np.zeros(value.shape, np.int64)
+        for r in (one, two, highest):
+            failing = np.where(met(r), failing, r)
+        return whole(smallest_dimension(met, value.shape, failing))
 
     @abstractmethod
     def _log_lower(self, value: Values, r: Values, c: Values) -> Values:
@@ -138,15 +149,17 @@ class Law(ABC):
         """Return the logarithm of the upper tail for flat arrays of one length."""
 
 
+def require(good: npt.NDArray[np.bool_], values: Values, must: str) -> None:
+    """Raise an error that says what must hold and names the first of the values for which it does not."""
+    if not np.all(good):
+        raise InvalidParameterError(f"{must}; got {float(values[~good][0])!r}.")
+
+
 def _checked(value: Real, r: Real, c: Real) -> tuple[Values, Values, Values]:
     x, r, c = np.broadcast_arrays(np.asarray(value, np.float64), np.asarray(r, np.float64), np.asarray(c, np.float64))
-    whole = (r >= 1) & (r == np.floor(r)) & (r < np.inf)
-    if not np.all(whole):
-        raise InvalidParameterError(f"r must be a whole number of dimensions, at least 1; got {float(r[~whole][0])!r}.")
-    if not np.all(np.abs(c) <= 1):
-        raise InvalidParameterError(f"The cosine c must lie in [-1, 1]; got {float(c[~(np.abs(c) <= 1)][0])!r}.")
-    if np.any(np.isnan(x)):
-        raise InvalidParameterError("The value at which a law is asked for must be a number; got NaN.")
+    require((r >= 1) & (r == np.floor(r)) & (r < np.inf), r, "r must be a whole number of dimensions, at least 1")
+    require(np.abs(c) <= 1, c, "The cosine c must lie in [-1, 1]")
+    require(~np.isnan(x), x, "The value at which a law is asked for must be a number")
     return x, r, c
 
 

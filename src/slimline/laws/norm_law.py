@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.special import gammainc, gammaincc
 
 from slimline.errors import InvalidParameterError
 from slimline.laws.inner_product_law import inner_product
-from slimline.laws.law import Law, Real, Values
+from slimline.laws.law import Law, Real, Values, require
 from slimline.laws.search import smallest_dimension, whole
 
 
@@ -27,23 +25,16 @@ class NormLaw(Law):
     """
 
     def _log_upper(self, value: Values, r: Values, c: Values) -> Values:
-        return _log_gamma_tail(gammaincc, inner_product._log_upper, value, r, c)
+        return inner_product._log_upper(value, r, _with_itself(c))
 
     def _log_lower(self, value: Values, r: Values, c: Values) -> Values:
-        return _log_gamma_tail(gammainc, inner_product._log_lower, value, r, c)
+        return inner_product._log_lower(value, r, _with_itself(c))
 
 
-def _log_gamma_tail(
-    gamma_tail: Callable[[Values, Values], Values], far: Callable[..., Values], value: Values, r: Values, c: Values
-) -> Values:
+def _with_itself(c: Values) -> Values:
     if np.any(c != 1):
         raise InvalidParameterError("A vector has cosine 1 with itself: the law of the norm knows no other c.")
-    half = 0.5 * r
-    with np.errstate(divide="ignore"):
-        log = np.log(gamma_tail(half, half * np.maximum(value, 0.0)))
-    deep = log < -640  # scipy's incomplete gamma functions end at the smallest float64
-    log[deep] = far(value[deep], r[deep], c[deep])
-    return log
+    return c
 
 
 norm = NormLaw()
@@ -71,8 +62,7 @@ def norm_failure(n_components: Real, eps: Real) -> Any:
     0.02533
     """
     eps = np.asarray(eps, np.float64)
-    if not np.all(eps > 0):
-        raise InvalidParameterError(f"eps must be above 0; got {eps!r}.")
+    require(eps > 0, eps, "eps must be above 0")
     return norm.cdf(1 - eps, n_components) + norm.sf(1 + eps, n_components)
 
 
@@ -100,10 +90,8 @@ def norm_dimension(eps: Real, delta: Real, n_vectors: Real = 1) -> Any:
     768
     """
     eps, delta, count = np.broadcast_arrays(*(np.asarray(value, np.float64) for value in (eps, delta, n_vectors)))
-    if not np.all((eps > 0) & (eps < 1)):
-        raise InvalidParameterError(f"eps must lie in (0, 1); got {eps!r}.")
-    if not np.all((delta > 0) & (delta < 1)):
-        raise InvalidParameterError(f"delta must lie in (0, 1); got {delta!r}.")
-    if not np.all(count >= 1):
-        raise InvalidParameterError(f"n_vectors must be at least 1; got {count!r}.")
+    require((eps > 0) & (eps < 1), eps, "eps must lie in (0, 1)")
+    require((delta > 0) & (delta < 1), delta, "delta must lie in (0, 1)")
+    require((count >= 1) & (count < np.inf), count, "n_vectors must be at least 1, and finite")
+    # the sum of both tails falls with r from the start, though the upper one alone may rise
     return whole(smallest_dimension(lambda r: np.asarray(count * norm_failure(r, eps) <= delta), eps.shape))

@@ -62,8 +62,9 @@ def _series(r: Values, y: Values) -> Values:
 
 def _recurrence(r: Values, y: Values, one_less_y: Values) -> Values:
     """Go up from r = 1 (an arc sine) and r = 2; the terms are positive for y ≥ 0."""
-    before = np.arccos(-y) / np.sqrt(2 * (1 + y))
-    now = 1.5 / (1 + y) * (np.sqrt(0.5 * one_less_y) + y * before)
+    sine = np.sqrt(0.5 * one_less_y)
+    before = (np.pi - 2 * np.arcsin(sine)) / np.sqrt(2 * (1 + y))  # arccos(-y) above, without its loss near y = 1
+    now = 1.5 / (1 + y) * (sine + y * before)
     out = now.copy()
     for k in range(2, int(r[-1, 0])):
         rise = (k + 0.5) / (k * k * (1 + y))
