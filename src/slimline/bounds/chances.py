@@ -13,7 +13,7 @@ from scipy.special import log_ndtr
 
 from slimline.bounds.inverse import Flags, Values
 from slimline.bounds.tails import lasting_log_below, log_below
-from slimline.errors import InvalidParameterError
+from slimline.errors import InvalidParameterError, NoDimensionError
 from slimline.laws.search import LARGEST
 
 #: What is smaller than a part of a sum by so much, as a logarithm, does not change it.
@@ -158,4 +158,4 @@ def _first_met(excess: Callable[[int], float], at_zero: float, guess: int) -> in
             r = (low + high) // 2
         else:
             r = min(max(low + int(np.ceil((high - low) * above / (above - below))), low + 1), high - 1)
-    raise InvalidParameterError("No dimension below 2⁴⁰ meets this target: allow a larger delta or a smaller margin.")
+    raise NoDimensionError("No dimension below 2⁴⁰ meets this target: allow a larger delta or a smaller margin.")
