@@ -45,6 +45,7 @@ def test_python_blocks_run(document, monkeypatch, tmp_path):
         ("docs/classifier.md", 12),
         ("docs/bounds.md", 9),
         ("docs/where_the_papers_do_not_hold.md", 25),
+        ("docs/plan.md", 3),
     ],
 )
 def test_tasks_of_a_page_run_one_after_the_other(document, at_least, monkeypatch, tmp_path, capsys):
