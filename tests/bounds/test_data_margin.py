@@ -137,6 +137,7 @@ def test_edges(call):
     nothing = 1 if call is margin_dimension else 0.0
     assert call([1.0], second) == nothing  # a point on the separator's own ray
     assert call([1.0] * 5, second, margin=0.999) == nothing
+    assert call([1.0 + 4e-16], second, margin=0.999) == nothing  # as products of floats have it
     assert call([-1.0, 0.3], second, margin=-1.0) == nothing  # every cosine is at least -1
     assert call([0.3, -1.0, -0.2], second, margin=-0.999, errors=2) >= nothing
     assert call([0.1, 0.2, 0.3], second, errors=2) <= call([0.1, 0.2, 0.3], second, errors=1)
@@ -169,6 +170,12 @@ def test_points_far_away_are_left_out_without_loss(rng):
         for r in (2, 50, 2000, 20_000):
             expected = markov(cosine.cdf(0.01, r, c), errors)
             np.testing.assert_allclose(margin_failure(c, r, 0.01, errors), expected, rtol=1e-9, atol=1e-300)
+
+
+def test_what_is_given_up_does_not_hide_the_rest():
+    # beside a lost point the others are far away, and still all that is left
+    np.testing.assert_allclose(margin_failure([-0.9, 0.9], 200, errors=1), cosine.cdf(0.0, 200, 0.9), rtol=1e-9)
+    assert margin_dimension([-0.9, 0.9], 1e-200, errors=1) == margin_dimension([0.9], 1e-200)
 
 
 def test_a_hundred_thousand_points(rng):

@@ -295,7 +295,7 @@ class Bound:
     def _eps(self, eps: npt.ArrayLike | None) -> Values | None:
         domain = f"(0, {self.eps_below:.6g}{']' if self.eps_closed else ')'}"
         if eps is None:
-            if self.needs_eps or self.kept:
+            if self.needs_eps:
                 raise InvalidParameterError(f"{self.name} needs eps, in {domain}.")
             return None
         given = real_numbers(self.name, "eps", eps)

@@ -20,6 +20,9 @@ from slimline.errors import InvalidParameterError
 #: Bisections that divide a multiclass margin between the class of a point and the others.
 _BISECTIONS = 60
 
+#: What a quotient of products may be above 1, for parallel vectors.
+_ROUNDING = 1e-12
+
 
 def margin_failure(cosines: npt.ArrayLike, r: int, margin: float = 0.0, errors: int = 0) -> float:
     """Return a bound on the probability that a projection to r dimensions leaves less than the wanted margin.
@@ -209,9 +212,9 @@ def _cosines(cosines: npt.ArrayLike) -> Values:
     given = real_numbers("margin of data", "cosines", cosines)
     if not given.size:
         raise InvalidParameterError("cosines is empty: give one cosine a point.")
-    if not np.all(np.abs(given) <= 1):
+    if not np.all(np.abs(given) <= 1 + _ROUNDING):
         raise InvalidParameterError("cosines must lie in [-1, 1]: divide ⟨u, xᵢ⟩ by ‖u‖‖xᵢ‖.")
-    return given
+    return np.clip(given, -1.0, 1.0)
 
 
 def _classes(cosines: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Values, Values]:
