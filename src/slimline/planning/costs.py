@@ -176,7 +176,7 @@ def small_seconds(shape: DataShape, n: float, n_tasks: int, loss: str, n_compone
     """
     if n <= max(GRAM_SAMPLES, n_components):
         return 2.0 * factor_seconds(shape, n, n_tasks)
-    times = _PRODUCTS[loss] / 2.0 / READ if loss in _PRODUCTS else 2.0 * _EPOCHS / _DESCENT_READ
+    times = _PRODUCTS[loss] / 2.0 / READ if loss in _PRODUCTS else _EPOCHS / _DESCENT_READ
     return n_tasks * n * n_components * 4.0 * times
 
 

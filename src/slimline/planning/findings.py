@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.data import Matrix, Squares
+from slimline.data import Matrix, Squares, open_matrix
 from slimline.data.dense_copy import dense_copy
-from slimline.data.stored_rows import has_stored_rows
+from slimline.data.stored_rows import has_stored_rows, stored_rows
 from slimline.planning.problem import Problem
-from slimline.planning.rehearsal import Rehearsal, rehearse, rehearse_direct, rehearse_exact
+from slimline.planning.rehearsal import SMALLEST_STEP, Rehearsal, rehearse, rehearse_direct, rehearse_exact
+from slimline.planning.shape import DataShape
 from slimline.planning.spectrum import Spectrum, spectrum_of
 from slimline.projections import HashEmbedding
 
@@ -21,6 +22,8 @@ Floats = NDArray[np.float64]
 #: Rows of the sample, and columns of its sketch.
 SAMPLE = 300
 WIDTH = 4096
+#: Rows that are gone through themselves: at most so many, and bytes, but not fewer than these.
+_DIRECT_SAMPLE, _DIRECT_BYTES, _HALF = 1200, 64 << 20, 50
 #: Non-zeros a feature of that sketch.
 _NONZEROS = 4
 
@@ -39,6 +42,10 @@ class Findings:
         Rows of it.
     direct : Rehearsal or None
         The steps with the rows themselves; None where these cannot be had.
+    direct_sample : int
+        Rows that these were tried with,
+    direct_growth : float
+        and by what power of their number they take longer.
     normal_seconds : float or None
         What XᵀA and XXᵀA took; None without data.
     cosines : array or None
@@ -50,6 +57,8 @@ class Findings:
     exact: Rehearsal
     sample: int
     direct: Rehearsal | None = None
+    direct_sample: int = 0
+    direct_growth: float = 1.0
     normal_seconds: float | None = None
     cosines: Floats | None = None
 
@@ -81,7 +90,7 @@ def look_at(matrix: Matrix, codes: NDArray[np.intp] | None, problem: Problem, n_
     found = rehearsed(rows, classes[sample], problem, n_components)
     signs = signs_of(classes[sample], problem.n_classes)
     if has_stored_rows(matrix):
-        found = replace(found, direct=rehearse_direct(matrix.rows(sample), signs, problem))
+        found = _with_direct(found, matrix, classes, problem, rng)
     factors = np.zeros((matrix.shape[0], problem.n_tasks))
     through_origin = found.exact.dual
     if problem.constant:  # a margin is one through the origin
@@ -98,6 +107,25 @@ def look_at(matrix: Matrix, codes: NDArray[np.intp] | None, problem: Problem, n_
     if problem.n_classes == 2:
         cosines = cosines[:, 0] * np.where(classes == 1, 1.0, -1.0)
     return replace(found, normal_seconds=seconds, cosines=cosines)
+
+
+def _with_direct(
+    found: Findings, matrix: Matrix, codes: NDArray[np.intp], problem: Problem, rng: np.random.Generator
+) -> Findings:
+    """Add the steps with the rows themselves: cheap ones, so that more rows are taken; and half of these, too."""
+    shape = DataShape.of(matrix)
+    most = max(int(_DIRECT_BYTES / (shape.nbytes / shape.shape[0] + 1.0)), _HALF)
+    sample = _sample(codes, problem.n_classes, rng, min(most, _DIRECT_SAMPLE))
+    rows, size = open_matrix(stored_rows(matrix.rows(sample))), len(sample)
+    whole = rehearse_direct(rows, signs_of(codes[sample], problem.n_classes), problem)
+    growth = 1.0
+    if size < problem.n_samples and size >= 2 * _HALF:
+        part = rehearse_direct(
+            rows.rows(slice(size // 2)), signs_of(codes[sample[: size // 2]], problem.n_classes), problem
+        )
+        ratio = whole.seconds_beyond(SMALLEST_STEP) / part.seconds_beyond(SMALLEST_STEP)
+        growth = float(np.clip(np.log2(ratio), 1.0, 1.5))
+    return replace(found, direct=whole, direct_sample=size, direct_growth=growth)
 
 
 def imagine(n_features: int, standardised: bool, problem: Problem, n_components: int) -> Findings:
@@ -157,11 +185,11 @@ def signs_of(codes: NDArray[np.intp], n_classes: int) -> list[Floats]:
     return [np.where(codes == k, 1.0, -1.0) for k in positive]
 
 
-def _sample(codes: NDArray[np.intp], n_classes: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def _sample(codes: NDArray[np.intp], n_classes: int, rng: np.random.Generator, most: int = SAMPLE) -> NDArray[np.intp]:
     """Return rows in random order, with at least one of every class."""
     order = rng.permutation(len(codes))
     first = [int(np.flatnonzero(codes[order] == k)[0]) for k in range(n_classes) if (codes == k).any()]
-    others = np.setdiff1d(np.arange(len(order)), first)[: max(SAMPLE - len(first), 0)]
+    others = np.setdiff1d(np.arange(len(order)), first)[: max(most - len(first), 0)]
     return np.asarray(order[rng.permutation(np.concatenate([first, others]).astype(np.intp))])
 
 

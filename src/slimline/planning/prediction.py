@@ -17,12 +17,15 @@ from slimline.planning.findings import Findings
 from slimline.planning.machine import slowness
 from slimline.planning.problem import Problem
 from slimline.planning.records import Cost
+from slimline.planning.rehearsal import SMALLEST_STEP
 from slimline.planning.shape import DataShape
 from slimline.recovery.build import GRAM_SAMPLES
 
 FAMILIES = ("osnap", "cw", "srht", "very_sparse", "sign", "achlioptas", "gaussian")
-#: Seconds that a fit and the small problem of a step take however small the data.
-_FIT, _SMALLEST = 4e-3, 2e-3
+#: Seconds that a fit takes however small the data,
+_FIT = 4e-3
+#: and what is done with the Gram matrix beside factorising, for each of its elements.
+_PAIR = 3e-8
 #: Vectors of the length of the features, and of the samples, that are held for every task.
 _VECTORS = 12
 
@@ -55,9 +58,11 @@ def predict(shape: DataShape, problem: Problem, found: Findings, n_components: i
     more = max(n / found.sample, 1.0)
     vectors = 8.0 * _VECTORS * tasks * (shape.shape[1] + problem.n_samples)
 
+    held_rows = found.exact.support**3  # a factorisation takes the cube of its rows
     exact = found.exact.step_seconds * len(found.exact.errors)
     if more > 1:
-        exact = max(slow * exact_seconds(shape, n, tasks, loss), _grown(exact, more**2))
+        exact = max(slow * held_rows * exact_seconds(shape, n, tasks, loss), _grown(exact, more**2))
+        exact += slow * _PAIR * n * n
     gram = gram_seconds(shape, n)
     costs = [
         Cost(
@@ -75,7 +80,8 @@ def predict(shape: DataShape, problem: Problem, found: Findings, n_components: i
     often = 1
     if found.direct is not None and isfinite(direct):
         often = found.direct.steps_to(problem.tol)
-        direct = 2.0 * normal / shape.normal_passes + often * (normal + _grown(found.direct.step_seconds, more))
+        longer = max(n / found.direct_sample, 1.0) ** found.direct_growth
+        direct = 2.0 * normal / shape.normal_passes + often * _grown(found.direct.step_seconds, longer)
     costs.append(
         Cost(
             method="direct",
@@ -93,7 +99,10 @@ def predict(shape: DataShape, problem: Problem, found: Findings, n_components: i
     grown = 1 if found.sketched.growth > 1.0 else 0
     small = found.sketched.step_seconds
     if more > 1:
-        small = max(slow * small_seconds(shape, n, tasks, loss, n_components), _grown(small, more))
+        by_gram = n <= max(GRAM_SAMPLES, n_components)
+        small = slow * small_seconds(shape, n, tasks, loss, n_components) * (held_rows if by_gram else 1.0)
+        dense = by_gram and loss == "logistic"  # every row counts, in every factorisation
+        small = max(small, _grown(found.sketched.step_seconds, more**2 if dense else more))
     held = 4.0 * n * n_components + (16.0 * n * n if n <= max(GRAM_SAMPLES, n_components) else 0.0)
     too_wide = n_components >= shape.shape[1]
     for family in FAMILIES:
@@ -116,4 +125,4 @@ def predict(shape: DataShape, problem: Problem, found: Findings, n_components: i
 
 def _grown(seconds: float, factor: float) -> float:
     """Return the time for more rows than were rehearsed: what any step takes does not grow."""
-    return min(seconds, _SMALLEST) + factor * max(seconds - _SMALLEST, 0.0)
+    return min(seconds, SMALLEST_STEP) + factor * max(seconds - SMALLEST_STEP, 0.0)

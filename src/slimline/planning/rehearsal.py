@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.data import Matrix, open_matrix
-from slimline.data.stored_rows import stored_rows
 from slimline.planning.problem import Problem
 from slimline.planning.spectrum import Spectrum
 from slimline.projections import Gaussian
@@ -33,6 +32,8 @@ _MOST_STEPS = 30
 _MOST_COMPONENTS = 64
 #: And seconds: no step is begun after these.
 _MOST_SECONDS = 4.0
+#: Seconds that the small problem of a step takes however small it is.
+SMALLEST_STEP = 2e-3
 #: A rehearsal that is over before is done twice.
 _SHORT_SECONDS = 0.2
 #: To say how many steps are left: an error without a bound counts as this, and a step without a gain as this gain.
@@ -65,6 +66,11 @@ class Rehearsal:
     step_seconds: float
     dual: Floats
 
+    @property
+    def support(self) -> float:
+        """Return the share of the rows that a solution stands on: the others need not be factorised."""
+        return float(np.mean(self.dual != 0.0, axis=1).max())
+
     def steps_to(self, tol: float) -> int:
         """Return how many steps it takes to a certified error.
 
@@ -85,6 +91,21 @@ class Rehearsal:
         before = min(self.errors[max(-4, -len(self.errors))], _LARGEST_ERROR)
         gain = max((before / last) ** (1.0 / min(3, max(len(self.errors) - 1, 1))), _SMALLEST_GAIN)
         return len(self.errors) + int(np.ceil(np.log(last / tol) / np.log(gain)))
+
+    def seconds_beyond(self, least: float) -> float:
+        """Return what the steps took beyond what any step takes.
+
+        Parameters
+        ----------
+        least : float
+            That.
+
+        Returns
+        -------
+        seconds : float
+            In all, and never 0.
+        """
+        return len(self.errors) * max(self.step_seconds - least, 0.1 * self.step_seconds)
 
     def error_after(self, steps: int) -> float:
         """Return the certified error after some steps.
@@ -187,7 +208,7 @@ def rehearse_direct(matrix: Matrix, signs: list[Floats], problem: Problem) -> Re
     Parameters
     ----------
     matrix : Matrix
-        Rows of X that can be had as they are.
+        Rows of X in memory, that can be had as they are.
     signs : list of array
         Labels of -1 and +1, one array a class.
     problem : Problem
@@ -198,7 +219,7 @@ def rehearse_direct(matrix: Matrix, signs: list[Floats], problem: Problem) -> Re
     rehearsal : Rehearsal
         Of a step or more.
     """
-    data = TrainingData(open_matrix(stored_rows(matrix)), problem.constant)
+    data = TrainingData(matrix, problem.constant)
     return _timed(data, signs, problem, lambda: (direct_model(data), None))
 
 

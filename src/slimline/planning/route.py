@@ -24,6 +24,8 @@ from slimline.recovery.build import GRAM_SAMPLES
 _STEPS = 4
 #: With about as many components as samples it takes so many times the steps.
 _NEAR = 3
+#: And so many times with more samples than components; the logistic loss, being flat, hardly feels it.
+_SLOWER_BY_ROWS = {"hinge": 4, "squared_hinge": 4, "squared": 2, "logistic": 1}
 #: A sketch may take this much memory.
 _SKETCH_BYTES = 1 << 29
 
@@ -91,9 +93,8 @@ def choose_route(
     together = pass_seconds(shape, n) * n_tasks**0.5  # a pass with as many right-hand sides as tasks
     gram = gram_seconds(shape, n) + 2.0 * together + exact_seconds(shape, n, n_tasks, loss)
     step = shape.normal_passes * together + small_seconds(shape, n, n_tasks, loss, r)
-    # With more samples than components the sketch contracts less; the logistic loss, being flat, hardly feels it.
     rows = n > max(GRAM_SAMPLES, r)
-    slower = (2 if loss != "logistic" else 1) if rows else 1 if r >= 2 * n else _NEAR
+    slower = _SLOWER_BY_ROWS[loss] if rows else 1 if r >= 2 * n else _NEAR
     sketch = 2.0 * pass_seconds(shape, n) + model_seconds(n, r) + _STEPS * slower * step
     direct = direct_seconds(shape, n, n_tasks, loss)
     if method != "auto":
