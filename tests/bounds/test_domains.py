@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from slimline.bounds import answerable, get
+from slimline.bounds import get
 from slimline.bounds.sizes import SIZES
 from slimline.errors import InvalidParameterError
 from tests.bounds.statements import STATEMENTS, middle_of, names_of, some_sizes
@@ -169,12 +169,3 @@ def test_families(wrong):
 def test_names():
     refused("There is no bound 'shi2012.7'. Choose from uml2014.23.3, ", get, "shi2012.7")
     refused('version must be "correct" or "printed"; got \'right\'', get, "shi2012.6", "right")
-
-
-def test_what_can_be_answered():
-    names = [bound.name for bound in answerable({"points": 10, "rank": 3})]
-    assert "shi2012.6" in names and "vaswani2013.c2" in names and "shi2012.10" in names
-    assert "shi2012.8" not in names and "balcan2006" not in names and "paul2013.1" not in names
-    for bound in answerable({"points": 10, "rank": 3, "classes": 4}):
-        known = {name: value for name, value in {"points": 10, "rank": 3, "classes": 4}.items() if name in bound.needs}
-        assert bound.dimension(middle_of(bound), 0.05, **known) >= 1

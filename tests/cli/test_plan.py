@@ -223,7 +223,7 @@ def test_mistakes_are_one_line_say_what_to_do_and_come_before_any_work(monkeypat
         ([*sizes, "--eps", "1"], "--eps 1: it must be a number in (0, 1)."),
         ([*sizes, "--eps", "nan"], "--eps nan: it must be a number in (0, 1)."),
         ([*sizes, "--delta", "0"], "--delta 0: it must be"),
-        ([*sizes, "--margin", "1.5"], "--margin 1.5: it must be a number in (0, 1]."),
+        ([*sizes, "--margin", "2.5"], "--margin 2.5: it must be a number in (0, 2]."),
         ([*sizes, "--density", "0"], "--density 0: it must be"),
         ([*sizes, "--C", "0"], "--C 0: it must be a number above 0."),
         ([*sizes, "--tol", "inf"], "--tol inf: it must be a number above 0."),
@@ -244,12 +244,12 @@ def test_mistakes_that_show_later_speak_of_options(monkeypatch, capsys):
     _npy()
     sizes = ["--samples", "50", "--features", "900"]
     for arguments, said in (
-        (["data.npy", "--labels", "labels.tsv", "--target", "batch", "--classes", "2"], "--classes must be at least 3"),
+        (["data.npy", "--labels", "labels.tsv", "--target", "batch", "--classes", "2"], "y has 3 classes"),
         (
             [*sizes, "--method", "sketch", "--components", "900"],
             "--method sketch cannot be used here: no fewer columns",
         ),
-        ([*sizes, "--eps", "1e-9"], "No dimension below 2⁴⁰"),
+        ([*sizes, "--margin", "1.5"], "margin, which is made of cosines, must be"),
     ):
         assert run_here(monkeypatch, "plan", *arguments) == 2, arguments
         message = capsys.readouterr().err
@@ -338,3 +338,14 @@ def test_real_genotypes_with_their_labels(monkeypatch, capsys, data_dir):
     assert (made["n_samples"], made["n_features"], made["n_classes"]) == (957, 14_389, len(set(truth)))
     assert made["choice"]["method"] in ("gram", "sketch") and 1 < made["effective_dimension"] <= 957
     assert open_matrix(folder / "hapmap3.bed").shape == (957, 14_389)
+
+
+def test_names_of_other_samples_are_refused(monkeypatch, capsys):
+    rng = np.random.default_rng(0)
+    lines = ["id,a,b", *(f"s{k},{x:.3f},{z:.3f}" for k, (x, z) in enumerate(rng.standard_normal((40, 2))))]
+    Path("X.csv").write_text("\n".join(lines) + "\n")
+    labels = ["id,class", *(f"s{k}x,{'ab'[k % 2]}" for k in rng.permutation(40))]
+    Path("labels.csv").write_text("\n".join(labels) + "\n")
+    assert run_here(monkeypatch, "plan", "X.csv", "--id", "id", "--labels", "labels.csv") == 2
+    assert "no sample of X.csv is named in the column 'id'" in capsys.readouterr().err
+    assert run_here(monkeypatch, "plan", "--samples", "50", "--features", "900", "--eps", "1e-9") == 0

@@ -6,17 +6,19 @@ import pytest
 from slimline import bounds
 from slimline.planning.guarantees import curves, guarantees
 
-SIZES = {
-    "points": 500, "features": 20_000, "classes": 5, "rank": 300, "sparsity": 40, "margin": 0.2, "cosine": 0.2,
-}  # fmt: skip
+TWO = {"points": 500, "features": 20_000, "classes": 2, "rank": 300, "sparsity": 40, "margin": 0.4, "cosine": 0.4}
+MANY = {"points": 500, "features": 20_000, "classes": 5, "rank": 300, "multiclass_margin": 0.8}
 
 
-def rows_of(name, eps=0.1):
-    return [row for row in guarantees(SIZES, eps, 0.05) if row.name == name]
+def rows_of(name, eps=0.1, sizes=TWO):
+    return [row for row in guarantees(sizes, eps, 0.05) if row.name == name]
 
 
 def test_every_bound_is_there():
-    assert {row.name for row in guarantees(SIZES, 0.1, 0.05)} == set(bounds.BOUNDS)
+    two, many = ({row.name for row in guarantees(sizes, 0.1, 0.05)} for sizes in (TWO, MANY))
+    assert two | many == set(bounds.BOUNDS)
+    assert two - many == {"shi2012.6", "shi2012.6.sharp", "balcan2006", "fard2012.2"}
+    assert many - two == {"shi2012.8", "shi2012.9"}
 
 
 @pytest.mark.parametrize(
@@ -26,7 +28,6 @@ def test_every_bound_is_there():
         ("fard2012.1", {"vectors": 500}),
         ("fard2012.2", {"features": 20_000, "sparsity": 40}),
         ("shi2012.6", {"points": 500}),
-        ("shi2012.8", {"points": 500, "classes": 5}),
         ("paul2013.srht", {"rank": 300, "features": 20_000}),
         ("vaswani2013.2", {"rank": 300}),
     ],
@@ -47,21 +48,42 @@ def test_printed_and_exact_stand_beside():
     assert rows_of("vaswani2013.3")[0].kind == "limit"
 
 
+def test_several_classes():
+    (row,) = rows_of("shi2012.8", sizes=MANY)
+    assert row.dimension == bounds.get("shi2012.8").dimension(0.1, 0.05, points=500, classes=5)
+    (row,) = rows_of("shi2012.9", sizes=MANY)
+    assert row.exact < row.dimension
+
+
+@pytest.mark.parametrize("margin", [0.1, 0.3])
+def test_a_margin_of_which_nothing_is_left_is_no_use(margin):
+    lower = bounds.get("shi2012.6").guarantee(0.1, margin=margin).lower  # 0.1 - 2/9 < 0 < 0.3 - 2/9
+    (row,) = rows_of("shi2012.6", sizes=TWO | {"margin": margin})
+    assert row.below_features == (lower > 0)
+    assert (f"leaves {lower:.2g}" if lower > 0 else "leaves nothing") in row.note
+    (curve,) = [curve for curve in curves(TWO | {"margin": margin}, 0.1, 0.05) if curve.name == "shi2012.6"]
+    assert bounds.get("shi2012.6").guarantee(max(curve.eps), margin=margin).lower > 0
+
+
 def test_a_bound_that_does_not_speak_says_so():
     (row,) = rows_of("vaswani2013.1", eps=0.4)
     assert row.dimension is None and not row.below_features and "0.333" in row.note
 
 
 def test_what_is_not_known_is_not_asked():
-    few = {name: value for name, value in SIZES.items() if name not in ("margin", "cosine", "sparsity")} | {
-        "classes": 2
-    }
+    few = {name: value for name, value in TWO.items() if name not in ("margin", "cosine", "sparsity")}
     names = {row.name for row in guarantees(few, 0.1, 0.05)}
     assert set(bounds.BOUNDS) - names == {"fard2012.2", "balcan2006", "shi2012.8", "shi2012.9"}
+    assert rows_of("shi2012.6", sizes=few)[0].note == ""
+
+
+def test_what_no_dimension_meets_is_left_out():
+    drawn = curves(TWO, 1e-9, 0.05)
+    assert drawn and not any(curve.kind == "exact" and "distances" in curve.name for curve in drawn)
 
 
 def test_curves_fall_and_pass_through_the_rows():
-    drawn = {curve.name: curve for curve in curves(SIZES, 0.1, 0.05)}
+    drawn = {curve.name: curve for curve in curves(TWO, 0.1, 0.05)}
     for curve in drawn.values():
         assert np.all(np.diff(curve.eps) > 0) and np.all(np.diff(curve.dimension) <= 0)
         assert min(curve.dimension) >= 1

@@ -176,6 +176,20 @@ def test_as_json_and_as_text(made):
         ({"n_samples": 10, "n_features": 5, "eps": 1.0}, "eps"),
         ({"n_samples": 10, "n_features": 5, "delta": 0.0}, "delta"),
         ({"n_samples": 10, "n_features": 5, "margin": 1.5}, "cosine"),
+        ({"n_samples": 10, "n_features": 5, "n_classes": 3, "margin": 2.5}, "at most 2"),
+        ({"n_samples": 10, "n_features": 5, "rank": 6}, "at most 5"),
+        ({"n_samples": 10, "n_features": 5, "rank": 1.5}, "rank must be a whole number"),
+        ({"n_samples": 10, "n_features": 5, "sparsity": 0}, "sparsity"),
+        ({"n_samples": 10, "n_features": 5, "random_state": "now"}, "random_state"),
+        ({"n_samples": 10, "n_features": 5, "dtype": "foo"}, "dtype"),
+        ({"n_samples": 10, "n_features": 5, "dtype": complex}, "real numbers"),
+        ({"n_samples": 10, "n_features": 5, "intercept_scaling": 0.0}, "intercept_scaling"),
+        ({"n_samples": 10.5, "n_features": 5}, "n_samples must be a whole number"),
+        ({"n_samples": 10, "n_features": 5, "eps": "0.1"}, "eps"),
+        ({"n_samples": 10, "n_features": 5, "n_components": True}, "n_components"),
+        ({"n_samples": 10, "n_features": 50, "n_components": 50, "method": "sketch"}, "no fewer columns"),
+        ({"X": np.ones((4, 3)), "density": 0.1}, "density of its own"),
+        ({"X": np.ones((4, 3)), "y": [0.5, 1.5, 2.25, 3.5]}, "measurements"),
         ({"n_samples": 10, "n_features": 5, "loss": "absolute"}, "squared_hinge"),
         ({"n_samples": 10, "n_features": 5, "method": "magic"}, "auto"),
         ({"n_samples": 10, "n_features": 5, "C": -1.0}, "C must"),
@@ -187,7 +201,7 @@ def test_as_json_and_as_text(made):
         ({"X": np.ones((4, 3)), "y": [0, 1]}, "2 labels"),
         ({"X": np.ones((4, 3)), "n_samples": 3}, "4 rows"),
         ({"X": np.ones((4, 3)), "n_features": 5}, "leave n_features out"),
-        ({"X": np.ones((4, 3)), "y": [0, 1, 2, 2], "n_classes": 2}, "at least 3"),
+        ({"X": np.ones((4, 3)), "y": [0, 1, 2, 2], "n_classes": 2}, "leave n_classes out"),
     ],
 )
 def test_what_cannot_be_planned_is_refused(arguments, message):
@@ -195,7 +209,27 @@ def test_what_cannot_be_planned_is_refused(arguments, message):
         plan(**arguments)
 
 
+def test_a_given_margin_of_several_classes():
+    made = plan(n_samples=1000, n_features=10**5, n_classes=3, margin=0.3)
+    cosines = np.tile([0.15, -0.15, -0.15], (1000, 1))
+    assert made.margin_dimension == bounds.multiclass_margin_dimension(cosines, np.zeros(1000, int), 0.05)
+    assert made.most_dimension == bounds.multiclass_margin_dimension(cosines, np.zeros(1000, int), 0.05, errors=10)
+    assert plan(n_samples=10**8, n_features=10**5, margin=1e-8).margin_dimension is None
+
+
+def test_as_many_components_as_one_likes_cost_no_time():
+    made = plan(n_samples=500, n_features=20_000, n_components=10**6)
+    assert made.choice.method == "gram"
+
+
+def test_any_random_state():
+    for state in (None, 7, np.random.RandomState(3)):
+        assert plan(n_samples=30, n_features=50, random_state=state).choice.steps >= 1
+
+
 def test_data_that_cannot_be_planned_for():
+    with pytest.raises(DataError, match="2 rows have no label"):
+        plan(np.ones((4, 3)), np.array(["a", None, "b", float("nan")], dtype=object))
     with pytest.raises(DataError, match="only one class"):
         plan(np.ones((4, 3)), [1, 1, 1, 1])
     with pytest.raises(DataError, match="nothing to plan for"):

@@ -1,7 +1,7 @@
 """Theorems about random projections: how many dimensions, for which guarantee; no data."""
 
 from slimline.bounds.bound import Bound, Interval
-from slimline.bounds.catalogue import BOUNDS, answerable, get
+from slimline.bounds.catalogue import BOUNDS, get
 from slimline.bounds.data_margin import (
     margin_dimension,
     margin_failure,
@@ -14,7 +14,6 @@ __all__ = [
     "BOUNDS",
     "Bound",
     "Interval",
-    "answerable",
     "get",
     "margin_dimension",
     "margin_failure",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Any
 
 from slimline.bounds.angles import ANGLES
 from slimline.bounds.bound import Bound
@@ -48,19 +47,3 @@ def get(name: str, version: str = "correct") -> Bound:
         raise InvalidParameterError(f'version must be "correct" or "printed"; got {version!r}.')
     bound = BOUNDS[name]
     return bound.printed if version == "printed" and bound.printed is not None else bound
-
-
-def answerable(sizes: dict[str, Any]) -> list[Bound]:
-    """Return the bounds whose dimension follows from the sizes at hand.
-
-    Parameters
-    ----------
-    sizes : dict
-        Names of sizes to values.
-
-    Returns
-    -------
-    bounds : list of Bound
-        In the order of the catalogue.
-    """
-    return [bound for bound in BOUNDS.values() if set(bound.needs) <= set(sizes)]

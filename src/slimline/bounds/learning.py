@@ -121,7 +121,11 @@ LEARNING = (
         source=f"{VASWANI2013}, Theorem 1 (Zhang et al., COLT 2013)",
         statement="Weights recovered naively are bad: ‖ŵ - w*‖ ≥ ½ √((d-ρ)/r) (1 - ε√(2(1+ε))/(1-ε)) ‖w*‖, except with "
         "probability δ + exp(-(d-ρ)/32) + exp(-r/32).",
-        assumptions=(GAUSSIAN, "X does not depend on R"),
+        assumptions=(
+            GAUSSIAN,
+            "X does not depend on R",
+            "`delta` is the first of the three terms: the other two come on top of it",
+        ),
         formula=spectral,
         kept=_naive,
         about="‖ŵ - w*‖/‖w*‖ of naive recovery",

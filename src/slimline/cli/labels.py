@@ -79,6 +79,7 @@ def labels_in_file(path: Path, target: str | None, matrix: Matrix) -> Labels:
                 f"{path} has {len(body):,} labels, and {matrix.name} {n:,} rows: give one for each row in the same "
                 f"order, or name the samples in the first column{_as_in(matrix)}."
             )
+        _require_no_other_names(head, body, column, matrix, path)
         return _known(values, f"{head[column]} of {path.name}, in the order of the rows")
     name, places = found
     all_values = np.where(places >= 0, values[places], "")
@@ -223,6 +224,29 @@ def _matched(
         if count and (best is None or count > best[0]):
             best = count, name, places
     return None if best is None else best[1:]
+
+
+def _require_no_other_names(
+    head: Sequence[str], body: Sequence[Sequence[str]], target: int, matrix: Matrix, path: Path
+) -> None:
+    """Refuse names of samples that are not those of the data: by their order, labels would go to the wrong rows."""
+    if matrix.sample_ids is None or target == 0:
+        return
+    names = [line[0] for line in body]
+    if len(set(names)) == len(names) and not all(_is_number(name) for name in names):
+        raise DataError(
+            f"{path}: no sample of {matrix.name} is named in the column {head[0]!r} ({names[0]!r} there, "
+            f"{matrix.sample_ids[0]!r} in the data). Give the names of the data, or leave the column out if the labels "
+            "are in the order of the rows."
+        )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _as_in(matrix: Matrix) -> str:

@@ -128,7 +128,10 @@ def plan(
     delta: Annotated[float, typer.Option(help="Failure probability, in (0, 1).", rich_help_panel=_THEORY)] = 0.05,
     margin: Annotated[
         float | None,
-        typer.Option(help="Normalised margin, in (0, 1]; from the data unless told.", rich_help_panel=_THEORY),
+        typer.Option(
+            help="Normalised margin, in (0, 1], for several classes in (0, 2]; from the data unless told.",
+            rich_help_panel=_THEORY,
+        ),
     ] = None,
     rank: Annotated[
         int | None, typer.Option(min=1, help="Rank of the data, if below both sizes.", rich_help_panel=_THEORY)
@@ -163,7 +166,7 @@ def plan(
     check_json_path(json)
     if figure is not None:
         check_figure_path(figure)
-    for option, value, most in (("--C", C, None), ("--tol", tol, None), ("--margin", margin, 1.0)):
+    for option, value, most in (("--C", C, None), ("--tol", tol, None), ("--margin", margin, 2.0)):
         _check(option, value, most)
     for option, value in (("--eps", eps), ("--delta", delta)):
         _check(option, value, 1.0, below=True)

@@ -62,14 +62,14 @@ def curves(sizes: Sizes, eps: float, delta: float) -> tuple[Curve, ...]:
         if not bound.needs_eps or bound.name == "balcan2006":
             continue
         family = f" ({own['family']})" if "family" in own else ""
-        found.append(_curve(bound, own, bound.name + family, eps, delta))
+        found.append(_curve(bound, own, bound.name + family, sizes, eps, delta))
         printed = _other_formula(bound, sizes)
         if printed is not None:
             own_printed = {name: own.get(name, sizes.get(name)) for name in printed.needs}
-            found.append(_curve(printed, own_printed, f"{bound.name}, printed", eps, delta))
+            found.append(_curve(printed, own_printed, f"{bound.name}, printed", sizes, eps, delta))
         if bound.name in ("uml2014.23.4", "shi2012.6") and set(bound.exact_needs) <= own.keys() | sizes.keys():
-            found.append(_exact_curve(bound, own, sizes, about, eps, delta))
-    return tuple(found)
+            found += _exact_curve(bound, own, sizes, about, eps, delta)
+    return tuple(curve for curve in found if curve.eps)
 
 
 def _asked(sizes: Sizes) -> Iterator[tuple[Bound, Sizes, str, str]]:
@@ -84,18 +84,20 @@ def _asked(sizes: Sizes) -> Iterator[tuple[Bound, Sizes, str, str]]:
     yield get("uml2014.23.4"), {"vectors": pairs}, "all distances", ""
     yield get("shi2012.10"), {}, "one norm", ""
     yield get("shi2012.4"), {}, "inner products, on average", "whatever the dimension"
-    yield get("shi2012.5"), {}, "one cosine", ""
-    yield get("shi2012.5.sharp"), {}, "one cosine", ""
+    cosine = f"a cosine of {sizes['cosine']:.2g}" if "cosine" in sizes else "one cosine"
+    yield get("shi2012.5"), {}, cosine, ""
+    yield get("shi2012.5.sharp"), {}, cosine, ""
     yield get("fard2012.1"), {"vectors": m}, "inner products of one vector with all points", ""
     if sizes.get("sparsity"):
         k = {"features": d, "sparsity": sizes["sparsity"]}
         yield get("fard2012.2"), k, f"inner products with all {sizes['sparsity']}-sparse vectors", ""
-    yield get("shi2012.6"), points, "margin γ - 2ε/(1-ε)", ""
-    yield get("shi2012.6.sharp"), points, "margin κγ - 2ε/(1-ε)", ""
-    if sizes["classes"] > 2:
+    if sizes["classes"] == 2:
+        yield get("shi2012.6"), points, "margin γ - 2ε/(1-ε)", ""
+        yield get("shi2012.6.sharp"), points, "margin κγ - 2ε/(1-ε)", ""
+    else:
         yield get("shi2012.8"), classes, "multiclass margin κγ - 4ε/(1-ε)", ""
         yield get("shi2012.9"), classes, "margin of one parameter vector", ""
-    if sizes.get("margin"):
+    if "margin" in sizes:
         share = "here ε is the share of points that may fall short"
         yield get("balcan2006"), {"margin": sizes["margin"]}, "margin γ/2 of all but a share ε", share
     yield get("paul2013.srht"), rank | {"features": d}, "the row space, SRHT", ""
@@ -132,7 +134,20 @@ def _row(bound: Bound, own: Sizes, about: str, note: str, sizes: Sizes, eps: flo
         note = "printed is an O(·), shown with the constant 1" if other.order_only else note
     known = own | {name: sizes[name] for name in ("margin", "cosine", "multiclass_margin") if sizes.get(name)}
     exact = _exact(bound, eps, delta, known)
-    return Guarantee(bound.name, about, dimension, dimension < sizes["features"], printed, exact, kind, note)
+    left = _left(bound, eps, sizes)
+    if left is not None:
+        note = f"leaves {left:.2g}" if left > 0.0 else "leaves nothing of the margin at this ε"
+    useful = dimension < sizes["features"] and (left is None or left > 0.0)
+    return Guarantee(bound.name, about, dimension, useful, printed, exact, kind, note)
+
+
+def _left(bound: Bound, eps: Any, sizes: Sizes) -> Any:
+    """Return the margin that a guarantee leaves of the one that the data have; None for other guarantees."""
+    if not bound.name.startswith(("shi2012.6", "shi2012.8", "shi2012.9")):
+        return None
+    if not set(bound.guarantee_needs) <= sizes.keys():
+        return None
+    return bound.guarantee(eps, **{name: sizes[name] for name in bound.guarantee_needs}).lower
 
 
 def _dimension(bound: Bound, eps: float, delta: float, own: Sizes) -> int | None:
@@ -167,8 +182,8 @@ def _grid(bound: Bound, asked: float) -> np.ndarray[Any, np.dtype[np.float64]]:
     return np.geomspace(min(_SMALLEST_EPS, asked, largest / 2.0), largest, _POINTS)
 
 
-def _curve(bound: Bound, own: Sizes, name: str, asked: float, delta: float) -> Curve:
-    eps = _grid(bound, asked)
+def _curve(bound: Bound, own: Sizes, name: str, sizes: Sizes, asked: float, delta: float) -> Curve:
+    eps = _useful(bound, _grid(bound, asked), sizes)
     kind = (
         "order" if bound.order_only else "printed" if bound.as_printed else "limit" if bound.asymptotic else "theorem"
     )
@@ -176,8 +191,17 @@ def _curve(bound: Bound, own: Sizes, name: str, asked: float, delta: float) -> C
     return Curve(name, kind, tuple(map(float, eps)), tuple(float(max(r, 1.0)) for r in real))
 
 
-def _exact_curve(bound: Bound, own: Sizes, sizes: Sizes, about: str, asked: float, delta: float) -> Curve:
-    eps = _grid(bound, asked)
+def _exact_curve(bound: Bound, own: Sizes, sizes: Sizes, about: str, asked: float, delta: float) -> list[Curve]:
+    eps = _useful(bound, _grid(bound, asked), sizes)
     given = {name: own.get(name, sizes.get(name)) for name in bound.exact_needs}
-    exact = bound.exact_dimension(eps, delta, **given)
-    return Curve(f"exact law: {about}", "exact", tuple(map(float, eps)), tuple(map(float, exact)))
+    try:
+        exact = bound.exact_dimension(eps, delta, **given)
+    except NoDimensionError:  # for the smallest eps
+        return []
+    return [Curve(f"exact law: {about}", "exact", tuple(map(float, eps)), tuple(map(float, exact)))]
+
+
+def _useful(bound: Bound, eps: Any, sizes: Sizes) -> Any:
+    """Return those eps that leave something of a margin, where that is known."""
+    left = _left(bound, eps, sizes)
+    return eps if left is None else eps[np.asarray(left) > 0.0]

@@ -28,8 +28,8 @@ Improve = Callable[[Model, float], Model | None]
 
 #: Passes of a rehearsal: more steps than this are not worth planning with.
 _MOST_STEPS = 30
-#: A sketch may grow to so many components for each sample.
-_MOST_COMPONENTS = 64
+#: A sketch may have so many components for each sample: more would not make the steps fewer.
+_MOST_COMPONENTS = 32
 #: And seconds: no step is begun after these.
 _MOST_SECONDS = 4.0
 #: Seconds that the small problem of a step takes however small it is.
@@ -163,7 +163,7 @@ def rehearse(rows: Floats, signs: list[Floats], spectrum: Spectrum, problem: Pro
     penalty = 1.0 / problem.C
     felt = penalty / smoothness(problem.loss)
     fewer = spectrum.of_sample(felt) / max(spectrum.of_all(felt), 1e-300)
-    r = max(round(n_components * fewer), 8)
+    r = min(max(round(n_components * fewer), 8), _MOST_COMPONENTS * len(rows))
     data = TrainingData(open_matrix(rows), problem.constant)
     width = rows.shape[1]
 
