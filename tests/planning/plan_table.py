@@ -22,7 +22,7 @@ def print_table(folder, names=SETS, losses=LOSSES):
         for loss in losses:
             ways = ["auto"]
             while ways:
-                made, model, seconds = plan_and_fit(folder, name, repeats=2, loss=loss, method=ways.pop())
+                made, model, seconds = plan_and_fit(folder, name, repeats=3, loss=loss, method=ways.pop())
                 if made.choice.method != "sketch" and made.n_features > 2000 and loss in ("squared_hinge", "logistic"):
                     ways.append("sketch")
                 choice = made.choice
