@@ -61,7 +61,7 @@ def test_without_ids_the_order_counts(tmp_path, named, nameless):
     path = _write(tmp_path / "labels.csv", "who,class\np,x\nq,y\nr,y\ns,x\n")
     labels = labels_in_file(path, "class", nameless)
     assert labels.values.tolist() == ["x", "y", "y", "x"] and "in the order of the rows" in labels.source
-    with pytest.raises(DataError, match="no sample of .* is named in the column 'who'"):
+    with pytest.raises(DataError, match=r"no sample of .* is named in the column 'who'"):
         labels_in_file(path, "class", named)  # by their order they might go to the wrong rows
     numbered = _write(tmp_path / "numbered.csv", "line,class\n1,x\n2,y\n3,y\n4,x\n")
     assert "in the order of the rows" in labels_in_file(numbered, "class", named).source
