@@ -19,11 +19,12 @@ from slimline.errors import InvalidParameterError
 from slimline.estimators.callbacks import CallbackSupport, StepCallbacks
 from slimline.estimators.certified_fit import Fitting
 from slimline.estimators.certified_model import CertifiedModel
-from slimline.estimators.certified_parameters import check_parameters, class_signs, effective_samples, require_weights
+from slimline.estimators.certified_parameters import check_parameters, effective_samples, require_weights
 from slimline.estimators.class_weights import class_factors
 from slimline.estimators.validation import as_matrix, class_labels, training_weights, without_zero_weights
 from slimline.planning import choose_route
 from slimline.recovery import Outcome, Step, Task, TrainingData, certificate_of
+from slimline.recovery.task import class_signs
 from slimline.solvers import loss_named
 
 Floats = NDArray[np.float64]

@@ -50,25 +50,6 @@ def check_parameters(estimator: Any) -> None:
         )
 
 
-def class_signs(codes: NDArray[np.intp], n_classes: int) -> list[Floats]:
-    """Return the labels ±1 of each task: one for two classes, else each class against the rest.
-
-    Parameters
-    ----------
-    codes : array of shape (n_samples,)
-        Class number of each sample.
-    n_classes : int
-        Two or more.
-
-    Returns
-    -------
-    signs : list of array
-        One array a task.
-    """
-    positive = [1] if n_classes == 2 else range(n_classes)
-    return [np.where(codes == k, 1.0, -1.0) for k in positive]
-
-
 def effective_samples(weight: Floats) -> float:
     """Return how many samples the cost model should think of: a weight of 2 is a row that comes twice.
 

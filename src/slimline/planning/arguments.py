@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -177,14 +178,7 @@ def shape_of(
             f"{matrix.name} has {matrix.shape[0]:,} rows, and n_samples={n_samples:,}: it says how many rows there are "
             "in all, where X is a sample of them."
         )
-    return DataShape(
-        (int(n_samples), shape.shape[1]),
-        shape.dtype,
-        shape.density,
-        shape.normal_passes,
-        shape.standardised,
-        shape.stored_rows,
-    )
+    return replace(shape, shape=(int(n_samples), shape.shape[1]))
 
 
 def _carried(matrix: Matrix) -> NDArray[Any] | None:

@@ -32,6 +32,11 @@ _GRAM_BYTES = 4 << 30
 _SKETCH_READS = {"cw": 1.0, "osnap": 1.7, "srht": 2.7, "very_sparse": 9.0}
 
 
+def by_gram(n: float, n_components: int) -> bool:
+    """Say whether the small problem lives in the n × n matrix of the sketch, not in its rows."""
+    return n <= max(GRAM_SAMPLES, n_components)
+
+
 def pass_seconds(shape: DataShape, n: float) -> float:
     """Return what a pass with one right-hand side takes.
 
@@ -174,7 +179,7 @@ def small_seconds(shape: DataShape, n: float, n_tasks: int, loss: str, n_compone
     seconds : float
         Of two factorisations, or of going through the rows of the sketch again and again.
     """
-    if n <= max(GRAM_SAMPLES, n_components):
+    if by_gram(n, n_components):
         return 2.0 * factor_seconds(shape, n, n_tasks)
     times = _PRODUCTS[loss] / 2.0 / READ if loss in _PRODUCTS else _EPOCHS / _DESCENT_READ
     return n_tasks * n * n_components * 4.0 * times
@@ -195,7 +200,7 @@ def model_seconds(n: float, n_components: int) -> float:
     seconds : float
         0 where the rows of the sketch are used as they are.
     """
-    return 0.5 * n * n * n_components / FLOAT32 if n <= max(GRAM_SAMPLES, n_components) else 0.0
+    return 0.5 * n * n * n_components / FLOAT32 if by_gram(n, n_components) else 0.0
 
 
 def direct_seconds(shape: DataShape, n: float, n_tasks: int, loss: str) -> float:

@@ -12,20 +12,18 @@ from slimline.data import Matrix, Squares, open_matrix
 from slimline.data.dense_copy import dense_copy
 from slimline.data.stored_rows import has_stored_rows, stored_rows
 from slimline.planning.problem import Problem
-from slimline.planning.rehearsal import SMALLEST_STEP, Rehearsal, rehearse, rehearse_direct, rehearse_exact
+from slimline.planning.rehearsal import Rehearsal, rehearse, rehearse_direct, rehearse_exact
 from slimline.planning.shape import DataShape
 from slimline.planning.spectrum import Spectrum, spectrum_of
 from slimline.projections import HashEmbedding
+from slimline.recovery.task import class_signs
 
 Floats = NDArray[np.float64]
 
-#: Rows of the sample, and columns of its sketch.
-SAMPLE = 300
-WIDTH = 4096
+#: Rows of the sample, columns of its sketch, and non-zeros a feature of that.
+SAMPLE, WIDTH, _NONZEROS = 300, 4096, 4
 #: Rows that are gone through themselves: at most so many, and bytes, but not fewer than these.
 _DIRECT_SAMPLE, _DIRECT_BYTES, _HALF = 1200, 64 << 20, 50
-#: Non-zeros a feature of that sketch.
-_NONZEROS = 4
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,7 @@ def look_at(matrix: Matrix, codes: NDArray[np.intp] | None, problem: Problem, n_
     sample = _sample(classes, problem.n_classes, rng)
     rows = _sketch(matrix.rows(sample), problem.seed)
     found = rehearsed(rows, classes[sample], problem, n_components)
-    signs = signs_of(classes[sample], problem.n_classes)
+    signs = class_signs(classes[sample], problem.n_classes)
     if has_stored_rows(matrix):
         found = _with_direct(found, matrix, classes, problem, rng)
     factors = np.zeros((matrix.shape[0], problem.n_tasks))
@@ -117,13 +115,13 @@ def _with_direct(
     most = max(int(_DIRECT_BYTES / (shape.nbytes / shape.shape[0] + 1.0)), _HALF)
     sample = _sample(codes, problem.n_classes, rng, min(most, _DIRECT_SAMPLE))
     rows, size = open_matrix(stored_rows(matrix.rows(sample))), len(sample)
-    whole = rehearse_direct(rows, signs_of(codes[sample], problem.n_classes), problem)
+    whole = rehearse_direct(rows, class_signs(codes[sample], problem.n_classes), problem)
     growth = 1.0
     if size < problem.n_samples and size >= 2 * _HALF:
         part = rehearse_direct(
-            rows.rows(slice(size // 2)), signs_of(codes[sample[: size // 2]], problem.n_classes), problem
+            rows.rows(slice(size // 2)), class_signs(codes[sample[: size // 2]], problem.n_classes), problem
         )
-        ratio = whole.seconds_beyond(SMALLEST_STEP) / part.seconds_beyond(SMALLEST_STEP)
+        ratio = whole.growing_seconds / part.growing_seconds
         growth = float(np.clip(np.log2(ratio), 1.0, 1.5))
     return replace(found, direct=whole, direct_sample=size, direct_growth=growth)
 
@@ -174,15 +172,9 @@ def rehearsed(rows: Floats, codes: NDArray[np.intp], problem: Problem, n_compone
         Without times and cosines.
     """
     spectrum = spectrum_of(rows @ rows.T + problem.constant**2, problem.n_samples)
-    signs = signs_of(codes, problem.n_classes)
+    signs = class_signs(codes, problem.n_classes)
     sketched = rehearse(rows, signs, spectrum, problem, n_components)
     return Findings(spectrum, sketched, rehearse_exact(rows, signs, problem), len(rows))
-
-
-def signs_of(codes: NDArray[np.intp], n_classes: int) -> list[Floats]:
-    """Return labels of ±1: one array for two classes, else each class against the rest."""
-    positive = [1] if n_classes == 2 else range(n_classes)
-    return [np.where(codes == k, 1.0, -1.0) for k in positive]
 
 
 def _sample(codes: NDArray[np.intp], n_classes: int, rng: np.random.Generator, most: int = SAMPLE) -> NDArray[np.intp]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from math import inf, isfinite
 
+from slimline.bounds.embeddings import FAMILIES
 from slimline.planning.costs import (
+    by_gram,
     direct_seconds,
     exact_seconds,
     gram_seconds,
@@ -19,9 +21,7 @@ from slimline.planning.problem import Problem
 from slimline.planning.records import Cost
 from slimline.planning.rehearsal import SMALLEST_STEP
 from slimline.planning.shape import DataShape
-from slimline.recovery.build import GRAM_SAMPLES
 
-FAMILIES = ("osnap", "cw", "srht", "very_sparse", "sign", "achlioptas", "gaussian")
 #: Seconds that a fit takes however small the data,
 _FIT = 4e-3
 #: and what is done with the Gram matrix beside factorising, for each of its elements.
@@ -97,13 +97,13 @@ def predict(shape: DataShape, problem: Problem, found: Findings, n_components: i
 
     steps = found.sketched.steps_to(problem.tol)
     grown = 1 if found.sketched.growth > 1.0 else 0
+    square = by_gram(n, n_components)
     small = found.sketched.step_seconds
     if more > 1:
-        by_gram = n <= max(GRAM_SAMPLES, n_components)
-        small = slow * small_seconds(shape, n, tasks, loss, n_components) * (held_rows if by_gram else 1.0)
-        dense = by_gram and loss == "logistic"  # every row counts, in every factorisation
+        small = slow * small_seconds(shape, n, tasks, loss, n_components) * (held_rows if square else 1.0)
+        dense = square and loss == "logistic"  # every row counts, in every factorisation
         small = max(small, _grown(found.sketched.step_seconds, more**2 if dense else more))
-    held = 4.0 * n * n_components + (16.0 * n * n if n <= max(GRAM_SAMPLES, n_components) else 0.0)
+    held = 4.0 * n * n_components + (16.0 * n * n if square else 0.0)
     too_wide = n_components >= shape.shape[1]
     for family in FAMILIES:
         once = read + slow * (sketch_seconds(shape, n, family, n_components) + model_seconds(n, n_components))

@@ -28,10 +28,10 @@ Improve = Callable[[Model, float], Model | None]
 
 #: Passes of a rehearsal: more steps than this are not worth planning with.
 _MOST_STEPS = 30
-#: A sketch may have so many components for each sample: more would not make the steps fewer.
-_MOST_COMPONENTS = 32
 #: And seconds: no step is begun after these.
 _MOST_SECONDS = 4.0
+#: A sketch may have so many components for each sample: more would not make the steps fewer.
+_MOST_COMPONENTS = 32
 #: Seconds that the small problem of a step takes however small it is.
 SMALLEST_STEP = 2e-3
 #: A rehearsal that is over before is done twice.
@@ -71,6 +71,11 @@ class Rehearsal:
         """Return the share of the rows that a solution stands on: the others need not be factorised."""
         return float(np.mean(self.dual != 0.0, axis=1).max())
 
+    @property
+    def growing_seconds(self) -> float:
+        """Return what the steps took beyond what any step takes; never 0."""
+        return len(self.errors) * max(self.step_seconds - SMALLEST_STEP, 0.1 * self.step_seconds)
+
     def steps_to(self, tol: float) -> int:
         """Return how many steps it takes to a certified error.
 
@@ -91,21 +96,6 @@ class Rehearsal:
         before = min(self.errors[max(-4, -len(self.errors))], _LARGEST_ERROR)
         gain = max((before / last) ** (1.0 / min(3, max(len(self.errors) - 1, 1))), _SMALLEST_GAIN)
         return len(self.errors) + int(np.ceil(np.log(last / tol) / np.log(gain)))
-
-    def seconds_beyond(self, least: float) -> float:
-        """Return what the steps took beyond what any step takes.
-
-        Parameters
-        ----------
-        least : float
-            That.
-
-        Returns
-        -------
-        seconds : float
-            In all, and never 0.
-        """
-        return len(self.errors) * max(self.step_seconds - least, 0.1 * self.step_seconds)
 
     def error_after(self, steps: int) -> float:
         """Return the certified error after some steps.
@@ -163,14 +153,14 @@ def rehearse(rows: Floats, signs: list[Floats], spectrum: Spectrum, problem: Pro
     penalty = 1.0 / problem.C
     felt = penalty / smoothness(problem.loss)
     fewer = spectrum.of_sample(felt) / max(spectrum.of_all(felt), 1e-300)
-    r = min(max(round(n_components * fewer), 8), _MOST_COMPONENTS * len(rows))
+    most = _MOST_COMPONENTS * len(rows)
+    r = min(max(round(n_components * fewer), 8), most)
     data = TrainingData(open_matrix(rows), problem.constant)
     width = rows.shape[1]
 
     def draw(number: int, components: int) -> Gaussian:
         return Gaussian(width, components, seed=problem.seed + 1 + number)
 
-    most = _MOST_COMPONENTS * len(rows)
     return _timed(
         data,
         signs,

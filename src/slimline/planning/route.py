@@ -10,6 +10,7 @@ from math import inf
 
 from slimline.data import Matrix
 from slimline.planning.costs import (
+    by_gram,
     direct_seconds,
     exact_seconds,
     gram_seconds,
@@ -18,7 +19,6 @@ from slimline.planning.costs import (
     small_seconds,
 )
 from slimline.planning.shape import DataShape
-from slimline.recovery.build import GRAM_SAMPLES
 
 #: Steps that a well-chosen sketch takes to a certified error of 1e-2.
 _STEPS = 4
@@ -93,8 +93,7 @@ def choose_route(
     together = pass_seconds(shape, n) * n_tasks**0.5  # a pass with as many right-hand sides as tasks
     gram = gram_seconds(shape, n) + 2.0 * together + exact_seconds(shape, n, n_tasks, loss)
     step = shape.normal_passes * together + small_seconds(shape, n, n_tasks, loss, r)
-    rows = n > max(GRAM_SAMPLES, r)
-    slower = _SLOWER_BY_ROWS[loss] if rows else 1 if r >= 2 * n else _NEAR
+    slower = _SLOWER_BY_ROWS[loss] if not by_gram(n, r) else 1 if r >= 2 * n else _NEAR
     sketch = 2.0 * pass_seconds(shape, n) + model_seconds(n, r) + _STEPS * slower * step
     direct = direct_seconds(shape, n, n_tasks, loss)
     if method != "auto":

@@ -184,3 +184,22 @@ def start_of(task: Task, n_samples: int, n_features: int) -> Progress:
     a = task.loss.project(np.zeros(n_samples))
     zero = np.zeros(n_features + 1), np.zeros(n_samples), 0.0
     return Progress(task, Point(*zero), DualPoint(*zero, a=a), Directions(n_samples))
+
+
+def class_signs(codes: NDArray[np.intp], n_classes: int) -> list[Floats]:
+    """Return the labels ±1 of each task: one for two classes, else each class against the rest.
+
+    Parameters
+    ----------
+    codes : array of shape (n_samples,)
+        Class number of each sample.
+    n_classes : int
+        Two or more.
+
+    Returns
+    -------
+    signs : list of array
+        One array a task.
+    """
+    positive = [1] if n_classes == 2 else range(n_classes)
+    return [np.where(codes == k, 1.0, -1.0) for k in positive]
