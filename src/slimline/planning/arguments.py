@@ -3,76 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import type_of_target
 
 from slimline.data import Matrix, open_matrix
+from slimline.data.class_labels import class_codes
 from slimline.errors import DataError, InvalidParameterError
+from slimline.parameters import number, whole
 from slimline.planning.shape import DataShape
 from slimline.solvers import LOSSES
 
 _METHODS = ("auto", "sketch", "gram", "direct")
-
-
-def number(name: str, value: Any, above: float, most: float = np.inf) -> float:
-    """Return a number within (above, most], or refuse it.
-
-    Parameters
-    ----------
-    name : str
-        What the message calls it.
-    value : object
-        What was given.
-    above, most : float
-        Ends; an infinite one is excluded.
-
-    Returns
-    -------
-    number : float
-        The value.
-    """
-    real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
-    if not real or not above < float(value) <= most or not np.isfinite(float(value)):
-        end = f" and at most {most:g}" if most < np.inf else ""
-        raise InvalidParameterError(f"{name} must be a number above {above:g}{end}; got {value!r}.")
-    return float(value)
-
-
-def whole(name: str, value: Any, least: int = 1, most: float = np.inf) -> int:
-    """Return a whole number within [least, most], or refuse it.
-
-    Parameters
-    ----------
-    name : str
-        What the message calls it.
-    value : object
-        What was given.
-    least, most : int
-        Ends.
-
-    Returns
-    -------
-    number : int
-        The value.
-    """
-    good = isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
-    if not good:
-        end = f" and at most {int(most):,}" if most < np.inf else ""
-        raise InvalidParameterError(f"{name} must be a whole number, at least {least:,}{end}; got {value!r}.")
-    return int(value)
-
-
-def chance(name: str, value: Any) -> float:
-    """Return a number within (0, 1), or refuse it."""
-    if not (isinstance(value, Real) and 0 < float(value) < 1):
-        raise InvalidParameterError(f"{name} must be a number in (0, 1); got {value!r}.")
-    return float(value)
 
 
 def check_choices(loss: str, method: str, n_components: Any) -> None:
@@ -83,14 +27,6 @@ def check_choices(loss: str, method: str, n_components: Any) -> None:
         raise InvalidParameterError(f"method must be one of {', '.join(_METHODS)}; got {method!r}.")
     if not (isinstance(n_components, str) and n_components == "auto"):
         whole('n_components, if it is not "auto",', n_components)
-
-
-def seed_of(random_state: Any) -> int:
-    """Return the seed that a number, a generator or None stands for, as in scikit-learn."""
-    try:
-        return int(check_random_state(random_state).randint(2**31 - 1))
-    except ValueError as error:
-        raise InvalidParameterError(f"random_state: {error}") from None
 
 
 def opened(
@@ -128,7 +64,8 @@ def opened(
         matrix = matrix.standardised("mean", "std", "mean")
     if labels is None:
         return matrix, None, 2 if n_classes is None else whole("n_classes", n_classes, 2)
-    codes, found = _codes(labels, matrix)
+    names, codes = class_codes(labels, matrix)
+    found = len(names)
     if n_classes is not None and n_classes != found:
         raise InvalidParameterError(f"y has {found} classes, and n_classes={n_classes!r}: leave n_classes out.")
     return matrix, codes, found
@@ -186,19 +123,3 @@ def _carried(matrix: Matrix) -> NDArray[Any] | None:
     labels = matrix.labels
     known = labels[labels == labels] if labels is not None else ()  # NaN stands for a missing one
     return None if len(np.unique(known)) < 2 else labels
-
-
-def _codes(labels: NDArray[Any], matrix: Matrix) -> tuple[NDArray[np.intp], int]:
-    if len(labels) != matrix.shape[0]:
-        raise InvalidParameterError(f"y has {len(labels):,} labels, and {matrix.name} {matrix.shape[0]:,} rows.")
-    missing = np.array([value is None or value != value for value in labels.tolist()])
-    if missing.any():
-        raise DataError(f"{int(missing.sum()):,} rows have no label: leave them out, for instance with X.rows(known).")
-    if labels.dtype == object:
-        labels = labels.astype(str)
-    if type_of_target(labels).startswith("continuous"):
-        raise InvalidParameterError("y holds measurements, not classes: a classifier has nothing to learn from them.")
-    names, codes = np.unique(labels, return_inverse=True)
-    if len(names) < 2:
-        raise DataError("y has only one class: there is nothing to learn.")
-    return codes, len(names)

@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from slimline.errors import InvalidParameterError
+from slimline.parameters import chance, number, seed_of, whole
 from slimline.planning.advice import advise
-from slimline.planning.arguments import chance, check_choices, number, opened, seed_of, shape_of, whole
+from slimline.planning.arguments import check_choices, opened, shape_of
 from slimline.planning.findings import imagine, look_at
 from slimline.planning.guarantees import curves, guarantees
 from slimline.planning.kept_margin import found_margin, given_margin

@@ -1,0 +1,93 @@
+"""What the measurements are given, checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.data import Matrix, open_matrix
+from slimline.errors import DataError, InvalidParameterError
+from slimline.projections import Projection
+
+#: Rows whose numbers a message names.
+_NAMED = 5
+
+
+def matrix_of(X: Any) -> Matrix:
+    """Return data that have a row and a column as a `Matrix`.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, data frame, path or Matrix
+        One row a point.
+
+    Returns
+    -------
+    matrix : Matrix
+        Nothing is copied.
+    """
+    matrix = X if isinstance(X, Matrix) else open_matrix(Path(X) if isinstance(X, str) else X)
+    if not min(matrix.shape):
+        raise DataError(f"{matrix.name} has the shape {matrix.shape}: there is no point to measure.")
+    return matrix
+
+
+def projection_of(projection: Any, shape: tuple[int, int]) -> Projection:
+    """Return the projection that a transformer, fitted or not, stands for on data of this shape.
+
+    Parameters
+    ----------
+    projection : Projection or projection transformer
+        One that is fitted keeps what it has drawn.
+    shape : (int, int)
+        Of the data.
+
+    Returns
+    -------
+    projection : Projection
+        For as many features as the data have.
+    """
+    drawn = projection if isinstance(projection, Projection) else getattr(projection, "projection_", None)
+    if drawn is None and hasattr(projection, "projection_for"):
+        drawn = projection.projection_for(shape)
+    if not isinstance(drawn, Projection):
+        raise InvalidParameterError(
+            f"projection must be one of slimline's, such as GaussianProjection(n_components=256); got {projection!r}."
+        )
+    if drawn.n_features != shape[1]:
+        raise InvalidParameterError(
+            f"the projection has n_features={drawn.n_features:,}, and the data have {shape[1]:,} columns."
+        )
+    return drawn
+
+
+def require_directions(norms: NDArray[np.float64], matrix: Matrix) -> None:
+    """Refuse rows of zeros, and name them: they have no angle.
+
+    Parameters
+    ----------
+    norms : array of shape (n_samples,)
+        Of the rows.
+    matrix : Matrix
+        The data, for the message.
+    """
+    zero = np.flatnonzero(norms == 0.0)
+    if zero.size:
+        raise DataError(
+            f"{named_rows(zero)} of {matrix.name} {'is' if zero.size == 1 else 'are'} all zero and {_has(zero)} no "
+            "angle: leave such rows out, or measure without normalising."
+        )
+
+
+def named_rows(rows: NDArray[np.intp]) -> str:
+    """Return "row 3", "rows 3, 7" or "rows 3, 7, 9, 10, 12 and 31 more"."""
+    shown = ", ".join(str(int(row)) for row in rows[:_NAMED])
+    more = f" and {rows.size - _NAMED:,} more" if rows.size > _NAMED else ""
+    return f"row{'' if rows.size == 1 else 's'} {shown}{more}"
+
+
+def _has(rows: NDArray[np.intp]) -> str:
+    return "has" if rows.size == 1 else "have"
