@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "descent.hpp"
+#include "simplex.hpp"
 
 namespace slimline {
 
@@ -199,6 +200,7 @@ struct Kernels {
   void (*unpack_turned)(const uint8_t* packed, ptrdiff_t packed_stride, size_t variants, size_t people, int8_t* out, ptrdiff_t stride);
   DescentKernels descent[2];            // float32, float64
   DescentKernels descent_sparse[2][2];  // with indices of 32 and of 64 bits
+  SimplexDescent (*simplex)(const SimplexProblem&, double* scratch, const SimplexEffort&);
   // plain vector work
   void (*convert[type_count])(const void* x, size_t count, void* out);
   void (*axpy_f32)(float a, const float* x, float* y, size_t count);

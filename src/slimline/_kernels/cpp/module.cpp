@@ -11,6 +11,7 @@
 #include "arguments.hpp"
 #include "module_blocks.hpp"
 #include "module_descent.hpp"
+#include "module_simplex.hpp"
 #include "module_text.hpp"
 #include "parallel.hpp"
 #include "without_gil.hpp"
@@ -331,6 +332,7 @@ NB_MODULE(_native, m) {
 
   bind_blocks(m);
   bind_descent(m);
+  bind_simplex(m);
   bind_text(m);
   m.def("walsh_hadamard", &walsh_hadamard, "x"_a.noconvert(), "threads"_a, "Unnormalised Walsh-Hadamard transform of each row, in place.");
   m.def("philox", &philox, "counters"_a.noconvert(), "seed"_a, "words"_a.noconvert(), "Philox 4x32-10 of each counter.");

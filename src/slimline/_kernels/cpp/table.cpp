@@ -20,6 +20,7 @@ const Kernels& table() {
     add_descent_kernels(t);
     add_descent_gram_kernels(t);
     add_descent_sparse_kernels(t);
+    add_simplex_kernels(t);
     return t;
   }();
   return built;

@@ -16,6 +16,7 @@ void add_genotype_kernels(Kernels&);
 void add_descent_kernels(Kernels&);
 void add_descent_gram_kernels(Kernels&);
 void add_descent_sparse_kernels(Kernels&);
+void add_simplex_kernels(Kernels&);
 
 const Kernels& table();
 

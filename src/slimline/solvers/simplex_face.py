@@ -1,0 +1,159 @@
+"""The least point of a quadratic on a face of simplices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Groups = NDArray[np.uint8]
+
+#: Faces that are tried, at most.
+_MOST_FACES = 60
+#: Times that a single coordinate is taken out: descent by pairs does that faster.
+_MOST_SINGLE = 4
+#: Above so many free coordinates conjugate gradients take the place of a factor: they need no copy of Q.
+_MOST_FACTORED = 1500
+_MOST_ITERATIONS = 200
+_RESIDUAL = 1e-5
+#: What is added to the diagonal, as a part of its mean: far below anything that Q resolves.
+_RIDGE = 1e-13
+
+
+def settle_simplex_face(Q: Floats, gradient: Floats, group: Groups, weights: Floats) -> Floats:
+    """Move weights to the least point of the face that they lie on, leaving for lower faces on the way.
+
+    Parameters
+    ----------
+    Q : array of shape (n, n)
+        Of the quadratic.
+    gradient : array of shape (n,)
+        Qa - c.
+    group : array of shape (n,), uint8
+        Number of each coordinate's simplex.
+    weights : array of shape (n,)
+        a: not negative, with a sum of 1 over each group.
+
+    Returns
+    -------
+    weights : array of shape (n,)
+        A new array; the objective has not grown, but for rounding.
+    """
+    weights, gradient = weights.copy(), gradient.copy()
+    n_groups = int(group.max()) + 1
+    single = 0
+    for _ in range(_MOST_FACES):
+        free = np.flatnonzero(weights > 0.0)
+        if free.size <= n_groups:
+            break
+        change = _newton(Q, free, gradient[free], group[free])
+        target = weights[free] + change
+        if (target >= 0.0).all():
+            weights[free] = target
+            break
+        target = np.maximum(target, 0.0)
+        sums = np.bincount(group[free], target, minlength=n_groups)
+        if (sums > 0.0).all():  # all that would be negative at once, where that is no step up
+            target /= sums[group[free]]
+            moved = target - weights[free]
+            product = times(Q, free, moved)
+            if float(moved @ (gradient[free] + 0.5 * product[free])) < 0.0:
+                weights[free] = target
+                gradient += product
+                continue
+        if single == _MOST_SINGLE:
+            break
+        single += 1
+        room = np.where(change < 0.0, -weights[free] / np.where(change < 0.0, change, -1.0), np.inf)
+        step = float(room.min())
+        target = np.maximum(weights[free] + step * change, 0.0)
+        target[room <= step * (1.0 + 1e-12)] = 0.0
+        gradient += times(Q, free, target - weights[free])
+        weights[free] = target
+    return weights
+
+
+def times(Q: Floats, free: NDArray[np.intp], values: Floats) -> Floats:
+    """Return the product of a symmetric matrix with a vector that is 0 but at some places.
+
+    Parameters
+    ----------
+    Q : array of shape (n, n)
+        The matrix.
+    free : array of shape (m,)
+        The places.
+    values : array of shape (m,)
+        What stands there.
+
+    Returns
+    -------
+    product : array of shape (n,)
+        Only the rows of the places are read, where they are few.
+    """
+    if 4 * free.size < len(Q):
+        return np.asarray(values @ Q[free])
+    padded = np.zeros(len(Q))
+    padded[free] = values
+    return np.asarray(Q @ padded)
+
+
+def _newton(Q: Floats, free: NDArray[np.intp], gradient: Floats, group: Groups) -> Floats:
+    """Return the change to the least point of the affine hull of a face."""
+    if free.size > _MOST_FACTORED:
+        return _by_conjugate_gradients(Q, free, gradient, group)
+    part = np.asarray(Q[np.ix_(free, free)])
+    part[np.diag_indices_from(part)] += _RIDGE * max(float(np.trace(part)) / free.size, np.finfo(float).tiny)
+    members = (group[:, None] == np.unique(group)).astype(np.float64)
+    solved = _solve(part, np.column_stack([-gradient, members]))
+    towards, levels = solved[:, 0], solved[:, 1:]
+    # the level of the gradient in each group is what keeps the sum of the group
+    change = towards - levels @ np.linalg.lstsq(members.T @ levels, members.T @ towards, rcond=None)[0]
+    return np.asarray(_balanced(change, members))
+
+
+def _solve(matrix: Floats, right: Floats) -> Floats:
+    try:
+        factor: Any = scipy.linalg.cho_factor(matrix, lower=True, check_finite=False)
+        return np.asarray(scipy.linalg.cho_solve(factor, right, check_finite=False))
+    except np.linalg.LinAlgError:
+        values, vectors = scipy.linalg.eigh(matrix, check_finite=False)
+        kept = values > len(values) * np.finfo(float).eps * max(float(values[-1]), np.finfo(float).tiny)
+        return np.asarray(vectors[:, kept] @ ((vectors[:, kept].T @ right) / values[kept][:, None]))
+
+
+def _balanced(change: Floats, members: Floats) -> Floats:
+    """Return a change whose sums over the groups are 0 to the last digit."""
+    return np.asarray(change - members @ ((members.T @ change) / members.sum(axis=0)))
+
+
+def _by_conjugate_gradients(Q: Floats, free: NDArray[np.intp], gradient: Floats, group: Groups) -> Floats:
+    """Return the same by conjugate gradients among changes that keep the sums (Gould, Hribar and Nocedal, 2001)."""
+    members = (group[:, None] == np.unique(group)).astype(np.float64)
+    inverse = 1.0 / np.maximum(Q.diagonal()[free], np.finfo(float).tiny)
+    sums = members.T @ inverse
+
+    def conditioned(residual: Floats) -> Floats:
+        return np.asarray(inverse * (residual - members @ ((members.T @ (inverse * residual)) / sums)))
+
+    # only differences within a group count, and rounding must not drown them
+    residual = -(gradient - members @ ((members.T @ (inverse * gradient)) / sums))
+    change = np.zeros(free.size)
+    direction = conditioned(residual)
+    size = first = float(residual @ direction)
+    for _ in range(_MOST_ITERATIONS):
+        if not size > _RESIDUAL**2 * first:
+            break
+        product = times(Q, free, direction)[free]
+        curvature = float(direction @ product)
+        if not curvature > 0.0:
+            break
+        change += size / curvature * direction
+        residual = residual - size / curvature * product
+        residual -= members @ ((members.T @ (inverse * residual)) / sums)
+        steepest = conditioned(residual)
+        size, before = float(residual @ steepest), size
+        direction = steepest + size / before * direction
+    return _balanced(change, members)
