@@ -121,6 +121,11 @@ def descend_gram(k: Annotated[NDArray, dict(device='cpu', writable=False)], y: A
 def descend_sparse(indptr: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], data: Annotated[NDArray, dict(device='cpu', writable=False)], constant: float, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], diag: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], lam: float, a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], max_epochs: int, tolerance: float, seed: int) -> tuple:
     """The same as descend_rows for a sparse z."""
 
+def descend_simplex(q: Annotated[NDArray, dict(device='cpu', writable=False)], group: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], max_steps: int, tolerance: float) -> tuple:
+    """
+    Descent by pairs on a, whose sums over groups stay as they are, with gradient = q a - c; returns steps and violation.
+    """
+
 class ParsedText:
     """What became of a piece of text."""
 

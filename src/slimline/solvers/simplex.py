@@ -38,7 +38,7 @@ class SimplexSolution:
     gradient : array of shape (n,)
         Qa - c.
     objective : float
-        ½ aᵀQa - cᵀa.
+        ½ aᵀQa - cᵀa, and the offset.
     gap : float
         The objective is above its minimum by at most that.
     steps : int
@@ -56,7 +56,14 @@ class SimplexSolution:
 
 
 def solve_simplex(
-    Q: Floats, c: Floats, group: Groups, start: Floats | None = None, *, tol: float = 1e-10, floor: float = 0.0
+    Q: Floats,
+    c: Floats,
+    group: Groups,
+    start: Floats | None = None,
+    *,
+    tol: float = 1e-10,
+    floor: float = 0.0,
+    offset: float = 0.0,
 ) -> SimplexSolution:
     """Return a point whose objective is within `tol` times its size of the minimum, or as near as rounding lets it be.
 
@@ -74,6 +81,8 @@ def solve_simplex(
         Gap, as a part of the size of the objective.
     floor : float
         An objective this small in size is as good as 0.
+    offset : float
+        Added to the objective, whose size `tol` and `floor` are about.
 
     Returns
     -------
@@ -86,7 +95,7 @@ def solve_simplex(
     tolerance = _FINER * _violation(best, group)
     steps = idle = rounds = 0
     for rounds in range(1, _MOST_ROUNDS + 1):  # noqa: B007 - told to the caller
-        if best.gap <= tol * abs(best.objective) or abs(best.objective) <= floor:
+        if best.gap <= tol * abs(best.objective + offset) or abs(best.objective + offset) <= floor:
             break
         weights, gradient = weights.copy(), _at(Q, c, group, weights).gradient
         done, _ = _native.descend_simplex(Q, group, weights, gradient, _STEPS * len(Q), tolerance)
@@ -102,7 +111,7 @@ def solve_simplex(
         if idle > _MOST_IDLE:
             break
         tolerance *= _FINER
-    return SimplexSolution(best.weights, best.gradient, best.objective, best.gap, steps, rounds)
+    return SimplexSolution(best.weights, best.gradient, best.objective + offset, best.gap, steps, rounds)
 
 
 def on_simplices(weights: Floats, group: Groups) -> Floats:

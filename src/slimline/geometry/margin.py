@@ -1,0 +1,187 @@
+"""The margin of two classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.data.class_labels import class_codes
+from slimline.errors import DataError
+from slimline.geometry.convex import ConvexPoints, Look, Nearest, nearest
+from slimline.geometry.inputs import require_directions
+from slimline.geometry.points import MOST_POINTS, Points
+from slimline.geometry.records import Margin, reached_by
+from slimline.geometry.soft_margin import soft_separator
+from slimline.parameters import number
+from slimline.recovery.rounding import sum_error
+
+Floats = NDArray[np.float64]
+Index = NDArray[np.intp]
+
+#: A combination of this norm, as a part of the largest point's, has vanished.
+VANISHED = 1e-7
+#: Points of the first working set, where not all are in it.
+FIRST = 2000
+
+
+def margin(
+    X: Any, y: Any, *, normalised: bool = False, intercept: bool = False, tol: float = 1e-8, C: float = 1.0
+) -> Margin:
+    """Return the hard margin of two classes: max over unit u (and b) of the least yᵢ(⟨u, xᵢ⟩ + b).
+
+    It is 1/‖w‖ of the hard-margin support vector machine. Its dual is the distance from the origin of the convex hull
+    of the points yᵢxᵢ or, with an intercept, half the distance of the hulls of the classes: every combination of points
+    is an upper bound and every vector a lower one.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, data frame, path, Matrix or Points
+        One row a point.
+    y : array-like of shape (n_samples,)
+        Labels of two classes; the one that is sorted last is positive.
+    normalised : bool
+        Scale every point to norm 1 first (shi2012, Definition 2); False: Definition 1.
+    intercept : bool
+        Let the plane miss the origin (paul2013, LIBSVM).
+    tol : float
+        Width of the bracket, as a part of the margin.
+    C : float
+        Where no plane separates the classes: penalty of the soft-margin machine that is shown then, for points scaled
+        to a mean squared norm of 1.
+
+    Returns
+    -------
+    margin : Margin
+        `lower` ≤ exact margin ≤ `upper`; not to be separable is an answer, with its proof, and no error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from slimline.geometry import margin
+    >>> found = margin(np.array([[2.0, 1.0], [2.0, -1.0], [-3.0, 0.0]]), [1, 1, 0])
+    >>> found.separable, round(found.value, 6), found.support.tolist()
+    (True, 2.0, [0, 1])
+    """
+    tol, C = number("tol", tol, 0.0, 0.5), number("C", C, 0.0)
+    data = Points.of(X)
+    names, codes = class_codes(y, data.matrix)
+    if len(names) > 2:
+        raise DataError(f"y has {len(names)} classes: take multiclass_margin, or two classes of them.")
+    signs = np.where(codes == 1, 1.0, -1.0)
+    centred = data.centred_if_far() if intercept and not normalised else data
+    points = SignedPoints(centred, signs, normalised=normalised, intercept=intercept)
+    found = nearest(points, tol)
+    separable = is_separable(found, points)
+    separator, offset = (found.lowest.witness, 0.0) if separable else soft_separator(points, found, C)
+    norm = max(float(np.linalg.norm(separator)), np.finfo(float).tiny)
+    separator, offset = separator / norm, offset / norm
+    violators = np.zeros(0, dtype=np.intp)
+    if intercept or not separable:
+        values = centred.matrix.dot(separator) * np.abs(points.factor)
+        if separable:
+            offset = _middle(values, signs)
+        else:
+            violators = np.flatnonzero(signs * (values + offset) <= 0.0)
+        if centred is not data and centred.middle is not None:
+            offset -= float(separator @ centred.middle)
+    support = found.supports
+    lower = max(found.lower, 0.0) if separable else 0.0
+    return Margin(
+        value=lower,
+        lower=lower,
+        upper=found.upper,
+        reached=reached_by(found.looks, len(found.index), data.shape[0], "points"),
+        separable=separable,
+        separator=separator,
+        intercept=offset,
+        support=support,
+        multipliers=found.weights[found.weights > 0.0],
+        violators=violators,
+        classes=(names[0].item(), names[1].item()),
+        normalised=normalised,
+        with_intercept=intercept,
+    )
+
+
+class SignedPoints(ConvexPoints):
+    """Points of two classes, those of the first negated, all scaled to norm 1 if that is wanted.
+
+    Parameters
+    ----------
+    data : Points
+        The points.
+    signs : array of shape (n_samples,)
+        -1 or 1.
+    normalised, intercept : bool
+        As `margin` has them.
+    """
+
+    def __init__(self, data: Points, signs: Floats, *, normalised: bool, intercept: bool) -> None:
+        hulls = (signs > 0).astype(np.uint8) if intercept else np.zeros(len(signs), dtype=np.uint8)
+        super().__init__(hulls, MOST_POINTS)
+        self.data, self.signs, self.normalised, self.intercept = data, signs, normalised, intercept
+        self._whole = data.gram() if data.at_once else None  # its diagonal saves a pass
+        norms = np.sqrt(data.squares)
+        if normalised:
+            require_directions(norms, data.matrix)
+        self.factor = signs / norms if normalised else signs
+        self._norms_error = data.norms_error if normalised else 0.0
+
+    @property
+    def zero(self) -> float:
+        """Return the size of the largest point."""
+        return 1.0 if self.normalised else float(np.sqrt(self.data.squares.max()))
+
+    def start(self) -> Index:
+        """Return all points, or some of each class."""
+        if self._whole is not None:
+            return np.arange(len(self.signs))
+        return some_of_each((self.signs > 0).astype(np.intp), FIRST)
+
+    def gram(self, index: Index) -> Floats:
+        """Return the inner products of the scaled points."""
+        Q = self.data.gram(index) if self._whole is None else self._whole
+        self._whole = None
+        factor = self.factor[index]
+        for row, own in zip(Q, factor, strict=True):  # in place: it may be most of the memory
+            row *= own * factor
+        return Q
+
+    def look(self, index: Index, weights: Floats) -> Look:
+        """Return the bracket that a combination of points proves."""
+        coefficients = np.zeros(len(self.signs))
+        coefficients[index] = self.factor[index] * weights
+        sums = self.data.combination(coefficients)
+        norm, hulls = float(np.linalg.norm(sums.weights)), int(self.group.max()) + 1
+        values = self.factor * sums.values
+        sure = (values - np.abs(self.factor) * sums.values_error) * (1.0 - np.sign(values) * self._norms_error)
+        least = sum(float(sure[self.group == s].min()) for s in range(hulls))
+        # the norms themselves are rounded, and the weights may not be 1 in sum to the last digit
+        slack = 1.0 + 2.0 * sum_error(len(weights)) + self._norms_error + sum_error(len(sums.weights))
+        lower = least / (hulls * norm) / slack if least > 0.0 and norm > 0.0 else 0.0
+        upper = (norm * slack + float(sums.weights_error)) / hulls
+        return Look(lower, upper, 0.5 * norm * norm, values, sums.weights)
+
+
+def is_separable(found: Nearest, points: ConvexPoints) -> bool | None:
+    """Return whether a bracket proves that there is a separator, or that there is none but for a vanishing margin."""
+    if found.lower > 0.0:
+        return True
+    return False if found.upper <= VANISHED * points.zero else None
+
+
+def some_of_each(codes: Index, count: int) -> Index:
+    """Return the numbers of about `count` points, some of every class."""
+    parts = []
+    for code in range(int(codes.max()) + 1):
+        own = np.flatnonzero(codes == code)
+        wanted = max(1, count * own.size // len(codes))
+        parts.append(own[np.linspace(0, own.size - 1, min(wanted, own.size)).astype(np.intp)])
+    return np.concatenate(parts)
+
+
+def _middle(values: Floats, signs: Floats) -> float:
+    """Return b that is as far from the nearest point of one class as from that of the other."""
+    return -0.5 * float(values[signs > 0].min() + values[signs < 0].max())
