@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 
 from slimline.data.class_labels import class_codes
 from slimline.geometry.convex import ConvexPoints, Look, Nearest, nearest
 from slimline.geometry.inputs import require_directions
 from slimline.geometry.margin import FIRST, VANISHED, is_separable
+from slimline.geometry.orthogonal import orthogonal_direction
 from slimline.geometry.points import MOST_POINTS, Points
 from slimline.geometry.records import MulticlassMargin, reached_by
 from slimline.geometry.rivals import Rivals
@@ -23,10 +25,12 @@ Index = NDArray[np.intp]
 
 #: Pairs of the largest working set, and up to how many all pairs are in the first one.
 _MOST_PAIRS, _FEW_PAIRS = 12_000, 3000
-#: Times that the classes are weighed anew, and how often without a narrower bracket.
-_MOST_WEIGHINGS, _MOST_IDLE = 200, 12
-#: The least weight of a class, as a part of the largest.
-_LEAST_WEIGHT = 1e-6
+#: Times that the classes are weighed anew: the first ones simply, and in all.
+_SIMPLE_WEIGHINGS, _MOST_WEIGHINGS = 3, 200
+#: The least weight of a class, as a part of all.
+_LEAST_WEIGHT = 1e-7
+#: How much narrower than the bracket the solution for given weights is to be.
+_INNER = 0.01
 
 
 def multiclass_margin(X: Any, y: Any, *, normalised: bool = True, tol: float = 1e-6) -> MulticlassMargin:
@@ -34,9 +38,12 @@ def multiclass_margin(X: Any, y: Any, *, normalised: bool = True, tol: float = 1
 
     Normalised, it is shi2012's Definition 7: max over vectors u_y of the least cos(u_yᵢ, xᵢ) - max cos(u_y', xᵢ). That
     is not convex on spheres. With ‖u_y‖ ≤ 1 it is, and an upper bound: its dual is the least Σ_y ‖z_y‖ over convex
-    combinations z of the pairs of a point and a rival class. Its solution, scaled to norm 1, is a lower bound; the two
-    are the same unless some z_y is 0. Not normalised, it is Crammer and Singer's hard margin 1/‖W‖: the largest least
-    ⟨w_yᵢ - w_y', xᵢ⟩ for Σ ‖w_y‖² = 1. With two classes these are twice and √2 times `margin`.
+    combinations z of the pairs of a point and a rival class. Where some direction is orthogonal to all points, as it is
+    where there are fewer than features, a vector that is too short gets its length from there, and the bound is attained.
+    Elsewhere the solution with each vector scaled to norm 1 is the lower end, and the two ends may differ.
+
+    Not normalised, it is Crammer and Singer's hard margin 1/‖W‖: the largest least ⟨w_yᵢ - w_y', xᵢ⟩ for Σ ‖w_y‖² = 1.
+    With two classes these are twice and √2 times `margin`.
 
     Parameters
     ----------
@@ -165,30 +172,83 @@ def _plain(points: _PairPoints, tol: float) -> tuple[_Best, Nearest]:
     return _Best(found.lower if is_separable(found, points) else 0.0, found.upper, W / norm), found
 
 
+class _Weighing:
+    """Search of the weights η of the classes for which no ‖u_y‖ is above 1.
+
+    With φ(η) = ½ min Σ ‖z_y‖²/η_y + ½ Σ η_y, u_y = z_y/η_y solves the relaxed problem where φ is least: its derivatives
+    are ½(1 - ‖u_y‖²), and at the minimum Σ ‖z_y‖ is the relaxed margin. Every η proves both ends of a bracket.
+    """
+
+    def __init__(self, points: _PairPoints, tol: float) -> None:
+        self._points, self._tol = points, tol
+        self._start: tuple[Index, Floats] | None = None
+        self._relaxed, self._relaxed_by = 0.0, np.zeros((points.data.shape[1], points.pairs.n_classes))
+        self.looks = 0
+        self.best = _Best(0.0, np.inf, self._relaxed_by)
+        self.found: Nearest
+
+    def run(self) -> None:
+        n_classes = self._points.pairs.n_classes
+        eta = np.full(n_classes, 1.0 / n_classes)
+        try:
+            for _ in range(_SIMPLE_WEIGHINGS):  # as ‖z_y‖: slow, but sure to come near
+                self._at(eta)
+                eta = self.found.highest.witness.norms
+                eta = np.maximum(eta, _LEAST_WEIGHT * float(eta.sum()))
+            bounds = [(_LEAST_WEIGHT * float(eta.sum()), None)] * n_classes
+            search: Any = minimize
+            options = {"maxiter": _MOST_WEIGHINGS, "maxfun": _MOST_WEIGHINGS, "ftol": 0.0, "gtol": 0.0}
+            search(self._at, eta, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        except _NarrowEnoughError:
+            pass
+        self._complete()
+
+    def _at(self, eta: Floats) -> tuple[float, Floats]:
+        points = self._points
+        points.eta = eta.copy()
+        self.found = nearest(points, _INNER * self._tol, self._start)
+        self._start, self.looks = (self.found.index, self.found.weights), self.looks + self.found.looks
+        for vectors in (self.found.lowest.witness, self.found.highest.witness):
+            self.best = _better(self.best, points, vectors)
+            longest = float((vectors.upper / eta).max())
+            leads = points.pairs.leads(vectors.values / eta) - points.pairs.doubts(vectors.error / eta)
+            least = float(leads.min())
+            if least > 0.0 and least / longest > self._relaxed:
+                self._relaxed, self._relaxed_by = least / longest, vectors.weights / (eta * longest)
+        low = max(self._relaxed, self.best.lower)
+        if self.best.upper - low <= self._tol * self.best.upper or self.best.upper <= VANISHED * points.zero:
+            raise _NarrowEnoughError
+        norms = self.found.highest.witness.norms
+        return float(np.sum(np.square(norms) / eta) + eta.sum()) / 2.0, 0.5 * (1.0 - np.square(norms / eta))
+
+    def _complete(self) -> None:
+        """Make the shorter vectors of the relaxed solution longer along a direction that no point sees."""
+        points = self._points
+        if self._relaxed <= self.best.lower:
+            return
+        beyond = orthogonal_direction(points.data)
+        if beyond is None:
+            return
+        short = np.sqrt(np.maximum(1.0 - np.sum(np.square(self._relaxed_by), axis=0), 0.0))
+        U = self._relaxed_by + beyond[:, None] * short
+        U /= np.linalg.norm(U, axis=0)
+        values = points.data.matrix.dot(U) * points.factor[:, None]
+        lost = sum_error(points.data.matrix.summands + 1) * (points.data.sizes * points.factor)[:, None]
+        error = lost * np.ones(U.shape[1]) + points.norms_error * np.abs(values)
+        least = float((points.pairs.leads(values) - points.pairs.doubts(error)).min())
+        least /= 1.0 + sum_error(len(U))
+        if least > self.best.lower:
+            self.best = _Best(least, self.best.upper, U)
+
+
+class _NarrowEnoughError(Exception):
+    """The bracket is as narrow as was asked for."""
+
+
 def _normalised(points: _PairPoints, tol: float) -> tuple[_Best, Nearest]:
-    """Weigh the classes anew until Σ ‖z_y‖²/η_y, least over η with Σ η = 1, is (Σ ‖z_y‖)²: then η_y is as ‖z_y‖."""
-    points.eta = np.full(points.pairs.n_classes, 1.0 / points.pairs.n_classes)
-    best = _Best(0.0, np.inf, np.zeros((points.data.shape[1], points.pairs.n_classes)))
-    start, idle, inner, looks = None, 0, 1e-3, 0
-    for _ in range(_MOST_WEIGHINGS):
-        found = nearest(points, inner, start)
-        start, looks = (found.index, found.weights), looks + found.looks
-        before = best.upper - best.lower
-        for vectors in (found.lowest.witness, found.highest.witness):
-            best = _better(best, points, vectors)
-        gap = best.upper - best.lower
-        if gap <= tol * best.upper or best.upper <= VANISHED * points.zero:
-            break
-        idle = 0 if gap < 0.99 * before else idle + 1
-        if idle > _MOST_IDLE:
-            break
-        inner = float(np.clip(0.01 * gap / best.upper, 0.01 * tol, inner))
-        norms = found.highest.witness.norms
-        eta = np.maximum(norms, _LEAST_WEIGHT * max(float(norms.max()), np.finfo(float).tiny))
-        points.eta = eta / eta.sum()
-    return best, Nearest(
-        found.lower, found.upper, found.lowest, found.highest, found.index, found.weights, found.Q, looks
-    )
+    weighing = _Weighing(points, tol)
+    weighing.run()
+    return weighing.best, replace(weighing.found, looks=weighing.looks)
 
 
 def _better(best: _Best, points: _PairPoints, vectors: _Vectors) -> _Best:

@@ -1,0 +1,46 @@
+"""A direction that no point sees."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.geometry.points import Points
+from slimline.solvers.positive_definite import solve_shifted
+
+Floats = NDArray[np.float64]
+
+#: What is left of a random vector, as a part of it: less is rounding.
+_LEAST_LEFT = 1e-6
+_RIDGE = 1e-12
+
+
+def orthogonal_direction(points: Points) -> Floats | None:
+    """Return a vector of norm 1 that is orthogonal to all points, to rounding; None where none is found.
+
+    Parameters
+    ----------
+    points : Points
+        Too many for a Gram matrix: None.
+
+    Returns
+    -------
+    direction : array of shape (n_features,) or None
+        What is left of a random vector when its projection on the points is taken from it, twice.
+    """
+    n, d = points.shape
+    if not points.at_once or not points.squares.any():
+        return None
+    K = points.gram()
+    scale = 1.0 / np.sqrt(np.where(points.squares > 0.0, points.squares, 1.0))
+    K *= scale[:, None]
+    K *= scale
+    vector = np.random.default_rng(0).standard_normal(d)
+    vector /= np.linalg.norm(vector)
+    for _ in range(3):
+        coefficients = scale * solve_shifted(K, np.full(n, _RIDGE), scale * points.matrix.dot(vector))
+        vector = vector - points.matrix.tdot(coefficients)
+        left = float(np.linalg.norm(vector))
+        if left < _LEAST_LEFT:
+            return None
+    return np.asarray(vector / left)
