@@ -273,7 +273,7 @@ def test_wide_sparse_data_stay_sparse():
 @pytest.mark.parametrize("family", ["osnap", "gaussian"])
 def test_real_data(name, family, data_dir):
     X, _ = real_set(data_dir, name)
-    X = X[:150]
+    X = X[:60]
     dense = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
     projection = FAMILIES[family](X.shape[1], 256, 0)
     check(dense, projection, X)

@@ -48,7 +48,7 @@ class RowSpace:
     factor : array of shape (k, k)
         L, lower triangular.
     rank : int
-        Directions that float64 tells from rounding; k of them are resolved.
+        Directions that float64 tells from rounding: k where `complete`, else k or more.
     complete : bool
         Whether the k rows span what all rows do, up to rounding.
     defect : float
@@ -144,27 +144,24 @@ def _space_of(matrix: Matrix, index: NDArray[np.intp], random: np.random.Generat
         reached="",
     )
     complete, reached = _judge(matrix, index.size, used.size, space, random)
-    return replace(space, complete=complete, reached=reached)
+    return replace(space, rank=len(chosen) if complete else rank, complete=complete, reached=reached)
 
 
 def _judge(matrix: Matrix, seen: int, nonzero: int, space: RowSpace, random: np.random.Generator) -> tuple[bool, str]:
     """Say whether the basis spans all rows, and why."""
     n, d = matrix.shape
     k, rank = space.rows.size, space.rank
-    if k < rank:
-        return False, f"float64 resolves {k:,} of the {rank:,} directions or more that the rows have"
-    if rank == d:
-        return True, f"{rank:,} rows span all {d:,} dimensions"
+    if k == d:
+        return True, f"{k:,} rows span all {d:,} dimensions"
     if seen == n and not nonzero:
         return True, "all rows are zero"
-    if seen == n and rank == nonzero:
-        return True, f"the {rank:,} rows that are not zero are independent"
+    if seen == n and k == nonzero:
+        return True, f"the {k:,} rows that are not zero are independent"
     distance = _distance(space, matrix, random)
-    if distance <= _MOST_DISTANCE:
-        return (
-            True,
-            f"{rank:,} rows are independent, and the others are within {max(distance, 1e-16):.0e} of their span",
-        )
+    if distance <= _MOST_DISTANCE:  # whatever directions K has beside these are rounding
+        return True, f"{k:,} rows are independent, and the others are within {max(distance, 1e-16):.0e} of their span"
+    if k < rank:
+        return False, f"float64 resolves {k:,} of the {rank:,} directions or more that the rows have"
     if seen == n:
         return False, f"{rank:,} directions are resolved, and rows are {distance:.0e} away from their span"
     return False, f"{seen:,} random rows of {n:,} were looked at, and they have {rank:,} directions"
