@@ -110,13 +110,15 @@ class Matrix(ABC):
 
     # Passes ----------------------------------------------------------------------------------------
 
-    def sketch(self, projection: Projection) -> NDArray[np.floating[Any]]:
+    def sketch(self, projection: Projection, *, double: bool = False) -> NDArray[np.floating[Any]]:
         """Return X R, in one pass.
 
         Parameters
         ----------
         projection : Projection
             R, for as many features as X has.
+        double : bool
+            Compute in float64 whatever the data are: for measurements that float32 would blur.
 
         Returns
         -------
@@ -127,7 +129,7 @@ class Matrix(ABC):
             raise InvalidParameterError(
                 f"the projection has n_features={projection.n_features}, and {self.name} has {self.shape[1]} columns."
             )
-        dtype = result_dtype(self.dtype)
+        dtype = np.dtype(np.float64) if double else result_dtype(self.dtype)
         out: NDArray[np.floating[Any]] = np.zeros((self.shape[0], projection.n_components), dtype=dtype)
         # What is drawn for a panel of columns serves all rows, if they are all there.
         for block, affine in self._pass("sketch", whole_columns=projection.draws_every_entry):

@@ -16,7 +16,7 @@ from slimline.data.sparse_statistics import sparse_statistics
 from slimline.data.statistics import ColumnStats
 from slimline.data.tiles import by_rows, filled_bytes, raw_values, scaled_values, stays_bytes, tiles
 from slimline.projections import HashEmbedding, Projection
-from slimline.projections.blocks import require_sound
+from slimline.projections.blocks import require_sound, result_dtype
 
 Floats = NDArray[np.float64]
 
@@ -68,13 +68,14 @@ def add_normal(block: Block, A: Floats, affine: Affine, W: Floats, out: Floats) 
 def add_sketch(block: Block, projection: Projection, affine: Affine, out: NDArray[Any]) -> None:
     """Add the sketch of a block to the sums of its rows."""
     first = block.columns.start
+    as_stored = result_dtype(block.values.dtype) == out.dtype
     with _Rows(out, block.rows) as sums:
         if sp.issparse(block.values):
             _sparse_sketch(block, projection, affine, sums)
             return
         for part in by_rows(block):
             inside = affine.of(slice(part.columns.start - first, part.columns.stop - first))
-            if inside.centre is None and inside.factor is None and not _anything_to_fill(part, inside):
+            if as_stored and inside.centre is None and inside.factor is None and not _anything_to_fill(part, inside):
                 projection.apply(part.values, first_feature=part.columns.start, out=sums)
                 continue
             parts = (inside.centre, inside.factor, inside.fill)
@@ -82,7 +83,7 @@ def add_sketch(block: Block, projection: Projection, affine: Affine, out: NDArra
                 part.values, part.missing, parts, part.columns.start, sums
             ):
                 continue
-            whole = stays_bytes(part, inside)
+            whole = as_stored and stays_bytes(part, inside)
             for columns, values in filled_bytes(part, inside) if whole else tiles(part, inside, sums.dtype):
                 projection.apply(values, first_feature=part.columns.start + columns.start, out=sums)
 
@@ -165,7 +166,7 @@ def _sparse_tdot(x: Any, A: Floats, affine: Affine, out: Floats) -> None:
 
 def _sparse_sketch(block: Block, projection: Projection, affine: Affine, sums: NDArray[Any]) -> None:
     x, first = block.values, block.columns.start
-    if affine.trivial:
+    if affine.trivial and result_dtype(x.dtype) == sums.dtype:
         projection.apply(x, first_feature=first, out=sums)
         return
     require_sound(x)

@@ -1,0 +1,220 @@
+"""The span of the rows of X, as a triangular factor of the Gram matrix of some of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpstrf, dtrtri
+
+from slimline.data import Matrix
+from slimline.errors import DataError
+from slimline.parameters import seed_of
+from slimline.recovery.rounding import ROUNDOFF, sum_error
+
+Floats = NDArray[np.float64]
+
+#: Rows whose Gram matrix is held, unless told.
+MOST_ROWS = 20_000
+#: How far the basis may be from orthonormal, by the worst that rounding can do.
+_MOST_DEFECT = 0.01
+#: Squared norms below this have lost digits to underflow.
+_LEAST_SQUARE = 1e-280
+#: Distance to the span up to which rows of norm 1 count as in it (root of the mean square).
+_MOST_DISTANCE = 1e-10
+#: Combinations of the rows that are looked at for that, and how often each is made orthogonal to the basis.
+_COMBINATIONS, _TURNS = 4, 3
+
+
+@dataclass(frozen=True)
+class RowSpace:
+    """A basis of the span of the rows of X: `rows` of norm 1, X_J = L Qᵀ with Q orthonormal.
+
+    Pivoted Cholesky of the Gram matrix of the rows, each scaled to norm 1 (that leaves the span as it is), chooses the
+    rows J and gives L. As L carries rounding, Q is orthonormal to within `defect` only: a bound, by the worst case.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Of X.
+    rows : array of shape (k,)
+        J, row numbers of X.
+    scale : array of shape (k,)
+        One divided by the norms of these rows.
+    factor : array of shape (k, k)
+        L, lower triangular.
+    rank : int
+        Directions that float64 tells from rounding: k where `complete`, else k or more.
+    complete : bool
+        Whether the k rows span what all rows do, up to rounding.
+    defect : float
+        Bound for ‖QᵀQ - I‖₂.
+    amplification : float
+        ‖|L⁻¹| 1‖₂: what an error of 1 in every row can become in Q.
+    reached : str
+        How, in one sentence.
+    """
+
+    shape: tuple[int, int]
+    rows: NDArray[np.intp]
+    scale: Floats
+    factor: Floats
+    rank: int
+    complete: bool
+    defect: float
+    amplification: float
+    reached: str
+
+    @classmethod
+    def of(cls, matrix: Matrix, *, rows: int = MOST_ROWS, random_state: Any = 0) -> RowSpace:
+        """Return the row space of a matrix.
+
+        Parameters
+        ----------
+        matrix : Matrix
+            X.
+        rows : int
+            The Gram matrix of so many rows is held at most; of more rows a random sample is taken.
+        random_state : int, RandomState or None
+            Chooses the sample.
+
+        Returns
+        -------
+        space : RowSpace
+            Ready for any number of projections.
+        """
+        n, d = matrix.shape
+        random = np.random.default_rng(seed_of(random_state))
+        most = min(n, rows)
+        # There are d directions at most: a few more rows than that mostly have them all.
+        for size in [2 * d + 64, most] if 2 * d + 64 < most else [most]:
+            index = np.sort(random.choice(n, size, replace=False)) if size < n else np.arange(n)
+            space = _space_of(matrix, index, random)
+            if space.complete or size == most:
+                break
+        return space
+
+    def coordinates(self, Z: Floats) -> Floats:
+        """Return QᵀR, of shape (k, r), from the sketch of the rows of the basis."""
+        if not self.rows.size:
+            return np.zeros((0, Z.shape[1]))
+        return np.asarray(solve_triangular(self.factor, Z * self.scale[:, None], lower=True, check_finite=False))
+
+    def combination(self, u: Floats) -> Floats:
+        """Return a, of shape (n, m), with Xᵀa = Qu for u of shape (k, m)."""
+        a = np.zeros((self.shape[0], u.shape[1]))
+        if self.rows.size:
+            solved = solve_triangular(self.factor, u, lower=True, trans="T", check_finite=False)
+            a[self.rows] = self.scale[:, None] * solved
+        return a
+
+
+def _space_of(matrix: Matrix, index: NDArray[np.intp], random: np.random.Generator) -> RowSpace:
+    n, d = matrix.shape
+    part = matrix if index.size == n else matrix.rows(index)
+    K = part.gram()
+    squares = np.diagonal(K).copy()
+    used = np.flatnonzero(squares >= _LEAST_SQUARE)
+    if used.size < index.size:
+        _require_zero(matrix.rows(index[(squares >= 0.0) & (squares < _LEAST_SQUARE)]))
+        K = K[np.ix_(used, used)]
+    scale = 1.0 / np.sqrt(squares[used])
+    K *= scale[:, None]
+    K *= scale[None, :]
+    L, pivots, rank = _pivoted_factor(K, _rounding_level(used.size, d))
+    inverse_sums = _inverse_row_sums(L)
+    # LLᵀ is off by so much, entry by entry: the products of K, the scaling, the factorisation (rows of L have norm 1).
+    entry = sum_error(d) + sum_error(rank)
+    growth = np.cumsum(inverse_sums**2)
+    resolved = int(np.searchsorted(entry * growth, _MOST_DEFECT, side="right"))
+    chosen = pivots[:resolved]
+    space = RowSpace(
+        shape=matrix.shape,
+        rows=index[used[chosen]],
+        scale=scale[chosen],
+        factor=L if resolved == len(index) else L[:resolved, :resolved].copy(order="F"),  # not all of K is kept
+        rank=rank,
+        complete=False,
+        defect=float(entry * growth[resolved - 1]) if resolved else 0.0,
+        amplification=float(np.sqrt(growth[resolved - 1])) if resolved else 0.0,
+        reached="",
+    )
+    complete, reached = _judge(matrix, index.size, used.size, space, random)
+    return replace(space, rank=len(chosen) if complete else rank, complete=complete, reached=reached)
+
+
+def _judge(matrix: Matrix, seen: int, nonzero: int, space: RowSpace, random: np.random.Generator) -> tuple[bool, str]:
+    """Say whether the basis spans all rows, and why."""
+    n, d = matrix.shape
+    k, rank = space.rows.size, space.rank
+    if k == d:
+        return True, f"{k:,} rows span all {d:,} dimensions"
+    if seen == n and not nonzero:
+        return True, "all rows are zero"
+    if seen == n and k == nonzero:
+        return True, f"the {k:,} rows that are not zero are independent"
+    distance = _distance(space, matrix, random)
+    if distance <= _MOST_DISTANCE:  # whatever directions K has beside these are rounding
+        return True, f"{k:,} rows are independent, and the others are within {max(distance, 1e-16):.0e} of their span"
+    if k < rank:
+        return False, f"float64 resolves {k:,} of the {rank:,} directions or more that the rows have"
+    if seen == n:
+        return False, f"{rank:,} directions are resolved, and rows are {distance:.0e} away from their span"
+    return False, f"{seen:,} random rows of {n:,} were looked at, and they have {rank:,} directions"
+
+
+def _distance(space: RowSpace, matrix: Matrix, random: np.random.Generator) -> float:
+    """Return the distance of the rows, scaled to norm 1, to the span of the basis, in the root of the mean square.
+
+    What is left of a Gaussian combination of the rows has that square in the mean. A Gram matrix shows distances down
+    to 1e-7 only; a vector that is made orthogonal to the basis by itself, down to rounding.
+    """
+    n = matrix.shape[0]
+    norms = matrix.row_norms()
+    scale = np.divide(1.0, norms, out=np.zeros(n), where=norms > 0.0)
+    V = matrix.tdot(random.standard_normal((n, _COMBINATIONS)) * scale[:, None])
+    basis = matrix.rows(space.rows)
+    for _ in range(_TURNS if space.rows.size else 0):
+        V -= basis.tdot(space.combination(space.coordinates(basis.dot(V)))[space.rows])
+    return float(np.linalg.norm(V, axis=0).max() / math.sqrt(n))
+
+
+def _require_zero(part: Matrix) -> None:
+    """Refuse rows that are not zero, though their squared norm is nearly nothing."""
+    if part.shape[0] and np.any(part.dot(np.full(part.shape[1], 1e140) * (1.0 + np.arange(part.shape[1]) % 7))):
+        raise DataError(
+            f"{part.name} has rows of a norm below {np.sqrt(_LEAST_SQUARE):.0e}, whose squares float64 cannot hold: "
+            "multiply these rows with a large number; the space that they span stays the same."
+        )
+
+
+def _rounding_level(n: int, d: int) -> float:
+    """Return the squared distance to a span below which K does not tell a row of norm 1 from one in the span.
+
+    Errors of long sums grow like the root of their length (Higham and Mary 2019); on rows that are dependent the
+    distances that were seen are about a tenth of this.
+    """
+    return (8.0 * n + 32.0 * math.sqrt(d) + 32.0) * ROUNDOFF
+
+
+def _pivoted_factor(K: Floats, least: float) -> tuple[Floats, NDArray[np.intp], int]:
+    """Return L, lower triangular, the pivots and their number; K is written over."""
+    if not K.size:
+        return np.zeros((0, 0)), np.zeros(0, dtype=np.intp), 0
+    L, pivots, rank, _ = dpstrf(K.T, lower=1, tol=least, overwrite_a=1)  # by columns, and symmetric
+    return L[:rank, :rank], pivots[:rank].astype(np.intp) - 1, int(rank)
+
+
+def _inverse_row_sums(L: Floats) -> Floats:
+    """Return |L⁻¹| 1; its leading entries belong to the leading blocks of L, too."""
+    if not L.size:
+        return np.zeros(0)
+    inverse, _ = dtrtri(L, lower=1)
+    sums = np.empty(len(L))
+    for row in range(len(L)):  # the upper triangle is not zero, and a masked copy would be as large as L
+        sums[row] = np.abs(inverse[row, : row + 1]).sum()
+    return sums
