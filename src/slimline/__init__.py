@@ -22,7 +22,7 @@ from slimline.estimators import (
 )
 
 if TYPE_CHECKING:
-    from slimline import bounds
+    from slimline import bounds, geometry
     from slimline.estimators import CertifiedClassifierCV, CertifiedFeatureSelector
     from slimline.planning import plan
 
@@ -32,8 +32,8 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> Any:
     if name in ("CertifiedClassifierCV", "CertifiedFeatureSelector"):  # see `slimline.estimators`
         return getattr(estimators, name)
-    if name == "bounds":  # this and the next are loaded when they are asked for
-        return import_module("slimline.bounds")
+    if name in ("bounds", "geometry"):  # these and the next are loaded when they are asked for
+        return import_module(f"slimline.{name}")
     if name == "plan":
         return import_module("slimline.planning").plan
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -51,6 +51,7 @@ __all__ = [
     "SparseEmbedding",
     "SparseSignProjection",
     "bounds",
+    "geometry",
     "laws",
     "make_projection",
     "open_matrix",

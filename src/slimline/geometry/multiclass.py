@@ -39,7 +39,7 @@ def multiclass_margin(X: Any, y: Any, *, normalised: bool = True, tol: float = 1
     Normalised, it is shi2012's Definition 7: max over vectors u_y of the least cos(u_yᵢ, xᵢ) - max cos(u_y', xᵢ). That
     is not convex on spheres. With ‖u_y‖ ≤ 1 it is, and an upper bound: its dual is the least Σ_y ‖z_y‖ over convex
     combinations z of the pairs of a point and a rival class. Where some direction is orthogonal to all points, as it is
-    where there are fewer than features, a vector that is too short gets its length from there, and the bound is attained.
+    where there are fewer than features, a vector that is too short gets its length from there: the bound is attained.
     Elsewhere the solution with each vector scaled to norm 1 is the lower end, and the two ends may differ.
 
     Not normalised, it is Crammer and Singer's hard margin 1/‖W‖: the largest least ⟨w_yᵢ - w_y', xᵢ⟩ for Σ ‖w_y‖² = 1.
@@ -207,7 +207,9 @@ class _Weighing:
         points = self._points
         points.eta = eta.copy()
         self.found = nearest(points, _INNER * self._tol, self._start)
-        self._start, self.looks = (self.found.index, self.found.weights), self.looks + self.found.looks
+        inside = self.found.weights > 0.0
+        self._start = self.found.index[inside], self.found.weights[inside]
+        self.looks += self.found.looks
         for vectors in (self.found.lowest.witness, self.found.highest.witness):
             self.best = _better(self.best, points, vectors)
             longest = float((vectors.upper / eta).max())
