@@ -23,6 +23,7 @@ from slimline.estimators import (
 
 if TYPE_CHECKING:
     from slimline import bounds, geometry
+    from slimline.auditing import audit
     from slimline.estimators import CertifiedClassifierCV, CertifiedFeatureSelector
     from slimline.planning import plan
 
@@ -34,6 +35,8 @@ def __getattr__(name: str) -> Any:
         return getattr(estimators, name)
     if name in ("bounds", "geometry"):  # these and the next are loaded when they are asked for
         return import_module(f"slimline.{name}")
+    if name == "audit":
+        return import_module("slimline.auditing").audit
     if name == "plan":
         return import_module("slimline.planning").plan
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -50,6 +53,7 @@ __all__ = [
     "SignProjection",
     "SparseEmbedding",
     "SparseSignProjection",
+    "audit",
     "bounds",
     "geometry",
     "laws",

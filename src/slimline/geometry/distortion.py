@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.errors import InvalidParameterError
-from slimline.geometry.inputs import matrix_of, projection_of
+from slimline.geometry.inputs import projection_of
 from slimline.geometry.pairs import Pairs
+from slimline.geometry.points import Points
 from slimline.parameters import number, seed_of, whole
 from slimline.recovery.rounding import ROUNDOFF
 
@@ -143,14 +144,15 @@ def distortions(X: Any, projection: Any, *, rows: int | None = None, random_stat
     Examples
     --------
     >>> import numpy as np
-    >>> from slimline.geometry.distortion import distortions
+    >>> from slimline.geometry import distortions
     >>> from slimline.projections import Gaussian
     >>> X = np.random.default_rng(0).standard_normal((50, 3000))
     >>> changed = distortions(X, Gaussian(3000, 1000, 7))
     >>> changed.distances.n_pairs, changed.distances.share_within(0.25)
     (1225, 1.0)
     """
-    matrix = matrix_of(X)
+    points = Points.of(X)
+    matrix = points.matrix
     drawn = projection_of(projection, matrix.shape)
     n, d = matrix.shape
     wanted = min(n, _ROWS if rows is None else whole("rows", rows))
@@ -163,7 +165,7 @@ def distortions(X: Any, projection: Any, *, rows: int | None = None, random_stat
     if wanted < n:
         index = np.sort(np.random.default_rng(seed).choice(n, wanted, replace=False))
         matrix = matrix.rows(index)
-    K = matrix.gram()
+    K = points.gram(index if wanted < n else None)
     Z = np.asarray(matrix.sketch(drawn, double=True), dtype=np.float64)
     return distortions_between(
         K, Z @ Z.T, row_numbers=index, n_samples=n, rounding=rounding_of_grams(d), random_state=seed

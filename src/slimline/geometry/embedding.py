@@ -13,7 +13,8 @@ from scipy.linalg import eigh, eigvalsh, qr
 
 from slimline.data import Matrix
 from slimline.errors import InvalidParameterError
-from slimline.geometry.inputs import matrix_of, projection_of
+from slimline.geometry.inputs import projection_of
+from slimline.geometry.points import Points
 from slimline.geometry.row_space import MOST_ROWS, RowSpace
 from slimline.parameters import whole
 from slimline.projections import Projection
@@ -92,16 +93,17 @@ def embedding_error(X: Any, projection: Any, *, rows: int = MOST_ROWS, random_st
     Examples
     --------
     >>> import numpy as np
-    >>> from slimline.geometry.embedding import embedding_error
+    >>> from slimline.geometry import embedding_error
     >>> from slimline.projections import SparseSign
     >>> X = np.random.default_rng(0).standard_normal((20, 5000))
     >>> error = embedding_error(X, SparseSign(5000, 2000, 1, 1 / 3))
     >>> error.rank, error.exact, 0.1 < error.value < 0.4
     (20, True, True)
     """
-    matrix = matrix_of(X)
+    points = Points.of(X)
+    matrix = points.matrix
     drawn = projection_of(projection, matrix.shape)
-    space = RowSpace.of(matrix, rows=whole("rows", rows), random_state=random_state)
+    space = RowSpace.of(points, rows=whole("rows", rows), random_state=random_state)
     return error_on(space, basis_sketch(space, matrix, drawn), drawn)
 
 

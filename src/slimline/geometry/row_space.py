@@ -13,6 +13,7 @@ from scipy.linalg.lapack import dpstrf, dtrtri
 
 from slimline.data import Matrix
 from slimline.errors import DataError
+from slimline.geometry.points import Points
 from slimline.parameters import seed_of
 from slimline.recovery.rounding import ROUNDOFF, sum_error
 
@@ -70,13 +71,13 @@ class RowSpace:
     reached: str
 
     @classmethod
-    def of(cls, matrix: Matrix, *, rows: int = MOST_ROWS, random_state: Any = 0) -> RowSpace:
+    def of(cls, X: Matrix | Points, *, rows: int = MOST_ROWS, random_state: Any = 0) -> RowSpace:
         """Return the row space of a matrix.
 
         Parameters
         ----------
-        matrix : Matrix
-            X.
+        X : Matrix or Points
+            The rows.
         rows : int
             The Gram matrix of so many rows is held at most; of more rows a random sample is taken.
         random_state : int, RandomState or None
@@ -87,13 +88,14 @@ class RowSpace:
         space : RowSpace
             Ready for any number of projections.
         """
-        n, d = matrix.shape
+        points = Points.of(X)
+        n, d = points.shape
         random = np.random.default_rng(seed_of(random_state))
         most = min(n, rows)
         # There are d directions at most: a few more rows than that mostly have them all.
         for size in [2 * d + 64, most] if 2 * d + 64 < most else [most]:
             index = np.sort(random.choice(n, size, replace=False)) if size < n else np.arange(n)
-            space = _space_of(matrix, index, random)
+            space = _space_of(points, index, random)
             if space.complete or size == most:
                 break
         return space
@@ -113,10 +115,10 @@ class RowSpace:
         return a
 
 
-def _space_of(matrix: Matrix, index: NDArray[np.intp], random: np.random.Generator) -> RowSpace:
+def _space_of(points: Points, index: NDArray[np.intp], random: np.random.Generator) -> RowSpace:
+    matrix = points.matrix
     n, d = matrix.shape
-    part = matrix if index.size == n else matrix.rows(index)
-    K = part.gram()
+    K = points.gram(None if index.size == n else index)
     squares = np.diagonal(K).copy()
     used = np.flatnonzero(squares >= _LEAST_SQUARE)
     if used.size < index.size:

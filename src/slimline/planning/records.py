@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from slimline.plain_values import plain
+
 
 @dataclass(frozen=True)
 class Guarantee:
@@ -191,19 +193,9 @@ class Plan:
         """
         record = asdict(self) | {"parameters": self.parameters}
         del record["curves"]
-        return dict(_plain(record))
+        return dict(plain(record))
 
     def __str__(self) -> str:
         from slimline.planning.text import plan_text
 
         return plan_text(self)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not abs(value) < float("inf"):
-        return None
-    return value

@@ -1,0 +1,225 @@
+"""`audit`: what a projection did to the data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.auditing.draws import Before, Draw, draws_of, look_after, look_before
+from slimline.auditing.kept import ball_kept, bracket_checks, embedding_kept, margins_kept, wrong_side
+from slimline.auditing.measures import Labels, room
+from slimline.auditing.pairs_kept import pairs_kept
+from slimline.auditing.promises import Asked
+from slimline.auditing.records import Audit
+from slimline.auditing.verdict import outcome_of, verdict_of
+from slimline.data import Matrix
+from slimline.data.class_labels import class_codes
+from slimline.errors import InvalidParameterError
+from slimline.estimators import make_projection
+from slimline.geometry.inputs import matrix_of, projection_of
+from slimline.parameters import chance, seed_of, whole
+from slimline.projections import Projection
+
+#: Components of a family that is given by its name alone.
+_COMPONENTS = 256
+#: Most rows that can be measured: all their pairs are.
+_MOST_ROWS = 10_000
+
+Listener = Callable[[int, int], None]
+
+
+def audit(
+    X: Any,
+    y: Any = None,
+    *,
+    projection: Any = "gaussian",
+    n_components: int | None = None,
+    repeats: int = 20,
+    eps: float = 0.2,
+    delta: float = 0.05,
+    rows: int | None = 2000,
+    random_state: Any = 0,
+    progress: Listener | None = None,
+) -> Audit:
+    """Measure what a projection does to margins, angles, distances and the ball of these data, over repeated draws.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, data frame, path or Matrix
+        One row a point.
+    y : array-like of shape (n_samples,), optional
+        Labels of two classes or more; None: those in the data, or no margins.
+    projection : str, projection transformer or Projection
+        A name of `make_projection`, or a projection; its own draw is the first one.
+    n_components : int, optional
+        For a name: number of dimensions (256).
+    repeats : int
+        Independent draws.
+    eps : float
+        Distortion asked about, in (0, 1).
+    delta : float
+        Failure probability of the theorems, in (0, 1).
+    rows : int or None
+        Measure at most so many rows, drawn at random from every class by its share. None: all, up to 10,000.
+    random_state : int, RandomState or None
+        Seed of the sample of rows and, for a name, of the projection.
+    progress : callable, optional
+        Called with the draws that are done and their number.
+
+    Returns
+    -------
+    audit : Audit
+        Before and after, beside what theorems promise and exact laws foretell, with a verdict in words;
+        `slimline.report.audit_figure` draws it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from slimline import audit
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 50)
+    >>> X = rng.standard_normal((100, 2000)) + 3.0 * y[:, None] * rng.standard_normal(2000)
+    >>> found = audit(X, y, n_components=500, repeats=5)
+    >>> found.outcome, [check.held for check in found.brackets]
+    ('kept', [5, 5, 5])
+    """
+    begin = time.perf_counter()
+    repeats, eps, delta = whole("repeats", repeats), chance("eps", eps), chance("delta", delta)
+    whole_matrix = matrix_of(X)
+    passes, seed = whole_matrix.passes, seed_of(random_state)
+    labels = _labels(whole_matrix, y)
+    drawn = _first(projection, n_components, whole_matrix.shape, seed)
+    matrix, labels = _sample(whole_matrix, labels, rows, seed)
+    before = look_before(matrix, labels)
+    draws: list[Draw] = []
+    for draw in look_after(before, draws_of(drawn, repeats), eps):
+        draws.append(draw)
+        if progress is not None:
+            progress(len(draws), repeats)
+    asked = Asked(
+        r=drawn.n_components,
+        eps=eps,
+        delta=delta,
+        family=family_name(drawn),
+        rank=before.space.rank,
+        features=matrix.shape[1],
+        points=matrix.shape[0],
+        classes=0 if labels is None else labels.n_classes,
+    )
+    return _written(whole_matrix, before, draws, asked, whole_matrix.passes - passes, begin)
+
+
+def family_name(projection: Projection) -> str:
+    """Return the name that `make_projection` has for the family of a projection.
+
+    Parameters
+    ----------
+    projection : Projection
+        Any.
+
+    Returns
+    -------
+    name : str
+        "" for one that it does not make.
+    """
+    family = projection.family
+    if family == "sparse_sign":
+        return "achlioptas" if np.isclose(getattr(projection, "density", 0.0), 1.0 / 3.0) else "very_sparse"
+    if family == "sparse_embedding":
+        return "cw" if getattr(projection, "nnz_per_feature", 1) == 1 else "osnap"
+    return family if family in ("gaussian", "sign", "srht") else ""
+
+
+def _labels(matrix: Matrix, y: Any) -> Labels | None:
+    carried = matrix.labels if y is None else y
+    if carried is None:
+        return None
+    if y is None:
+        known = carried[carried == carried]
+        if len(np.unique(known)) < 2:  # such files are common, and mean nothing by it
+            return None
+    names, codes = class_codes(carried, matrix)
+    return Labels(codes, len(names))
+
+
+def _first(projection: Any, n_components: int | None, shape: tuple[int, int], seed: int) -> Projection:
+    if isinstance(projection, str):
+        r = _COMPONENTS if n_components is None else whole("n_components", n_components)
+        projection = make_projection(projection, r, random_state=seed)
+    elif n_components is not None:
+        raise InvalidParameterError("n_components goes with the name of a family; the projection has its own.")
+    return projection_of(projection, shape)
+
+
+def _sample(matrix: Matrix, labels: Labels | None, rows: int | None, seed: int) -> tuple[Matrix, Labels | None]:
+    n = matrix.shape[0]
+    most = _MOST_ROWS if rows is None else whole("rows", rows, 1, _MOST_ROWS)
+    if rows is None and n > _MOST_ROWS:
+        raise InvalidParameterError(
+            f"{matrix.name} has {n:,} rows, and all pairs of rows are measured: give rows={_MOST_ROWS:,} or fewer."
+        )
+    if n <= most:
+        return matrix, labels
+    chosen = _stratified(None if labels is None else labels.codes, n, most, np.random.default_rng(seed))
+    return matrix.rows(chosen), None if labels is None else Labels(labels.codes[chosen], labels.n_classes)
+
+
+def _stratified(codes: NDArray[np.intp] | None, n: int, count: int, random: np.random.Generator) -> NDArray[np.intp]:
+    if codes is None:
+        return np.sort(random.choice(n, count, replace=False))
+    parts = []
+    for code in range(int(codes.max()) + 1):
+        own = np.flatnonzero(codes == code)
+        parts.append(random.choice(own, max(1, round(count * own.size / n)), replace=False))
+    return np.sort(np.concatenate(parts))
+
+
+def _written(matrix: Matrix, before: Before, draws: list[Draw], asked: Asked, passes: int, begin: float) -> Audit:
+    margins, pairs = margins_kept(before, draws, asked), pairs_kept(draws, asked)
+    ball, embedding = ball_kept(before, draws, asked), embedding_kept(draws, asked)
+    brackets, wrong = bracket_checks(before, draws), wrong_side(before, draws, asked)
+    return Audit(
+        data=matrix.name,
+        n_samples=matrix.shape[0],
+        n_features=matrix.shape[1],
+        n_classes=asked.classes,
+        n_rows=before.matrix.shape[0],
+        rank=asked.rank,
+        family=asked.family or draws[0].projection.family,
+        n_components=asked.r,
+        repeats=len(draws),
+        eps=asked.eps,
+        delta=asked.delta,
+        margins=margins,
+        ball=ball,
+        embedding=embedding,
+        pairs=pairs,
+        brackets=brackets,
+        wrong_side=wrong,
+        outcome=outcome_of(margins, pairs, asked.eps),
+        verdict=verdict_of(asked, margins, ball, embedding, pairs, brackets, wrong),
+        notes=_notes(matrix, before, asked),
+        cosines_before=np.zeros(0) if before.labels is None else room(before.cosines, before.labels),
+        cosines_after=draws[0].room,
+        projections=tuple(draw.projection.to_json() for draw in draws),
+        passes=passes,
+        seconds=time.perf_counter() - begin,
+    )
+
+
+def _notes(matrix: Matrix, before: Before, asked: Asked) -> tuple[str, ...]:
+    said = []
+    n = before.matrix.shape[0]
+    if n < matrix.shape[0]:
+        said.append(f"{n:,} of {matrix.shape[0]:,} rows were measured, drawn at random: all rows have smaller margins.")
+    if asked.family != "gaussian":
+        said.append("The exact laws are those of a Gaussian projection; other families come close to them.")
+    if asked.r >= asked.features:
+        said.append(f"{asked.r:,} components are no fewer than the {asked.features:,} features.")
+    if not before.space.complete:
+        said.append("The span of the rows is not clear to rounding: embedding errors are lower bounds of it.")
+    return tuple(said)

@@ -1,0 +1,186 @@
+"""The data before the projection, and one draw after the other."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.auditing.measures import Labels, cosines_with, margins_of, room, separators_of
+from slimline.data import Matrix
+from slimline.geometry import Points, enclosing_ball, one_parameter_margin
+from slimline.geometry.distortion import Distortion, distortions_between, rounding_of_grams
+from slimline.geometry.embedding import EmbeddingError, error_on
+from slimline.geometry.records import Ball, Margin, MulticlassMargin, OneParameterMargin
+from slimline.geometry.row_space import RowSpace
+from slimline.projections import Projection
+
+Floats = NDArray[np.float64]
+
+#: The three kinds of pairs, as `Distortions` names them.
+PAIRS = ("distances", "angles", "inner_products")
+
+
+@dataclass(frozen=True)
+class Before:
+    """The data before the projection.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        The rows that are measured.
+    points : Points
+        The same, with their Gram matrix.
+    space : RowSpace
+        Their span.
+    ball : Ball
+        Around them.
+    labels : Labels or None
+        Their classes.
+    margins : dict
+        By name; empty without labels.
+    separators : array of shape (n_features, k)
+        Vectors that are chosen before the projection.
+    cosines : array of shape (n_samples, k)
+        Of the points with them.
+    """
+
+    matrix: Matrix
+    points: Points
+    space: RowSpace
+    ball: Ball
+    labels: Labels | None
+    margins: dict[str, Margin | MulticlassMargin]
+    separators: Floats
+    cosines: Floats
+
+
+def look_before(matrix: Matrix, labels: Labels | None) -> Before:
+    """Return what the data are like before the projection.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        Data.
+    labels : Labels or None
+        Their classes.
+
+    Returns
+    -------
+    before : Before
+        In one Gram matrix and a few passes.
+    """
+    points = Points(matrix)
+    space, ball = RowSpace.of(points), enclosing_ball(points)
+    if labels is None:
+        return Before(matrix, points, space, ball, None, {}, np.zeros((matrix.shape[1], 0)), np.zeros((0, 0)))
+    margins = margins_of(points, labels)
+    U = separators_of(margins)
+    cosines = cosines_with(matrix.dot(U), np.sqrt(points.squares), np.linalg.norm(U, axis=0))
+    return Before(matrix, points, space, ball, labels, margins, U, cosines)
+
+
+@dataclass(frozen=True)
+class PairsOfDraw:
+    """What became of the pairs in one draw: `record` is kept for the first draw only, since it is large."""
+
+    largest: float
+    share_within: float
+    n_pairs: int
+    record: Distortion | None
+
+
+@dataclass(frozen=True)
+class Draw:
+    """The data after one draw of the projection.
+
+    Parameters
+    ----------
+    projection : Projection
+        R.
+    margins : dict
+        By name.
+    room : array of shape (n_samples,)
+        Margin of each point about the vectors that were chosen before.
+    ball : Ball
+        Around the points.
+    embedding : EmbeddingError
+        Of R on their span.
+    pairs : dict of str to PairsOfDraw
+        Distances, angles, inner products.
+    one_parameter : OneParameterMargin or None
+        For several classes.
+    """
+
+    projection: Projection
+    margins: dict[str, Margin | MulticlassMargin]
+    room: Floats
+    ball: Ball
+    embedding: EmbeddingError
+    pairs: dict[str, PairsOfDraw]
+    one_parameter: OneParameterMargin | None
+
+
+def draws_of(projection: Projection, repeats: int) -> list[Projection]:
+    """Return the projection itself, and others of its kind with seeds drawn from its own.
+
+    Parameters
+    ----------
+    projection : Projection
+        The first.
+    repeats : int
+        How many in all.
+
+    Returns
+    -------
+    projections : list of Projection
+        Independent of each other.
+    """
+    seeds = np.random.SeedSequence(projection.seed).generate_state(max(repeats - 1, 1), np.uint64)[: repeats - 1]
+    return [projection, *(dataclasses.replace(projection, seed=int(seed)) for seed in seeds)]
+
+
+def look_after(before: Before, projections: list[Projection], eps: float) -> Iterator[Draw]:
+    """Yield what each draw did to the data.
+
+    Parameters
+    ----------
+    before : Before
+        What they were like.
+    projections : list of Projection
+        The draws.
+    eps : float
+        Distortion that pairs are counted by.
+
+    Yields
+    ------
+    Draw
+        One a projection; each takes one pass over the data, and one a class more for several classes.
+    """
+    K = before.points.gram()
+    for number, projection in enumerate(projections):
+        Z = np.asarray(before.matrix.sketch(projection, double=True))
+        points = Points(Z)
+        changed = distortions_between(K, points.gram(), rounding=rounding_of_grams(before.matrix.shape[1]))
+        pairs = {name: _pairs(getattr(changed, name), eps, keep=number == 0) for name in PAIRS}
+        labels, margins = before.labels, {}
+        kept = np.zeros(0)
+        one_parameter = None
+        if labels is not None:
+            margins = margins_of(points, labels)
+            projected = np.asarray(projection.apply(np.ascontiguousarray(before.separators.T)))
+            lengths = np.linalg.norm(projected, axis=1)
+            kept = room(cosines_with(Z @ projected.T, np.sqrt(points.squares), lengths), labels)
+            if labels.n_classes > 2:
+                one_parameter = one_parameter_margin(before.matrix, labels.codes, projection)
+        error = error_on(before.space, Z[before.space.rows], projection)
+        yield Draw(projection, margins, kept, enclosing_ball(points), error, pairs, one_parameter)
+
+
+def _pairs(record: Any, eps: float, keep: bool) -> PairsOfDraw:
+    share = float(record.share_within(eps)) if record.n_pairs else 1.0
+    return PairsOfDraw(float(record.value), share, int(record.n_pairs), record if keep else None)

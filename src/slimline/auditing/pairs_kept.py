@@ -1,0 +1,105 @@
+"""What became of distances, angles and inner products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.auditing.chances import frequency
+from slimline.auditing.draws import Draw
+from slimline.auditing.promises import Asked, largest_theorem
+from slimline.auditing.records import PairsKept, Promise
+from slimline.geometry.distortion import LEVELS, Distortion
+from slimline.laws import cosine, inner_product, norm_failure
+
+Floats = NDArray[np.float64]
+
+#: Pairs that the law of each is evaluated for.
+_MOST_PAIRS = 2000
+
+
+def pairs_kept(draws: Sequence[Draw], asked: Asked) -> tuple[PairsKept, ...]:
+    """Return what became of the pairs of points.
+
+    Parameters
+    ----------
+    draws : sequence of Draw
+        The first with its record.
+    asked : Asked
+        What theorems are asked with.
+
+    Returns
+    -------
+    kept : tuple of PairsKept
+        Distances, angles, inner products.
+    """
+    return (
+        _one(draws, "distances", asked, _distances, _theorem_of_distances),
+        _one(draws, "angles", asked, _angles, _theorem_of_angles),
+        _one(draws, "inner_products", asked, _products, _theorem_of_products),
+    )
+
+
+def _one(
+    draws: Sequence[Draw],
+    name: str,
+    asked: Asked,
+    law: Callable[[Distortion, Asked], float],
+    theorem: Callable[[Sequence[float], int, Asked], Promise],
+) -> PairsKept:
+    found = [draw.pairs[name] for draw in draws]
+    first = found[0].record
+    assert first is not None
+    largest = [one.largest for one in found]
+    any_pairs = first.n_pairs > 0
+    return PairsKept(
+        name=name.replace("_", " "),
+        about=first.measures,
+        n_pairs=first.n_pairs,
+        largest=tuple(largest),
+        share_within=tuple(one.share_within for one in found),
+        predicted=law(first, asked) if any_pairs else None,
+        all_within=frequency(value <= asked.eps for value in largest),
+        promises=(theorem(largest, first.n_pairs, asked),) if any_pairs else (),
+        quantiles=tuple(float(value) for value in first.quantiles),
+        quantile_levels=tuple(LEVELS),
+        sample_before=first.before,
+        sample_after=first.after,
+    )
+
+
+def _distances(record: Distortion, asked: Asked) -> float:
+    return 1.0 - float(norm_failure(asked.r, asked.eps))
+
+
+def _angles(record: Distortion, asked: Asked) -> float:
+    c = np.clip(_some(record.before), -1.0, 1.0)
+    # beyond ±1 there is nothing
+    up, down = np.minimum(c + asked.eps, 1.0), np.maximum(c - asked.eps, -1.0)
+    return float(np.mean(cosine.cdf(up, asked.r, c) - cosine.cdf(down, asked.r, c)))
+
+
+def _products(record: Distortion, asked: Asked) -> float:
+    c = np.clip(_some(record.before), -1.0, 1.0)
+    return float(np.mean(inner_product.cdf(c + asked.eps, asked.r, c) - inner_product.cdf(c - asked.eps, asked.r, c)))
+
+
+def _some(values: Floats) -> Floats:
+    return values[:: max(1, len(values) // _MOST_PAIRS)]
+
+
+def _theorem_of_distances(largest: Sequence[float], n_pairs: int, asked: Asked) -> Promise:
+    return largest_theorem("uml2014.23.4", asked, largest, lambda eps: eps, share=1.0, vectors=n_pairs)
+
+
+def _theorem_of_angles(largest: Sequence[float], n_pairs: int, asked: Asked) -> Promise:
+    # κc ± 2ε/(1-ε), κ = (1+ε)/(1-ε), is off by at most 2ε(1+|c|)/(1-ε)
+    share = 1.0 / n_pairs
+    return largest_theorem("shi2012.5.sharp", asked, largest, lambda eps: 4.0 * eps / (1.0 - eps), share=share)
+
+
+def _theorem_of_products(largest: Sequence[float], n_pairs: int, asked: Asked) -> Promise:
+    n = asked.points
+    return largest_theorem("fard2012.1", asked, largest, lambda eps: eps, share=1.0 / n, vectors=max(n - 1, 1))

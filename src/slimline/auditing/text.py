@@ -1,0 +1,51 @@
+"""An audit as plain text."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from slimline.auditing.records import Audit, Kept
+
+_OUTCOMES = {"kept": "KEPT", "shrunk": "SHRUNK", "lost": "LOST"}
+
+
+def audit_text(audit: Audit) -> str:
+    """Return an audit as lines of text.
+
+    Parameters
+    ----------
+    audit : Audit
+        What was found.
+
+    Returns
+    -------
+    text : str
+        Verdict first, then a table, then notes.
+    """
+    rows = f"{audit.n_rows:,}" + (f" of {audit.n_samples:,}" if audit.n_rows < audit.n_samples else "")
+    head = (
+        f"{audit.data}: {rows} rows × {audit.n_features:,} features, {audit.family} projection to "
+        f"{audit.n_components:,} dimensions, {audit.repeats} draw{'' if audit.repeats == 1 else 's'}"
+    )
+    lines = [head, "", f"Verdict: {_OUTCOMES[audit.outcome]}", *(f"- {sentence}" for sentence in audit.verdict), ""]
+    lines.append(
+        f"{'':36}{'before':>12}{'after, least':>14}{'median':>12}{'most':>12}{'in 1 ± ' + f'{audit.eps:g}':>14}"
+    )
+    lines += [_line(kept) for kept in (*audit.margins, audit.ball, audit.embedding)]
+    for pairs in audit.pairs:
+        name = f"largest change of {pairs.name}"
+        lines.append(
+            f"{name:36}{'':12}{_numbers(pairs.largest)}{pairs.all_within.held:>7} of {pairs.all_within.draws:<3}"
+        )
+    if audit.notes:
+        lines += ["", *(f"Note: {note}" for note in audit.notes)]
+    return "\n".join(lines)
+
+
+def _line(kept: Kept) -> str:
+    within = "" if kept.within is None else f"{kept.within.held:>7} of {kept.within.draws:<3}"
+    return f"{kept.name:36}{kept.before:12.4g}{_numbers(kept.after)}{within}"
+
+
+def _numbers(values: tuple[float, ...]) -> str:
+    return f"{min(values):14.4g}{float(np.median(values)):12.4g}{max(values):12.4g}"
