@@ -28,15 +28,12 @@ def audit_text(audit: Audit) -> str:
         f"{audit.n_components:,} dimensions, {audit.repeats} draw{'' if audit.repeats == 1 else 's'}"
     )
     lines = [head, "", f"Verdict: {_OUTCOMES[audit.outcome]}", *(f"- {sentence}" for sentence in audit.verdict), ""]
-    lines.append(
-        f"{'':36}{'before':>12}{'after, least':>14}{'median':>12}{'most':>12}{'in 1 ± ' + f'{audit.eps:g}':>14}"
-    )
+    within = f"in 1 ± {audit.eps:g}"
+    lines.append(f"{'':36}{'before':>12}{'after, least':>14}{'median':>12}{'most':>12}{within:>14}")
     lines += [_line(kept) for kept in (*audit.margins, audit.ball, audit.embedding)]
     for pairs in audit.pairs:
-        name = f"largest change of {pairs.name}"
-        lines.append(
-            f"{name:36}{'':12}{_numbers(pairs.largest)}{pairs.all_within.held:>7} of {pairs.all_within.draws:<3}"
-        )
+        name, held = f"largest change of {pairs.name}", pairs.all_within
+        lines.append(f"{name:36}{'':12}{_numbers(pairs.largest)}{held.held:>7} of {held.draws:<3}")
     if audit.notes:
         lines += ["", *(f"Note: {note}" for note in audit.notes)]
     return "\n".join(lines)

@@ -84,20 +84,19 @@ def _of_margins(margins: tuple[Kept, ...], asked: Asked) -> list[str]:
     if not margins:
         return ["There are no labels, so no margin was measured."]
     judged = _judged(margins)
-    if judged is None:
+    if judged is None or judged.positive is None:
         return [
             "No plane separates the classes, so there is no margin to keep; a projection cannot make them separable, "
             "and did not."
         ]
-    assert judged.positive is not None and judged.within is not None
     said = []
     if judged.positive.held == judged.positive.draws:
         said.append(f"The classes stayed separable in {_times(judged.positive)}.")
     else:
         said.append(f"The classes stayed separable in only {_times(judged.positive)}.")
     said.append(
-        f"The {judged.name} of {judged.before:.3g} became {_values(judged.after)}: {_range(judged.ratios)} of it; within "
-        f"1 ± {asked.eps:g} in {_times(judged.within)}."
+        f"The {judged.name} of {judged.before:.3g} became {_values(judged.after)}: {_range(judged.ratios)} of it; "
+        f"within 1 ± {asked.eps:g} in {_times(judged.within)}."
     )
     for name in (PLAIN, CRAMMER_SINGER):
         for kept in margins:
@@ -121,10 +120,11 @@ def _of_statements(margins: tuple[Kept, ...], asked: Asked) -> list[str]:
                     f"{promise.bound} promises a margin of {promise.low:.3g}, which {_came_true(promise.frequency)}."
                 )
         elif promise.low == 0.0 and promise.predicted is not None:
-            chance = "at most " + _percent(promise.predicted) if promise.predicted < 1.0 else "anything"
+            law = f"loses its margin with a chance of at most {_percent(promise.predicted)}"
+            if promise.predicted >= 1.0:
+                law = "may well lose its margin: the chances of the points are above 1 in sum"
             said.append(
-                f"By the exact law the separator chosen before loses its margin with a chance of {chance}; it was kept "
-                f"in {_times(promise.frequency)}."
+                f"By the exact law the separator chosen before {law}; it was kept in {_times(promise.frequency)}."
             )
     return said
 
@@ -142,8 +142,8 @@ def _of_pairs(distances: PairsKept, asked: Asked) -> str:
     shares = np.asarray(distances.share_within)
     law = "" if distances.predicted is None else f", where the exact law foretells {_percent(distances.predicted)}"
     return (
-        f"{_percent(float(shares.mean()))} of all squared distances changed by at most {asked.eps:.0%}{law}; the largest "
-        f"change of a draw was {_values(distances.largest)}."
+        f"{_percent(float(shares.mean()))} of all squared distances changed by at most {asked.eps:.0%}{law}; the "
+        f"largest change of a draw was {_values(distances.largest)}."
     )
 
 
