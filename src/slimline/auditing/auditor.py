@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.auditing.draws import Before, Draw, draws_of, look_after, look_before
-from slimline.auditing.kept import ball_kept, bracket_checks, embedding_kept, margins_kept, wrong_side
+from slimline.auditing.kept import (
+    ball_kept,
+    bracket_checks,
+    embedding_kept,
+    margins_kept,
+    needed_dimension,
+    wrong_side,
+)
 from slimline.auditing.measures import Labels, room
 from slimline.auditing.pairs_kept import pairs_kept
 from slimline.auditing.promises import Asked
@@ -182,6 +189,7 @@ def _written(matrix: Matrix, before: Before, draws: list[Draw], asked: Asked, pa
     margins, pairs = margins_kept(before, draws, asked), pairs_kept(draws, asked)
     ball, embedding = ball_kept(before, draws, asked), embedding_kept(draws, asked)
     brackets, wrong = bracket_checks(before, draws), wrong_side(before, draws, asked)
+    needed = needed_dimension(before, asked)
     return Audit(
         data=matrix.name,
         n_samples=matrix.shape[0],
@@ -200,8 +208,9 @@ def _written(matrix: Matrix, before: Before, draws: list[Draw], asked: Asked, pa
         pairs=pairs,
         brackets=brackets,
         wrong_side=wrong,
+        needed_dimension=needed,
         outcome=outcome_of(margins, pairs, asked.eps),
-        verdict=verdict_of(asked, margins, ball, embedding, pairs, brackets, wrong),
+        verdict=verdict_of(asked, needed, margins, ball, embedding, pairs, brackets, wrong),
         notes=_notes(matrix, before, asked),
         cosines_before=np.zeros(0) if before.labels is None else room(before.cosines, before.labels),
         cosines_after=draws[0].room,

@@ -13,7 +13,14 @@ from slimline.auditing.draws import Before, Draw
 from slimline.auditing.measures import ABOUT, CRAMMER_SINGER, DEFINITION_7, NORMALISED, PLAIN, WITH_INTERCEPT, room
 from slimline.auditing.promises import Asked, law_promise, theorem
 from slimline.auditing.records import BracketCheck, Kept, Promise, WrongSide
-from slimline.bounds import margin_failure, multiclass_margin_failure, one_parameter_cosines
+from slimline.bounds import (
+    margin_dimension,
+    margin_failure,
+    multiclass_margin_dimension,
+    multiclass_margin_failure,
+    one_parameter_cosines,
+)
+from slimline.errors import NoDimensionError
 from slimline.geometry.records import Bracketed
 from slimline.laws import cosine
 
@@ -101,6 +108,19 @@ def bracket_checks(before: Before, draws: Sequence[Draw]) -> tuple[BracketCheck,
     if before.ball.lower > 0.0:
         checks.append(_check("paul2013.2", "enclosing ball", before.ball, [draw.ball for draw in draws], draws))
     return tuple(checks)
+
+
+def needed_dimension(before: Before, asked: Asked) -> int | None:
+    """Return the dimensions that keep the margin of the separators above 0, by the exact law; None where none do."""
+    labels = before.labels
+    if labels is None or not float(room(before.cosines, labels).min()) > 0.0:
+        return None
+    try:
+        if labels.n_classes == 2:
+            return int(margin_dimension(room(before.cosines, labels), asked.delta))
+        return int(multiclass_margin_dimension(before.cosines, labels.codes, asked.delta))
+    except NoDimensionError:  # a point lies on the boundary, but for rounding
+        return None
 
 
 def wrong_side(before: Before, draws: Sequence[Draw], asked: Asked) -> WrongSide | None:

@@ -228,6 +228,8 @@ class Audit:
         paul2013's statements, draw by draw.
     wrong_side : WrongSide or None
         Points that a fixed plane loses.
+    needed_dimension : int or None
+        Dimensions that keep the margin of the fixed separator above 0 with probability 1 - delta, by the exact law.
     outcome : str
         "kept", "shrunk" or "lost".
     verdict : tuple of str
@@ -259,6 +261,7 @@ class Audit:
     pairs: tuple[PairsKept, ...]
     brackets: tuple[BracketCheck, ...]
     wrong_side: WrongSide | None
+    needed_dimension: int | None
     outcome: str
     verdict: tuple[str, ...]
     notes: tuple[str, ...]

@@ -41,6 +41,7 @@ def outcome_of(margins: tuple[Kept, ...], pairs: tuple[PairsKept, ...], eps: flo
 
 def verdict_of(
     asked: Asked,
+    needed: int | None,
     margins: tuple[Kept, ...],
     ball: Kept,
     embedding: Kept,
@@ -54,6 +55,8 @@ def verdict_of(
     ----------
     asked : Asked
         Dimension, distortion and probability.
+    needed : int or None
+        Dimensions that keep the separator's margin above 0, by the exact law.
     margins, ball, embedding, pairs, brackets, wrong : records
         As `Audit` has them.
 
@@ -63,6 +66,11 @@ def verdict_of(
         The most important first.
     """
     said = [*_of_margins(margins, asked), *_of_statements(margins, asked)]
+    if needed is not None:
+        said.append(
+            f"By the exact law {needed:,} dimensions keep that separator's margin above 0 with a chance of "
+            f"{_percent(1.0 - asked.delta)} or more."
+        )
     if wrong is not None:
         said.append(_of_wrong_side(wrong))
     said.append(_of_pairs(pairs[0], asked))
