@@ -46,6 +46,8 @@ def test_python_blocks_run(document, monkeypatch, tmp_path):
         ("docs/bounds.md", 9),
         ("docs/where_the_papers_do_not_hold.md", 25),
         ("docs/plan.md", 3),
+        ("docs/geometry.md", 5),
+        ("docs/audit.md", 4),
     ],
 )
 def test_tasks_of_a_page_run_one_after_the_other(document, at_least, monkeypatch, tmp_path, capsys):
