@@ -11,7 +11,7 @@ from slimline.geometry.convex import ConvexPoints, Look, nearest
 from slimline.geometry.points import MOST_POINTS, Points
 from slimline.geometry.records import Ball, reached_by
 from slimline.parameters import number
-from slimline.recovery.rounding import sum_error
+from slimline.recovery.rounding import ROUNDOFF, sum_error
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -92,8 +92,9 @@ class _BallPoints(ConvexPoints):
         norm = float(np.linalg.norm(sums.weights))
         gradient = sums.values - 0.5 * self._squares
         distances = self._squares - 2.0 * sums.values + norm * norm
-        # squares and norm are rounded, too
-        lost = 2.0 * sums.values_error + self._data.norms_error * np.square(self._data.sizes + norm)
+        # squares and norm are rounded, too, and so are their sums
+        lost = 2.0 * sums.values_error + self._data.squares_error + self._data.norms_error * norm * norm
+        lost += 8.0 * ROUNDOFF * (self._squares + 2.0 * np.abs(sums.values) + norm * norm)
         upper = float(np.sqrt(max(float((distances + lost).max()), 0.0)))
         total = float(weights.sum())
         mean = float(coefficients @ (distances - lost)) / total

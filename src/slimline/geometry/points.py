@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from slimline.data.standardised import Standardised
 from slimline.geometry.inputs import matrix_of
-from slimline.recovery.rounding import sum_error
+from slimline.recovery.rounding import ROUNDOFF, sum_error
 from slimline.recovery.training_data import relative_centre, size_bounds
 
 Floats = NDArray[np.float64]
@@ -124,6 +124,18 @@ class Points:
     def sizes(self) -> Floats:
         """Return ρᵢ ≥ ‖xᵢ‖, such that products with xᵢ are rounded by no more than those with a vector of that norm."""
         return np.asarray(size_bounds(self.squares, self.matrix, 0.0) + 2.0 * relative_centre(self.matrix))
+
+    @cached_property
+    def squares_error(self) -> Floats:
+        """Return how far each of `squares` may be from the exact one.
+
+        From dense rows the mean is subtracted before they are squared, from sparse ones after.
+        """
+        middle = relative_centre(self.matrix)
+        if self.matrix.density is not None:
+            return np.asarray(sum_error(self.shape[1]) * np.square(self.sizes))
+        moved = 4.0 * ROUNDOFF * (middle + np.sqrt(self.squares))
+        return np.asarray(sum_error(self.shape[1]) * self.squares + moved * (2.0 * np.sqrt(self.squares) + moved))
 
     @property
     def norms_error(self) -> float:
