@@ -110,7 +110,8 @@ def _newton(Q: Floats, free: NDArray[np.intp], gradient: Floats, group: Groups) 
     part, gradient = Q[np.ix_(free, free)] / size, gradient / size  # else inverses of tiny numbers overflow
     part[np.diag_indices_from(part)] += _RIDGE
     members = (group[:, None] == np.unique(group)).astype(np.float64)
-    solved = _solve(part, np.column_stack([-gradient, members]))
+    # only differences within a group count, and rounding must not drown them
+    solved = _solve(part, np.column_stack([-_balanced(gradient, members), members]))
     towards, levels = solved[:, 0], solved[:, 1:]
     # the level of the gradient in each group is what keeps the sum of the group
     change = towards - levels @ np.linalg.lstsq(members.T @ levels, members.T @ towards, rcond=None)[0]
@@ -142,7 +143,6 @@ def _by_conjugate_gradients(Q: Floats, free: NDArray[np.intp], gradient: Floats,
     def conditioned(residual: Floats) -> Floats:
         return np.asarray(inverse * (residual - members @ ((members.T @ (inverse * residual)) / sums)))
 
-    # only differences within a group count, and rounding must not drown them
     residual = -(gradient - members @ ((members.T @ (inverse * gradient)) / sums))
     change = np.zeros(free.size)
     direction = conditioned(residual)
