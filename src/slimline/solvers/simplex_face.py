@@ -15,7 +15,7 @@ Groups = NDArray[np.uint8]
 _MOST_FACES = 60
 #: Times that a single coordinate is taken out: descent by pairs does that faster.
 _MOST_SINGLE = 4
-#: Above so many free coordinates conjugate gradients take the place of a factor: they need no copy of Q, and are faster.
+#: Above so many free coordinates conjugate gradients take the place of a factor: no copy of Q, and faster.
 _MOST_FACTORED = 500
 _MOST_ITERATIONS = 200
 _RESIDUAL = 1e-5
