@@ -75,12 +75,16 @@ def _wide(value):
     return mpmath.mpf(value.numerator) / value.denominator if isinstance(value, Fraction) else value
 
 
-def settings(tolerance=1e-12):
+def settings(tolerance=1e-12, regularisation=1e-11):
     """Return Clarabel's settings for solutions to the last digits."""
     chosen = clarabel.DefaultSettings()
     chosen.verbose = False
     chosen.max_threads = 1
     chosen.tol_gap_abs = chosen.tol_gap_rel = chosen.tol_feas = tolerance
+    # with its own it now and then ends early, "almost solved", a millionth off
+    chosen.max_step_fraction = 0.9
+    chosen.static_regularization_constant = regularisation
+    chosen.iterative_refinement_max_iter = 50
     return chosen
 
 
@@ -112,10 +116,14 @@ def clarabel_margin(Z, y, intercept):
     A = -y[:, None] * np.column_stack([Z / size, np.ones((n, int(intercept)))])
     P = sp.diags_array(np.append(np.ones(d), np.zeros(int(intercept)))).tocsc()
     q = np.zeros(d + int(intercept))
-    solver = clarabel.DefaultSolver(
-        sp.csc_matrix(P), q, sp.csc_matrix(A), -np.ones(n), [clarabel.NonnegativeConeT(n)], settings()
-    )
-    w = np.asarray(solver.solve().x)
+    problem = sp.csc_matrix(P), q, sp.csc_matrix(A), -np.ones(n), [clarabel.NonnegativeConeT(n)]
+    for tolerance, regularisation in itertools.product((1e-12, 1e-10), (1e-11, 1e-8)):
+        solution = clarabel.DefaultSolver(*problem, settings(tolerance, regularisation)).solve()
+        if solution.status == clarabel.SolverStatus.Solved:
+            break
+    else:
+        raise AssertionError(f"Clarabel did not solve it: {solution.status}")
+    w = np.asarray(solution.x)
     # the machine scaled so that its least distance is what is measured
     values = y * (Z @ w[:d])
     least = 0.5 * (values[y > 0].min() + values[y < 0].min()) if intercept else values.min()
