@@ -42,11 +42,12 @@ def sparse_statistics(x: Any, affine: Affine, weights: Floats | None) -> ColumnS
     weight_of_zeros = np.where(stored == n, 0.0, np.maximum(zeros[0] + zeros[1], 0.0))
     total += weight_of_zeros * nothing
     mean = np.divide(total, weight, out=np.zeros(width), where=weight > 0)
-    for row, column, values in _pieces(x, affine):
-        squares = row_weights[row] * (values - mean[column]) ** 2
-        there = ~np.isnan(values)
-        deviation += sums_at(column[there], squares[there], width)
-    deviation += weight_of_zeros * (nothing - mean) ** 2
+    with np.errstate(invalid="ignore"):  # inf - inf: who uses the statistics refuses what comes of it
+        for row, column, values in _pieces(x, affine):
+            squares = row_weights[row] * (values - mean[column]) ** 2
+            there = ~np.isnan(values)
+            deviation += sums_at(column[there], squares[there], width)
+        deviation += weight_of_zeros * (nothing - mean) ** 2
     nonzeros += np.where(nothing != 0, n - stored, 0)
     return ColumnStats(weight, total, mean, deviation, nonzeros, absent, n)
 

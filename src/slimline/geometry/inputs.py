@@ -14,6 +14,8 @@ from slimline.projections import Projection
 
 #: Rows whose numbers a message names.
 _NAMED = 5
+#: Norms whose squares have lost digits.
+_TINY = 1e-140
 
 
 def matrix_of(X: Any) -> Matrix:
@@ -65,7 +67,7 @@ def projection_of(projection: Any, shape: tuple[int, int]) -> Projection:
 
 
 def require_directions(norms: NDArray[np.float64], matrix: Matrix) -> None:
-    """Refuse rows of zeros, and name them: they have no angle.
+    """Refuse rows of zeros, and of hardly more, and name them: they have no angle, or none that can be measured.
 
     Parameters
     ----------
@@ -79,6 +81,12 @@ def require_directions(norms: NDArray[np.float64], matrix: Matrix) -> None:
         raise DataError(
             f"{named_rows(zero)} of {matrix.name} {'is' if zero.size == 1 else 'are'} all zero and {_has(zero)} no "
             "angle: leave such rows out, or measure without normalising."
+        )
+    tiny = np.flatnonzero(norms < _TINY)
+    if tiny.size:
+        raise DataError(
+            f"the squares of {named_rows(tiny)} of {matrix.name} are below what float64 resolves: multiply the data by "
+            "a large number, which changes no angle, or measure without normalising."
         )
 
 

@@ -48,7 +48,7 @@ class Margin(Bracketed):
     separable : bool or None
         Whether a plane separates the classes; None where neither was proved: the residual is not small.
     separator : array of shape (n_features,)
-        Normal of the plane, of norm 1; where nothing separates, of the soft-margin machine.
+        Normal of the plane, of norm 1; where nothing separates, of the soft-margin machine, or 0 if that has none.
     intercept : float
         The plane is ⟨separator, x⟩ + intercept = 0.
     support : array of row numbers

@@ -80,7 +80,7 @@ def solve_simplex(
     tol : float
         Gap, as a part of the size of the objective.
     floor : float
-        An objective this small in size is as good as 0.
+        An objective this small in size is as good as 0, and not lowered any more; 0: none is.
     offset : float
         Added to the objective, whose size `tol` and `floor` are about.
 
@@ -95,7 +95,8 @@ def solve_simplex(
     tolerance = _FINER * _violation(best, group)
     steps = idle = rounds = 0
     for rounds in range(1, _MOST_ROUNDS + 1):  # noqa: B007 - told to the caller
-        if best.gap <= tol * abs(best.objective + offset) or abs(best.objective + offset) <= floor:
+        size = abs(best.objective + offset)
+        if best.gap <= tol * size or size <= floor > 0.0:  # without a floor an objective of 0 is like any other
             break
         weights, gradient = weights.copy(), _at(Q, c, group, weights).gradient
         done, _ = _native.descend_simplex(Q, group, weights, gradient, _STEPS * len(Q), tolerance)

@@ -101,13 +101,17 @@ def times(Q: Floats, free: NDArray[np.intp], values: Floats) -> Floats:
 
 
 def _newton(Q: Floats, free: NDArray[np.intp], gradient: Floats, group: Groups) -> Floats:
-    """Return the change to the least point of the affine hull of a face."""
+    """Return the change to the least point of the affine hull of a face; none where Q is 0 on it."""
+    size = float(Q.diagonal()[free].mean())
+    if not size > np.finfo(float).tiny:
+        return np.zeros(free.size)
     if free.size > _MOST_FACTORED:
         return _by_conjugate_gradients(Q, free, gradient, group)
-    part = np.asarray(Q[np.ix_(free, free)])
-    part[np.diag_indices_from(part)] += _RIDGE * max(float(np.trace(part)) / free.size, np.finfo(float).tiny)
+    part, gradient = Q[np.ix_(free, free)] / size, gradient / size  # else inverses of tiny numbers overflow
+    part[np.diag_indices_from(part)] += _RIDGE
     members = (group[:, None] == np.unique(group)).astype(np.float64)
-    solved = _solve(part, np.column_stack([-gradient, members]))
+    # only differences within a group count, and rounding must not drown them
+    solved = _solve(part, np.column_stack([-_balanced(gradient, members), members]))
     towards, levels = solved[:, 0], solved[:, 1:]
     # the level of the gradient in each group is what keeps the sum of the group
     change = towards - levels @ np.linalg.lstsq(members.T @ levels, members.T @ towards, rcond=None)[0]
@@ -132,13 +136,13 @@ def _balanced(change: Floats, members: Floats) -> Floats:
 def _by_conjugate_gradients(Q: Floats, free: NDArray[np.intp], gradient: Floats, group: Groups) -> Floats:
     """Return the same by conjugate gradients among changes that keep the sums (Gould, Hribar and Nocedal, 2001)."""
     members = (group[:, None] == np.unique(group)).astype(np.float64)
-    inverse = 1.0 / np.maximum(Q.diagonal()[free], np.finfo(float).tiny)
+    diagonal = Q.diagonal()[free]
+    inverse = 1.0 / np.maximum(diagonal, _RIDGE * float(diagonal.mean()))
     sums = members.T @ inverse
 
     def conditioned(residual: Floats) -> Floats:
         return np.asarray(inverse * (residual - members @ ((members.T @ (inverse * residual)) / sums)))
 
-    # only differences within a group count, and rounding must not drown them
     residual = -(gradient - members @ ((members.T @ (inverse * gradient)) / sums))
     change = np.zeros(free.size)
     direction = conditioned(residual)
