@@ -127,8 +127,6 @@ class SignedPoints(ConvexPoints):
         self.data, self.signs, self.normalised, self.intercept = data, signs, normalised, intercept
         self._whole = data.gram() if data.at_once else None  # its diagonal saves a pass
         norms = np.sqrt(data.squares)
-        if not norms.any():
-            raise DataError(f"all rows of {data.matrix.name} are zero, or their squares: nothing can separate them.")
         if normalised:
             require_directions(norms, data.matrix)
         self.factor = signs / norms if normalised else signs
