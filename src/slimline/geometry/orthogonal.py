@@ -18,6 +18,8 @@ _RIDGE = 1e-12
 def orthogonal_direction(points: Points) -> Floats | None:
     """Return a vector of norm 1 that is orthogonal to all points, to rounding; None where none is found.
 
+    Where some combination of points almost vanishes, cosines of about 1e-6 may be left: who relies on it looks.
+
     Parameters
     ----------
     points : Points
