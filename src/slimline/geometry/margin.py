@@ -22,6 +22,8 @@ Index = NDArray[np.intp]
 
 #: A combination of this norm, as a part of the largest point's, has vanished.
 VANISHED = 1e-7
+#: Points this small, as a part of the mean that was subtracted from them, are as good as equal.
+_LEFT = 1e-4
 #: Points of the first working set, where not all are in it.
 FIRST = 2000
 
@@ -75,8 +77,9 @@ def margin(
     found = nearest(points, tol)
     separable = is_separable(found, points)
     separator, offset = (found.lowest.witness, 0.0) if separable else soft_separator(points, found, C)
-    norm = max(float(np.linalg.norm(separator)), np.finfo(float).tiny)
-    separator, offset = separator / norm, offset / norm
+    norm = float(np.linalg.norm(separator))
+    if norm > np.finfo(float).tiny:  # the soft-margin machine of points that are all alike has no direction
+        separator, offset = separator / norm, offset / norm
     violators = np.zeros(0, dtype=np.intp)
     if intercept or not separable:
         values = centred.matrix.dot(separator) * np.abs(points.factor)
@@ -131,8 +134,10 @@ class SignedPoints(ConvexPoints):
 
     @property
     def zero(self) -> float:
-        """Return the size of the largest point."""
-        return 1.0 if self.normalised else float(np.sqrt(self.data.squares.max()))
+        """Return the size of the largest point; where a far mean was subtracted, of what rounding left of it."""
+        if self.normalised:
+            return 1.0
+        return max(float(np.sqrt(self.data.squares.max())), _LEFT * float(self.data.sizes.max()))
 
     def start(self) -> Index:
         """Return all points, or some of each class."""

@@ -101,11 +101,14 @@ def times(Q: Floats, free: NDArray[np.intp], values: Floats) -> Floats:
 
 
 def _newton(Q: Floats, free: NDArray[np.intp], gradient: Floats, group: Groups) -> Floats:
-    """Return the change to the least point of the affine hull of a face."""
+    """Return the change to the least point of the affine hull of a face; none where Q is 0 on it."""
+    size = float(Q.diagonal()[free].mean())
+    if not size > np.finfo(float).tiny:
+        return np.zeros(free.size)
     if free.size > _MOST_FACTORED:
         return _by_conjugate_gradients(Q, free, gradient, group)
-    part = np.asarray(Q[np.ix_(free, free)])
-    part[np.diag_indices_from(part)] += _RIDGE * max(float(np.trace(part)) / free.size, np.finfo(float).tiny)
+    part, gradient = Q[np.ix_(free, free)] / size, gradient / size  # else inverses of tiny numbers overflow
+    part[np.diag_indices_from(part)] += _RIDGE
     members = (group[:, None] == np.unique(group)).astype(np.float64)
     solved = _solve(part, np.column_stack([-gradient, members]))
     towards, levels = solved[:, 0], solved[:, 1:]
@@ -132,7 +135,8 @@ def _balanced(change: Floats, members: Floats) -> Floats:
 def _by_conjugate_gradients(Q: Floats, free: NDArray[np.intp], gradient: Floats, group: Groups) -> Floats:
     """Return the same by conjugate gradients among changes that keep the sums (Gould, Hribar and Nocedal, 2001)."""
     members = (group[:, None] == np.unique(group)).astype(np.float64)
-    inverse = 1.0 / np.maximum(Q.diagonal()[free], np.finfo(float).tiny)
+    diagonal = Q.diagonal()[free]
+    inverse = 1.0 / np.maximum(diagonal, _RIDGE * float(diagonal.mean()))
     sums = members.T @ inverse
 
     def conditioned(residual: Floats) -> Floats:
