@@ -186,6 +186,7 @@ class _Weighing:
         self.looks = 0
         self.best = _Best(0.0, np.inf, self._relaxed_by)
         self.found: Nearest
+        self.proof: Nearest  # of the best upper end
 
     def run(self) -> None:
         n_classes = self._points.pairs.n_classes
@@ -210,6 +211,9 @@ class _Weighing:
         inside = self.found.weights > 0.0
         self._start = self.found.index[inside], self.found.weights[inside]
         self.looks += self.found.looks
+        upper = float(self.found.highest.witness.upper.sum())
+        if upper < self.best.upper:
+            self.best, self.proof = replace(self.best, upper=upper), self.found
         for vectors in (self.found.lowest.witness, self.found.highest.witness):
             self.best = _better(self.best, points, vectors)
             longest = float((vectors.upper / eta).max())
@@ -250,7 +254,7 @@ class _NarrowEnoughError(Exception):
 def _normalised(points: _PairPoints, tol: float) -> tuple[_Best, Nearest]:
     weighing = _Weighing(points, tol)
     weighing.run()
-    return weighing.best, replace(weighing.found, looks=weighing.looks)
+    return weighing.best, replace(weighing.proof, looks=weighing.looks)
 
 
 def _better(best: _Best, points: _PairPoints, vectors: _Vectors) -> _Best:
@@ -258,7 +262,6 @@ def _better(best: _Best, points: _PairPoints, vectors: _Vectors) -> _Best:
     leads = points.pairs.leads(vectors.values / norms)
     sure = float((leads - points.pairs.doubts(vectors.error / norms)).min())
     sure /= 1.0 + sum_error(len(vectors.weights)) if sure > 0.0 else 1.0
-    upper = min(best.upper, float(vectors.upper.sum()))
     if (vectors.norms == 0.0).any() or not sure > best.lower:
-        return _Best(best.lower, upper, best.separators)
-    return _Best(sure, upper, vectors.weights / norms)
+        return best
+    return _Best(sure, best.upper, vectors.weights / norms)
