@@ -52,7 +52,7 @@ def least_lead_of_angles(own, angles, codes):
 
 
 def search_angles(angles, codes, n_classes, steps=72):
-    """Return the best least lead of a grid over all unit vectors in the plane, refined about it, and the grid's step."""
+    """Return the best least lead of a grid over unit vectors in the plane, refined about it, and the grid's step."""
     steps = steps if n_classes < 4 else steps // 3
     grid = np.arange(steps) * 2.0 * np.pi / steps
     cosines = np.cos(angles[:, None] - grid)

@@ -191,7 +191,19 @@ def test_a_class_between_two_others_is_bracketed():
     angles = np.radians([-45.0, 0.0, 45.0])
     found = multiclass_margin(np.column_stack([np.cos(angles), np.sin(angles)]), [0, 1, 2])
     assert found.upper == pytest.approx(math.sqrt(2.0) - 1.0, rel=1e-6)
-    assert found.lower <= 1.0 - math.sqrt(0.5) + 1e-9  # the vectors are the points themselves
+    assert found.separable and found.value == pytest.approx(1.0 - math.sqrt(0.5), rel=1e-3)  # u_y = x_y
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_where_the_relaxation_is_not_attained_the_search_over_unit_vectors_finds_the_best(seed):
+    """The same classes on arcs, so narrow that the vectors of some have to be shorter than 1 in the relaxation."""
+    rng = np.random.default_rng(seed)
+    codes = np.arange(9) % 3
+    angles = (0.6 * codes + rng.uniform(0.0, 0.3, 9)) % (2.0 * np.pi)
+    X = np.column_stack([np.cos(angles), np.sin(angles)])
+    found = multiclass_margin(X, codes)
+    best, _ = search_angles(angles, codes, 3)
+    assert found.separable and found.upper > 1.01 * best and found.lower > 0.99 * best
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "float32", "int8", "columns", "memory map", "path", "view", "points"])
@@ -253,7 +265,7 @@ def test_bad_input_is_refused():
         multiclass_margin(np.eye(3), [1, 1, 1])
     with pytest.raises(InvalidParameterError, match="2 labels"):
         multiclass_margin(np.eye(3), [1, 2])
-    with pytest.raises(DataError, match="rows 1, 3 of .* no angle"):
+    with pytest.raises(DataError, match=r"rows 1, 3 of .* no angle"):
         multiclass_margin(np.diag([1.0, 0.0, 1.0, 0.0]), [0, 1, 2, 2])
     with pytest.raises(NonFiniteError, match="row 1, column 1"):
         multiclass_margin(np.diag([1.0, np.nan, 1.0]), [0, 1, 2])
