@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,8 @@ def error_allowed_margin(
     >>> round(found.value, 6), found.short.tolist()
     (0.6, [2])
     """
-    if not (isinstance(errors, (float, int, np.number)) and 0.0 <= float(errors) < 1.0):
+    share = isinstance(errors, Real) and not isinstance(errors, (bool, np.bool_))
+    if not share or not 0.0 <= float(errors) < 1.0:
         raise InvalidParameterError(f"errors must be a share of the points, in [0, 1); got {errors!r}.")
     offset = float(number("intercept", intercept, -np.inf))
     data = Points.of(X)
@@ -73,11 +75,17 @@ def error_allowed_margin(
     if normalised:
         require_directions(norms, data.matrix)
     scale = 1.0 / norms if normalised else np.ones(len(norms))
+    largest = float(np.abs(u).max())  # before the norm, whose squares may overflow or vanish
+    u = u / largest
     length = float(np.linalg.norm(u))
-    values = np.where(codes == 1, 1.0, -1.0) * (data.matrix.dot(u) * scale + offset) / length
-    lost = sum_error(data.matrix.summands + 1) * data.sizes * scale + 2.0 * data.norms_error * np.abs(values)
+    offset = offset / largest / length
+    if not np.isfinite(offset):
+        raise InvalidParameterError("intercept is too large beside separator: their quotient is no float64.")
+    values = np.where(codes == 1, 1.0, -1.0) * (data.matrix.dot(u) * scale / length + offset)
+    lost = sum_error(data.matrix.summands + 1) * data.sizes * scale
+    lost += 2.0 * data.norms_error * (np.abs(values) + abs(offset))  # the sum may be small beside its terms
     order = np.argsort(values, kind="stable")
-    place = int(np.floor(float(errors) * len(values) * (1.0 + 1e-12)))
+    place = min(int(np.floor(float(errors) * len(values) * (1.0 + 1e-12))), len(values) - 1)
     value = float(values[order[place]])
     return ErrorAllowedMargin(
         value=value,

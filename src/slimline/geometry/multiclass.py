@@ -17,6 +17,7 @@ from slimline.geometry.orthogonal import orthogonal_direction
 from slimline.geometry.points import MOST_POINTS, Points
 from slimline.geometry.records import MulticlassMargin, reached_by
 from slimline.geometry.rivals import Rivals
+from slimline.geometry.spheres import ascend
 from slimline.parameters import number
 from slimline.recovery.rounding import sum_error
 
@@ -29,6 +30,8 @@ _MOST_PAIRS, _FEW_PAIRS = 12_000, 3000
 _SIMPLE_WEIGHINGS, _MOST_WEIGHINGS = 3, 200
 #: The least weight of a class, as a part of all.
 _LEAST_WEIGHT = 1e-7
+#: Ends that are so far apart, as a part of the upper one, are worth a search over unit vectors.
+_FAR_APART = 1e-3
 #: How much narrower than the bracket the solution for given weights is to be.
 _INNER = 0.01
 
@@ -40,7 +43,8 @@ def multiclass_margin(X: Any, y: Any, *, normalised: bool = True, tol: float = 1
     is not convex on spheres. With ‖u_y‖ ≤ 1 it is, and an upper bound: its dual is the least Σ_y ‖z_y‖ over convex
     combinations z of the pairs of a point and a rival class. Where some direction is orthogonal to all points, as it is
     where there are fewer than features, a vector that is too short gets its length from there: the bound is attained.
-    Elsewhere the solution with each vector scaled to norm 1 is the lower end, and the two ends may differ.
+    Elsewhere the solution with each vector scaled to norm 1, improved by a local search, is the lower end, and the two
+    ends may differ.
 
     Not normalised, it is Crammer and Singer's hard margin 1/‖W‖: the largest least ⟨w_yᵢ - w_y', xᵢ⟩ for Σ ‖w_y‖² = 1.
     With two classes these are twice and √2 times `margin`.
@@ -186,6 +190,7 @@ class _Weighing:
         self.looks = 0
         self.best = _Best(0.0, np.inf, self._relaxed_by)
         self.found: Nearest
+        self.proof: Nearest  # of the best upper end
 
     def run(self) -> None:
         n_classes = self._points.pairs.n_classes
@@ -202,6 +207,7 @@ class _Weighing:
         except _NarrowEnoughError:
             pass
         self._complete()
+        self._ascend()
 
     def _at(self, eta: Floats) -> tuple[float, Floats]:
         points = self._points
@@ -210,6 +216,9 @@ class _Weighing:
         inside = self.found.weights > 0.0
         self._start = self.found.index[inside], self.found.weights[inside]
         self.looks += self.found.looks
+        upper = float(self.found.highest.witness.upper.sum())
+        if upper < self.best.upper:
+            self.best, self.proof = replace(self.best, upper=upper), self.found
         for vectors in (self.found.lowest.witness, self.found.highest.witness):
             self.best = _better(self.best, points, vectors)
             longest = float((vectors.upper / eta).max())
@@ -232,8 +241,22 @@ class _Weighing:
         if beyond is None:
             return
         short = np.sqrt(np.maximum(1.0 - np.sum(np.square(self._relaxed_by), axis=0), 0.0))
-        U = self._relaxed_by + beyond[:, None] * short
-        U /= np.linalg.norm(U, axis=0)
+        self._try(self._relaxed_by + beyond[:, None] * short)
+
+    def _ascend(self) -> None:
+        """Look for better unit vectors about the ones that were found, where the relaxation is far from attained."""
+        points, best = self._points, self.best
+        if self._relaxed - best.lower <= max(_FAR_APART, self._tol) * best.upper:
+            return
+        means = points.data.matrix.tdot(points.pairs.indicators * points.factor[:, None])
+        starts = [V for V in (best.separators, self._relaxed_by, means) if (np.linalg.norm(V, axis=0) > 0.0).all()]
+        for start in starts if points.data.at_once else starts[:1]:  # it takes some hundred passes
+            self._try(ascend(points.data, points.factor, points.pairs, start, best.upper))
+
+    def _try(self, U: Floats) -> None:
+        """Take vectors, scaled to norm 1, if they attain more than the best ones."""
+        points = self._points
+        U = U / np.linalg.norm(U, axis=0)
         values = points.data.matrix.dot(U) * points.factor[:, None]
         lost = sum_error(points.data.matrix.summands + 1) * (points.data.sizes * points.factor)[:, None]
         error = lost * np.ones(U.shape[1]) + points.norms_error * np.abs(values)
@@ -250,7 +273,7 @@ class _NarrowEnoughError(Exception):
 def _normalised(points: _PairPoints, tol: float) -> tuple[_Best, Nearest]:
     weighing = _Weighing(points, tol)
     weighing.run()
-    return weighing.best, replace(weighing.found, looks=weighing.looks)
+    return weighing.best, replace(weighing.proof, looks=weighing.looks)
 
 
 def _better(best: _Best, points: _PairPoints, vectors: _Vectors) -> _Best:
@@ -258,7 +281,6 @@ def _better(best: _Best, points: _PairPoints, vectors: _Vectors) -> _Best:
     leads = points.pairs.leads(vectors.values / norms)
     sure = float((leads - points.pairs.doubts(vectors.error / norms)).min())
     sure /= 1.0 + sum_error(len(vectors.weights)) if sure > 0.0 else 1.0
-    upper = min(best.upper, float(vectors.upper.sum()))
     if (vectors.norms == 0.0).any() or not sure > best.lower:
-        return _Best(best.lower, upper, best.separators)
-    return _Best(sure, upper, vectors.weights / norms)
+        return best
+    return _Best(sure, best.upper, vectors.weights / norms)

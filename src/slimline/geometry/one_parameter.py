@@ -59,8 +59,10 @@ def one_parameter_margin(
     >>> import numpy as np
     >>> from slimline import GaussianProjection
     >>> from slimline.geometry import one_parameter_margin
-    >>> one_parameter_margin(np.eye(4), [0, 1, 2, 2], GaussianProjection(3, random_state=0)).separable
-    True
+    >>> X = np.random.default_rng(0).standard_normal((6, 50))
+    >>> found = one_parameter_margin(X, [0, 1, 2, 0, 1, 2], GaussianProjection(20, random_state=0))
+    >>> found.separable, found.vector.shape
+    (True, (20,))
     """
     tol = number("tol", tol, 0.0, 0.5)
     if denominator not in ("difference", "printed"):

@@ -64,11 +64,11 @@ class Margin(Bracketed):
     """
 
     separable: bool | None
-    separator: Floats = field(repr=False)
+    separator: Floats = field(repr=False, compare=False)
     intercept: float
-    support: Index = field(repr=False)
-    multipliers: Floats = field(repr=False)
-    violators: Index = field(repr=False)
+    support: Index = field(repr=False, compare=False)
+    multipliers: Floats = field(repr=False, compare=False)
+    violators: Index = field(repr=False, compare=False)
     classes: tuple[object, object]
     normalised: bool
     with_intercept: bool
@@ -94,7 +94,7 @@ class ErrorAllowedMargin(Bracketed):
     """
 
     errors: float
-    short: Index = field(repr=False)
+    short: Index = field(repr=False, compare=False)
     boundary: int
 
 
@@ -121,10 +121,10 @@ class MulticlassMargin(Bracketed):
     """
 
     separable: bool | None
-    separators: Floats = field(repr=False)
-    support: Index = field(repr=False)
-    rivals: Index = field(repr=False)
-    multipliers: Floats = field(repr=False)
+    separators: Floats = field(repr=False, compare=False)
+    support: Index = field(repr=False, compare=False)
+    rivals: Index = field(repr=False, compare=False)
+    multipliers: Floats = field(repr=False, compare=False)
     classes: tuple[object, ...]
     normalised: bool
 
@@ -150,10 +150,10 @@ class OneParameterMargin(Bracketed):
     """
 
     separable: bool | None
-    vector: Floats = field(repr=False)
-    support: Index = field(repr=False)
-    rivals: Index = field(repr=False)
-    multipliers: Floats = field(repr=False)
+    vector: Floats = field(repr=False, compare=False)
+    support: Index = field(repr=False, compare=False)
+    rivals: Index = field(repr=False, compare=False)
+    multipliers: Floats = field(repr=False, compare=False)
     classes: tuple[object, ...]
 
 
@@ -171,9 +171,9 @@ class Ball(Bracketed):
         The centre is the sum of these points with these weights, 1 in sum.
     """
 
-    centre: Floats = field(repr=False)
-    support: Index = field(repr=False)
-    multipliers: Floats = field(repr=False)
+    centre: Floats = field(repr=False, compare=False)
+    support: Index = field(repr=False, compare=False)
+    multipliers: Floats = field(repr=False, compare=False)
 
     @property
     def radius(self) -> float:

@@ -30,6 +30,11 @@ class Rivals:
         """Return the number of pairs."""
         return len(self.codes) * (self.n_classes - 1)
 
+    @property
+    def indicators(self) -> Floats:
+        """Return 1 for the class of each point, 0 for the others, of shape (n_samples, n_classes)."""
+        return np.eye(self.n_classes)[self.codes]
+
     def points(self, index: Index) -> Index:
         """Return the row number of each pair."""
         return np.asarray(index // (self.n_classes - 1))
