@@ -107,6 +107,29 @@ def labels_in_data(matrix: Matrix, asked: bool) -> Labels | None:
     return labels if asked or len(np.unique(labels.values)) > 1 else None
 
 
+def known_labels(matrix: Matrix, path: Path | None, target: str | None) -> Labels | None:
+    """Return the labels of a file, or those that the data carry.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        The data.
+    path : Path, optional
+        File with the labels; None: the data have them.
+    target : str, optional
+        Column of them.
+
+    Returns
+    -------
+    labels : Labels or None
+        Two classes or more; None where there are no labels.
+    """
+    labels = labels_in_data(matrix, asked=target is not None) if path is None else labels_in_file(path, target, matrix)
+    if labels is not None:
+        require_classes(labels)
+    return labels
+
+
 def require_classes(labels: Labels) -> None:
     """Refuse labels that are not classes.
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slimline.errors import InvalidParameterError, NonFiniteError
+from slimline.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from slimline.cli.data_file import DataFileOptions
@@ -159,6 +156,7 @@ def plan(
     from rich.markup import escape
 
     from slimline.cli.data_file import DataFileOptions
+    from slimline.cli.options import require_number
     from slimline.cli.output import check_json_path, tables, write_json
     from slimline.cli.plan_view import plan_code, plan_view
     from slimline.report import check_figure_path, plan_figure, save_figure
@@ -167,10 +165,10 @@ def plan(
     if figure is not None:
         check_figure_path(figure)
     for option, value, most in (("--C", C, None), ("--tol", tol, None), ("--margin", margin, 2.0)):
-        _check(option, value, most)
+        require_number(option, value, most)
     for option, value in (("--eps", eps), ("--delta", delta)):
-        _check(option, value, 1.0, below=True)
-    _check("--density", density, 1.0)
+        require_number(option, value, 1.0, below=True)
+    require_number("--density", density, 1.0)
     if data is None:
         _require_sizes(samples, features)
         own = {"--labels": labels, "--target": target, "--id": id, "--format": format, "--dataset": dataset}
@@ -219,10 +217,12 @@ def _made(
 ) -> tuple[Plan, Labels | None]:
     """Return the plan, and the labels that it was made with."""
     from slimline.cli.data_file import explained_errors
+    from slimline.cli.labels import known_labels
+    from slimline.cli.options import in_options
     from slimline.cli.output import progress
     from slimline.planning import plan as make_plan
 
-    with progress() as bar, explained_errors(), _in_options(settings["standardize"]):
+    with progress() as bar, explained_errors(), in_options(_OPTIONS, settings["standardize"]):
         task = bar.add_task("", total=None)
         settings = settings | {"progress": lambda text: bar.update(task, description=text)}
         if source is None:
@@ -231,7 +231,7 @@ def _made(
         matrix = source.open()
         if path is not None:
             bar.update(task, description=f"reading {path.name}")
-        labels = _labels(matrix, path, target)
+        labels = known_labels(matrix, path, target)
         if labels is not None and not labels.complete:
             matrix = matrix.rows(labels.rows)
         _require_rows(matrix, settings["n_samples"])
@@ -240,27 +240,10 @@ def _made(
         return make_plan(matrix, None if labels is None else labels.values, **settings), labels
 
 
-def _labels(matrix: Matrix, path: Path | None, target: str | None) -> Labels | None:
-    from slimline.cli.labels import labels_in_data, labels_in_file, require_classes
-
-    labels = labels_in_data(matrix, asked=target is not None) if path is None else labels_in_file(path, target, matrix)
-    if labels is not None:
-        require_classes(labels)
-    return labels
-
-
 def _words(data: Path | None, labels: Labels | None) -> str:
     if labels is not None:
         return labels.source
     return "" if data is None else "no labels known: add --labels FILE --target COLUMN"
-
-
-def _check(option: str, value: float | None, most: float | None, below: bool = False) -> None:
-    """Refuse a number that is not above 0, or is above what is allowed."""
-    if value is None or (0 < value < float("inf") and (most is None or value < most or (value == most and not below))):
-        return
-    range_ = "above 0" if most is None else f"in (0, {most:g}{')' if below else ']'}"
-    raise InvalidParameterError(f"{option} {value:g}: it must be a number {range_}.")
 
 
 def _require_sizes(samples: int | None, features: int | None) -> None:
@@ -280,19 +263,3 @@ def _refuse(options: dict[str, Any], reason: str) -> None:
     for option, value in options.items():
         if value is not None:
             raise InvalidParameterError(f"{option} cannot be given here: {reason}.")
-
-
-@contextmanager
-def _in_options(standardize: bool) -> Iterator[None]:
-    """Have messages speak of options, not of parameters."""
-    try:
-        yield
-    except NonFiniteError as error:
-        if standardize or "missing" not in str(error):
-            raise
-        raise NonFiniteError(f"{str(error).rstrip('.')}. Here: --standardize fills it with the mean.") from None
-    except InvalidParameterError as error:
-        said = re.sub(r'\bmethod="(\w+)"', r"--method \1", str(error))
-        for name, option in _OPTIONS.items():
-            said = re.sub(rf"\b{name}\b", option, said)
-        raise InvalidParameterError(said) from None

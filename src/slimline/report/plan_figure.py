@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from slimline.planning import Plan
+from slimline.report.colours import BLUE, GREEN, GREY, INK, ORANGE, PURPLE
 from slimline.report.curve_labels import curve_labels, spread_out
 
 if TYPE_CHECKING:
@@ -22,14 +23,13 @@ _PLOT = (0.078, 0.07, 0.49, 0.8)
 _FONT, _SMALL, _LINE = 11.0, 9.5, 1.25  # the last: height of a line beside that of its letters
 #: Letters of a label's line.
 _LETTERS = 78
-_INK, _GREY, _CHOSEN = "#1a1a1a", "0.4", "#9B2D7F"
-#: After the colours of Okabe and Ito, which colour-blind readers can tell apart, a little darker, so that words can be
-#: written in them; and dashes, for those who see no colours.
+_INK, _GREY, _CHOSEN = INK, GREY, PURPLE
+#: Colours, and dashes for those who see none.
 _STYLES: dict[str, dict[str, Any]] = {
-    "theorem": {"color": "#0072B2", "linestyle": "-", "linewidth": 1.3, "zorder": 3},
-    "printed": {"color": "#C84E00", "linestyle": (0, (6, 3)), "linewidth": 1.9, "zorder": 4},
-    "order": {"color": "#00805E", "linestyle": (0, (1, 1.6)), "linewidth": 1.8, "zorder": 2},
-    "limit": {"color": "#00805E", "linestyle": (0, (1, 1.6)), "linewidth": 1.8, "zorder": 2},
+    "theorem": {"color": BLUE, "linestyle": "-", "linewidth": 1.3, "zorder": 3},
+    "printed": {"color": ORANGE, "linestyle": (0, (6, 3)), "linewidth": 1.9, "zorder": 4},
+    "order": {"color": GREEN, "linestyle": (0, (1, 1.6)), "linewidth": 1.8, "zorder": 2},
+    "limit": {"color": GREEN, "linestyle": (0, (1, 1.6)), "linewidth": 1.8, "zorder": 2},
     "exact": {"color": _INK, "linestyle": "-", "linewidth": 3.2, "zorder": 5},
 }
 _KEY = (

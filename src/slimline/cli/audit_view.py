@@ -1,0 +1,271 @@
+"""An audit for the terminal: the verdict, what was measured, promises and laws beside it, and the code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import fill
+from typing import Any
+
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from slimline.auditing.records import Audit, Frequency, Kept, PairsKept, Promise
+from slimline.planning.advice import duration
+
+_COLOURS = {"kept": "green", "shrunk": "yellow", "lost": "red"}
+_CODE_WIDTH = 76
+#: Stands where there is no number.
+_NONE = "–"
+
+
+def audit_view(audit: Audit, labels: str, standardised: bool = False) -> RenderableType:
+    """Return an audit for the terminal.
+
+    Parameters
+    ----------
+    audit : Audit
+        What to show.
+    labels : str
+        Where the labels come from, in words.
+    standardised : bool
+        Whether the columns were standardised.
+
+    Returns
+    -------
+    view : renderable
+        For `rich`.
+    """
+    draws = f"{audit.repeats} draw{'' if audit.repeats == 1 else 's'}"
+    parts: list[RenderableType] = [
+        _verdict(audit),
+        _heading("What was measured"),
+        Padding(_known(audit, labels, standardised), (0, 2)),
+        _heading(f"Before, and after {draws}"),
+        Padding(_numbers(audit), (0, 2)),
+        _heading(f"All pairs of points, after {draws}"),
+        Padding(_pairs(audit), (0, 2)),
+        _heading(f"What theorems promise and laws foretell at r = {audit.n_components:,}, δ = {audit.delta:g}"),
+        Padding(_promises(audit), (0, 2)),
+    ]
+    if audit.brackets:
+        parts += [_heading("What the embedding error makes certain"), Padding(_brackets(audit), (0, 2))]
+    if audit.notes:
+        parts += [_heading("Notes"), Padding(_points(audit.notes), (0, 2))]
+    return Group(*parts)
+
+
+def audit_code(opened: str, settings: dict[str, Any], standardised: bool, carries_labels: bool) -> str:
+    """Return the Python that makes the same audit.
+
+    Parameters
+    ----------
+    opened : str
+        Expression that opens the data.
+    settings : dict
+        Parameters of `slimline.audit`; those that are None and have another default must not be there.
+    standardised : bool
+        Whether the columns are standardised.
+    carries_labels : bool
+        Whether the data carry the labels, or there are none.
+
+    Returns
+    -------
+    code : str
+        A few lines; the last one prints the audit.
+    """
+    view = '.standardised("mean", "std", "mean")' if standardised else ""
+    given = ["X" if carries_labels else "X, y"]
+    for name, value in settings.items():
+        if name != "n_components" or value is not None:
+            given.append(f'{name}="{value}"' if isinstance(value, str) else f"{name}={value!r}")
+    call = f"found = audit({', '.join(given)})"
+    if len(call) > _CODE_WIDTH:
+        inside = fill(", ".join(given) + ",", _CODE_WIDTH, initial_indent="    ", subsequent_indent="    ")
+        call = f"found = audit(\n{inside}\n)"
+    call += "" if carries_labels else "  # y: the label of each row"
+    return "\n".join(["from slimline import audit, open_matrix", "", f"X = {opened}{view}", call, "print(found)"])
+
+
+def amount(value: float) -> str:
+    """Return a number in three digits or so: whole from 1,000 on, 0 for 0."""
+    if 1_000 <= abs(value) < 1e6:
+        return f"{value:,.0f}"
+    shown = f"{value:.3g}"
+    return "0" if shown in ("0", "-0") else shown
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, 100 and 0 only where it is all or nothing."""
+    if 0.9995 < share < 1.0:
+        return ">99.9%"
+    if 0.0 < share < 0.0005:
+        return "<0.1%"
+    return f"{100.0 * share:.3g}%"
+
+
+def _heading(text: str) -> RenderableType:
+    return Padding(Rule(Text(text, style="bold magenta"), align="left", style="magenta"), (1, 0, 1, 0))
+
+
+def _verdict(audit: Audit) -> Panel:
+    colour = _COLOURS[audit.outcome]
+    word = Text.assemble((f" {audit.outcome.upper()} ", f"bold reverse {colour}"), ("  " + _projection(audit), "bold"))
+    body = Group(word, Text(""), _points(audit.verdict))
+    return Panel(body, title="Verdict", title_align="left", border_style=colour, padding=(1, 2))
+
+
+def _projection(audit: Audit) -> str:
+    return f"{audit.family} projection of {audit.n_features:,} features to {audit.n_components:,} dimensions"
+
+
+def _points(sentences: Sequence[str]) -> Table:
+    table = Table.grid(padding=(0, 1))
+    for sentence in sentences:
+        table.add_row("•", Text(sentence.replace(" %", "%")))  # no line ends between a number and its sign
+    return table
+
+
+def _known(audit: Audit, labels: str, standardised: bool) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    scaled = ", standardised" if standardised else ""
+    sizes = f"{audit.n_samples:,} samples × {audit.n_features:,} features{scaled}"
+    if audit.n_rows < audit.n_samples:
+        sizes += f"; {audit.n_rows:,} rows measured"
+    table.add_row("data", Text(f"{audit.data}: {sizes}, which span {audit.rank:,} dimensions"))
+    table.add_row("classes" if audit.n_classes else "labels", Text(_classes(audit, labels)))
+    table.add_row("kept means", _meaning(audit))
+    table.add_row("this audit", f"{audit.passes} passes over the data; {duration(audit.seconds)}")
+    return table
+
+
+def _meaning(audit: Audit) -> str:
+    if any(kept.positive is not None and kept.before > 0.0 for kept in audit.margins):
+        least = f"{1.0 - audit.eps:g} of what it was"
+        return f"the classes stay separable in every draw, the median normalised margin is at least {least}"
+    return f"95% of the squared distances stay within 1 ± {audit.eps:g} of what they were, in the median draw"
+
+
+def _classes(audit: Audit, labels: str) -> str:
+    return f"{audit.n_classes} ({labels})" if audit.n_classes else labels
+
+
+def _table(*columns: tuple[str, str]) -> Table:
+    """Return a table whose first column takes what room is left, and goes on in the next line."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    for k, (name, style) in enumerate(columns):
+        table.add_column(name, justify="right" if k else "left", style=style, no_wrap=k > 0)
+    return table
+
+
+def _numbers(audit: Audit) -> RenderableType:
+    within = f"in\n1 ± {audit.eps:g}"
+    table = _table(
+        ("", ""), ("\nbefore", "bold"), ("after:\nleast", ""), ("\nmedian", "bold"), ("\nmost", ""),
+        ("median\nratio", "cyan"), (within, ""), ("chance,\n95% sure", "dim"),
+    )  # fmt: skip
+    for kept in (*audit.margins, audit.ball, audit.embedding):
+        ratio = float(np.median(kept.ratios))
+        table.add_row(
+            kept.name,
+            amount(kept.before),
+            *(amount(value) for value in _least_median_most(kept.after)),
+            f"{ratio:.2f}" if np.isfinite(ratio) else _NONE,
+            *_held(kept.within),
+        )
+    said = f"\nThe last line is no ratio: it is within where the error is at most {audit.eps:g}. "
+    said += "Chance: Clopper and Pearson's interval."
+    return Group(table, Text(said, style="dim"))
+
+
+def _pairs(audit: Audit) -> RenderableType:
+    if not any(pairs.n_pairs for pairs in audit.pairs):
+        return Text("There is no pair of different points.")
+    band = f"±{audit.eps:g}"
+    table = _table(
+        ("", ""), (f"share in\n{band}", "bold"), ("exact\nlaw", "cyan"), ("largest:\nleast", ""), ("\nmedian", ""),
+        ("\nmost", ""), (f"all in\n{band}", ""), ("chance,\n95% sure", "dim"),
+    )  # fmt: skip
+    for pairs in audit.pairs:
+        if pairs.n_pairs:
+            table.add_row(pairs.name, *_of_pairs(pairs))
+    formulas = Table.grid(padding=(0, 2))
+    for pairs in audit.pairs:
+        formulas.add_row(pairs.name, Text(pairs.about), style="dim")
+    return Group(table, Text(f"\nChanges that are counted, of {_counted(audit.pairs)} pairs:", style="dim"), formulas)
+
+
+def _of_pairs(pairs: PairsKept) -> list[Any]:
+    share = float(np.mean(pairs.share_within))
+    law = _NONE if pairs.predicted is None else percent(pairs.predicted)
+    most = [amount(value) for value in _least_median_most(pairs.largest)]
+    return [percent(share), law, *most, *_held(pairs.all_within)]
+
+
+def _counted(pairs: Sequence[PairsKept]) -> str:
+    counts = {one.n_pairs for one in pairs}
+    return " to ".join(f"{count:,}" for count in sorted({min(counts), max(counts)}))
+
+
+def _promises(audit: Audit) -> RenderableType:
+    table = _table(
+        ("about", ""), ("\npromised", "bold"), ("with a\nchance", ""), ("by the\nlaw", "cyan"), ("it\nheld", ""),
+        ("chance,\n95% sure", "dim"),
+    )  # fmt: skip
+    silent: dict[str, list[str]] = {}
+    for name, promise in _all_promises(audit):
+        if promise.frequency is None:
+            silent.setdefault(f"{promise.bound} {promise.note}", []).append(name)
+            continue
+        chance = f"≥{percent(1.0 - promise.delta)}" if promise.kind == "theorem" else _NONE
+        foretold = _NONE if promise.predicted is None else f"≥{percent(max(0.0, 1.0 - promise.predicted))}"
+        table.add_row(f"{name}, {promise.bound}", _ends(promise), chance, foretold, *_held(promise.frequency))
+    law = any(promise.predicted is not None for _, promise in _all_promises(audit))
+    reading = "By the law: the exact law of each point, added up over the points, so that the chance is at least that."
+    said = [reading] if law else []
+    notes = {promise.note for _, promise in _all_promises(audit) if promise.frequency is not None and promise.note}
+    said += [f"Statements {note}." for note in sorted(notes)]
+    said += [f"{words}: {', '.join(names)}." for words, names in silent.items()]
+    return Group(table, Text(""), *(Text(words, style="dim") for words in said))
+
+
+def _all_promises(audit: Audit) -> list[tuple[str, Promise]]:
+    numbers: tuple[Kept | PairsKept, ...] = (*audit.margins, audit.ball, audit.embedding)
+    found = [(kept.name, promise) for kept in numbers for promise in kept.promises]
+    return found + [(f"change of {pairs.name}", promise) for pairs in audit.pairs for promise in pairs.promises]
+
+
+def _ends(promise: Promise) -> Text:
+    low, high = promise.low, promise.high
+    if low is not None and high is not None:
+        return Text(f"{amount(low)} to {amount(high)}")
+    if low is not None:  # of a margin: below 0 it says nothing
+        return Text(f"≥ {amount(low)}", style="" if low >= 0.0 else "dim")
+    return Text(f"≤ {amount(high)}") if high is not None else Text(_NONE, style="dim")
+
+
+def _brackets(audit: Audit) -> RenderableType:
+    table = _table(("about", ""), ("held", ""), ("lower end\nabove 0", ""), ("nearest to\nan end", ""))
+    for check in audit.brackets:
+        held = Text(f"{check.held} of {check.draws}", style="green" if check.held == check.draws else "bold red")
+        about = f"{check.about}, {check.bound}"
+        table.add_row(about, held, f"{check.ends_used} of {check.draws}", f"{check.nearest:.2f}")
+    said = "\nSquared, each lies within 1 ± the embedding error of that draw; 1 is at an end, above 1 beyond it."
+    return Group(table, Text(said, style="dim"))
+
+
+def _held(found: Frequency | None) -> tuple[str, str]:
+    if found is None:
+        return _NONE, _NONE
+    return f"{found.held} of {found.draws}", f"{100.0 * found.low:.0f}–{100.0 * found.high:.0f}%"
+
+
+def _least_median_most(values: Sequence[float]) -> tuple[float, float, float]:
+    return min(values), float(np.median(values)), max(values)

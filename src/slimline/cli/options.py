@@ -1,0 +1,58 @@
+"""Checks of options, and messages that speak of options, not of parameters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from slimline.errors import InvalidParameterError, NonFiniteError
+
+
+def require_number(option: str, value: float | None, most: float | None, below: bool = False) -> None:
+    """Refuse a number that is not above 0, or is above what is allowed; None is let through.
+
+    Parameters
+    ----------
+    option : str
+        What it was given as.
+    value : float or None
+        To be looked at.
+    most : float or None
+        Largest that is allowed.
+    below : bool
+        Whether `most` itself is not.
+    """
+    if value is None or (0 < value < float("inf") and (most is None or value < most or (value == most and not below))):
+        return
+    range_ = "above 0" if most is None else f"in (0, {most:g}{')' if below else ']'}"
+    raise InvalidParameterError(f"{option} {value:g}: it must be a number {range_}.")
+
+
+@contextmanager
+def in_options(names: Mapping[str, str], standardize: bool) -> Iterator[None]:
+    """Have messages speak of options, not of parameters.
+
+    Parameters
+    ----------
+    names : mapping of str to str
+        Options, by parameter.
+    standardize : bool
+        Whether missing values are filled; else a message about one says how.
+
+    Yields
+    ------
+    None
+        Work that takes the parameters.
+    """
+    try:
+        yield
+    except NonFiniteError as error:
+        if standardize or "missing" not in str(error):
+            raise
+        raise NonFiniteError(f"{str(error).rstrip('.')}. Here: --standardize fills it with the mean.") from None
+    except InvalidParameterError as error:
+        said = re.sub(r'\bmethod="(\w+)"', r"--method \1", str(error))
+        for name, option in names.items():
+            said = re.sub(rf"\b{name}\b", option, said)
+        raise InvalidParameterError(said) from None
