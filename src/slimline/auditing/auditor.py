@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.multiclass import type_of_target
 
 from slimline.auditing.draws import Before, Draw, draws_of, look_after, look_before
 from slimline.auditing.kept import (
@@ -100,8 +101,8 @@ def audit(
     passes, seed = whole_matrix.passes, seed_of(random_state)
     labels = _labels(whole_matrix, y)
     drawn = _first(projection, n_components, whole_matrix.shape, seed)
-    matrix, labels = _sample(whole_matrix, labels, rows, seed)
-    before = look_before(matrix, labels)
+    matrix, labels, chosen = _sample(whole_matrix, labels, rows, seed)
+    before = look_before(matrix, labels, chosen)
     draws: list[Draw] = []
     for draw in look_after(before, draws_of(drawn, repeats), eps):
         draws.append(draw)
@@ -135,7 +136,11 @@ def family_name(projection: Projection) -> str:
     """
     family = projection.family
     if family == "sparse_sign":
-        return "achlioptas" if np.isclose(getattr(projection, "density", 0.0), 1.0 / 3.0) else "very_sparse"
+        density = getattr(projection, "density", 0.0)
+        if np.isclose(density, 1.0 / 3.0):
+            return "achlioptas"
+        # its theorem stands on the fourth moment of the entries, 1/density: for denser ones it holds all the more
+        return "very_sparse" if density >= (1.0 - 1e-9) / np.sqrt(projection.n_features) else ""
     if family == "sparse_embedding":
         return "cw" if getattr(projection, "nnz_per_feature", 1) == 1 else "osnap"
     return family if family in ("gaussian", "sign", "srht") else ""
@@ -147,7 +152,8 @@ def _labels(matrix: Matrix, y: Any) -> Labels | None:
         return None
     if y is None:
         known = carried[carried == carried]
-        if len(np.unique(known)) < 2:  # such files are common, and mean nothing by it
+        # such files are common, and mean nothing by it
+        if len(np.unique(known)) < 2 or type_of_target(known).startswith("continuous"):
             return None
     names, codes = class_codes(carried, matrix)
     return Labels(codes, len(names))
@@ -162,7 +168,10 @@ def _first(projection: Any, n_components: int | None, shape: tuple[int, int], se
     return projection_of(projection, shape)
 
 
-def _sample(matrix: Matrix, labels: Labels | None, rows: int | None, seed: int) -> tuple[Matrix, Labels | None]:
+def _sample(
+    matrix: Matrix, labels: Labels | None, rows: int | None, seed: int
+) -> tuple[Matrix, Labels | None, NDArray[np.intp] | None]:
+    """Return the rows that are measured, with their classes and their numbers (None for all)."""
     n = matrix.shape[0]
     most = _MOST_ROWS if rows is None else whole("rows", rows, 1, _MOST_ROWS)
     if rows is None and n > _MOST_ROWS:
@@ -170,18 +179,23 @@ def _sample(matrix: Matrix, labels: Labels | None, rows: int | None, seed: int) 
             f"{matrix.name} has {n:,} rows, and all pairs of rows are measured: give rows={_MOST_ROWS:,} or fewer."
         )
     if n <= most:
-        return matrix, labels
+        return matrix, labels, None
+    if labels is not None and most < labels.n_classes:
+        raise InvalidParameterError(f"rows={most} are fewer than the {labels.n_classes:,} classes: give more.")
     chosen = _stratified(None if labels is None else labels.codes, n, most, np.random.default_rng(seed))
-    return matrix.rows(chosen), None if labels is None else Labels(labels.codes[chosen], labels.n_classes)
+    return matrix.rows(chosen), None if labels is None else Labels(labels.codes[chosen], labels.n_classes), chosen
 
 
 def _stratified(codes: NDArray[np.intp] | None, n: int, count: int, random: np.random.Generator) -> NDArray[np.intp]:
     if codes is None:
         return np.sort(random.choice(n, count, replace=False))
-    parts = []
-    for code in range(int(codes.max()) + 1):
-        own = np.flatnonzero(codes == code)
-        parts.append(random.choice(own, max(1, round(count * own.size / n)), replace=False))
+    shares = np.bincount(codes) * (count / n)
+    wanted = np.maximum(np.floor(shares), 1.0).astype(np.intp)
+    while wanted.sum() > count:  # small classes have one row, and large ones pay for it
+        wanted[np.argmax(np.where(wanted > 1, wanted - shares, -np.inf))] -= 1
+    while wanted.sum() < count:
+        wanted[np.argmax(shares - wanted)] += 1
+    parts = [random.choice(np.flatnonzero(codes == code), k, replace=False) for code, k in enumerate(wanted)]
     return np.sort(np.concatenate(parts))
 
 
@@ -224,7 +238,9 @@ def _notes(matrix: Matrix, before: Before, asked: Asked) -> tuple[str, ...]:
     said = []
     n = before.matrix.shape[0]
     if n < matrix.shape[0]:
-        said.append(f"{n:,} of {matrix.shape[0]:,} rows were measured, drawn at random: all rows have smaller margins.")
+        said.append(
+            f"{n:,} of {matrix.shape[0]:,} rows were measured, drawn at random: margins of all rows are no larger."
+        )
     if asked.family != "gaussian":
         said.append("The exact laws are those of a Gaussian projection; other families come close to them.")
     if asked.r >= asked.features:

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from slimline.auditing.measures import Labels, cosines_with, margins_of, room, separators_of
 from slimline.data import Matrix
+from slimline.errors import DataError
 from slimline.geometry import Points, enclosing_ball, one_parameter_margin
 from slimline.geometry.distortion import Distortion, distortions_between, rounding_of_grams
 from slimline.geometry.embedding import EmbeddingError, error_on
-from slimline.geometry.records import Ball, Margin, MulticlassMargin, OneParameterMargin
+from slimline.geometry.inputs import named_rows
+from slimline.geometry.records import Ball, Bracketed
 from slimline.geometry.row_space import RowSpace
 from slimline.projections import Projection
 
@@ -23,6 +25,10 @@ Floats = NDArray[np.float64]
 
 #: The three kinds of pairs, as `Distortions` names them.
 PAIRS = ("distances", "angles", "inner_products")
+#: A sketch is zero, if its norm is so many roundings of that of the point, or less: `distortions` has it so.
+_LOST = 16.0
+#: Numbers in the sketches of all classes up to which the one-parameter margin is measured: 1 GB.
+_MOST_NUMBERS = 1 << 27
 
 
 @dataclass(frozen=True)
@@ -54,12 +60,12 @@ class Before:
     space: RowSpace
     ball: Ball
     labels: Labels | None
-    margins: dict[str, Margin | MulticlassMargin]
+    margins: dict[str, Bracketed]
     separators: Floats
     cosines: Floats
 
 
-def look_before(matrix: Matrix, labels: Labels | None) -> Before:
+def look_before(matrix: Matrix, labels: Labels | None, row_numbers: NDArray[np.intp] | None = None) -> Before:
     """Return what the data are like before the projection.
 
     Parameters
@@ -68,6 +74,8 @@ def look_before(matrix: Matrix, labels: Labels | None) -> Before:
         Data.
     labels : Labels or None
         Their classes.
+    row_numbers : array of shape (n_samples,), optional
+        What the rows are called in messages.
 
     Returns
     -------
@@ -78,6 +86,12 @@ def look_before(matrix: Matrix, labels: Labels | None) -> Before:
     space, ball = RowSpace.of(points), enclosing_ball(points)
     if labels is None:
         return Before(matrix, points, space, ball, None, {}, np.zeros((matrix.shape[1], 0)), np.zeros((0, 0)))
+    zero = np.flatnonzero(points.squares == 0.0)
+    if zero.size:
+        raise DataError(
+            f"{named_rows(zero if row_numbers is None else row_numbers[zero])} of the data, counted from 0: nothing "
+            "but zeros, which have no angle and no margin in cosines. Leave them out, for instance with X.rows(others)."
+        )
     margins = margins_of(points, labels)
     U = separators_of(margins)
     cosines = cosines_with(matrix.dot(U), np.sqrt(points.squares), np.linalg.norm(U, axis=0))
@@ -112,17 +126,17 @@ class Draw:
         Of R on their span.
     pairs : dict of str to PairsOfDraw
         Distances, angles, inner products.
-    one_parameter : OneParameterMargin or None
-        For several classes.
+    one_parameter : Bracketed or None
+        For several classes, where their sketches are not too many numbers.
     """
 
     projection: Projection
-    margins: dict[str, Margin | MulticlassMargin]
+    margins: dict[str, Bracketed]
     room: Floats
     ball: Ball
     embedding: EmbeddingError
     pairs: dict[str, PairsOfDraw]
-    one_parameter: OneParameterMargin | None
+    one_parameter: Bracketed | None
 
 
 def draws_of(projection: Projection, repeats: int) -> list[Projection]:
@@ -140,7 +154,9 @@ def draws_of(projection: Projection, repeats: int) -> list[Projection]:
     projections : list of Projection
         Independent of each other.
     """
-    seeds = np.random.SeedSequence(projection.seed).generate_state(max(repeats - 1, 1), np.uint64)[: repeats - 1]
+    # a key of its own: `one_parameter_margin` draws the projections of the classes from the bare seed
+    sequence = np.random.SeedSequence(projection.seed, spawn_key=(1,))
+    seeds = sequence.generate_state(max(repeats - 1, 1), np.uint64)[: repeats - 1]
     return [projection, *(dataclasses.replace(projection, seed=int(seed)) for seed in seeds)]
 
 
@@ -162,23 +178,35 @@ def look_after(before: Before, projections: list[Projection], eps: float) -> Ite
         One a projection; each takes one pass over the data, and one a class more for several classes.
     """
     K = before.points.gram()
+    rounding = rounding_of_grams(before.matrix.shape[1])
     for number, projection in enumerate(projections):
         Z = np.asarray(before.matrix.sketch(projection, double=True))
         points = Points(Z)
-        changed = distortions_between(K, points.gram(), rounding=rounding_of_grams(before.matrix.shape[1]))
+        changed = distortions_between(K, points.gram(), rounding=rounding)
         pairs = {name: _pairs(getattr(changed, name), eps, keep=number == 0) for name in PAIRS}
         labels, margins = before.labels, {}
         kept = np.zeros(0)
         one_parameter = None
         if labels is not None:
-            margins = margins_of(points, labels)
+            norms = np.sqrt(points.squares)
+            norms[norms <= _LOST * rounding * np.sqrt(before.points.squares)] = 0.0
+            margins = margins_of(points, labels, directions=bool(norms.all()))
             projected = np.asarray(projection.apply(np.ascontiguousarray(before.separators.T)))
             lengths = np.linalg.norm(projected, axis=1)
-            kept = room(cosines_with(Z @ projected.T, np.sqrt(points.squares), lengths), labels)
+            kept = room(cosines_with(Z @ projected.T, norms, lengths), labels)
             if labels.n_classes > 2:
-                one_parameter = one_parameter_margin(before.matrix, labels.codes, projection)
+                one_parameter = _one_parameter(before.matrix, labels, projection)
         error = error_on(before.space, Z[before.space.rows], projection)
         yield Draw(projection, margins, kept, enclosing_ball(points), error, pairs, one_parameter)
+
+
+def _one_parameter(matrix: Matrix, labels: Labels, projection: Projection) -> Bracketed | None:
+    if matrix.shape[0] * labels.n_classes * projection.n_components > _MOST_NUMBERS:
+        return None
+    try:
+        return one_parameter_margin(matrix, labels.codes, projection)
+    except DataError:  # a row whose sketch is the same for two classes: no vector tells them apart
+        return Bracketed(0.0, 0.0, 0.0, "a row is the same for two classes after the projection")
 
 
 def _pairs(record: Any, eps: float, keep: bool) -> PairsOfDraw:

@@ -20,7 +20,7 @@ from slimline.bounds import (
     multiclass_margin_failure,
     one_parameter_cosines,
 )
-from slimline.errors import NoDimensionError
+from slimline.errors import InvalidParameterError, NoDimensionError
 from slimline.geometry.records import Bracketed
 from slimline.laws import cosine
 
@@ -29,7 +29,8 @@ Floats = NDArray[np.float64]
 #: Name of the margin that the vectors chosen before the projection have after it.
 SAME_SEPARATOR = "normalised margin, same separator"
 ONE_PARAMETER = "one-parameter margin"
-#: A ratio may be beyond an end of a proved bracket by rounding.
+#: What float64 may do to a ratio and, beside the size of the points, to a margin: the sketch is rounded, and what is
+#: within 1e-10 of the span of the other points is not seen by the embedding error.
 _ROUNDING = 1e-9
 
 
@@ -65,13 +66,16 @@ def margins_kept(before: Before, draws: Sequence[Draw], asked: Asked) -> tuple[K
 def ball_kept(before: Before, draws: Sequence[Draw], asked: Asked) -> Kept:
     """Return what became of the smallest ball."""
     values = [draw.ball.value for draw in draws]
-    radius = before.ball.value
+    ball: Bracketed = before.ball
     promises: list[Promise] = []
-    if radius > 0.0:
-        promises.append(theorem("paul2013.2.distances", asked, values, unit=_root_of(radius), points=asked.points))
-        promises += _embedded("paul2013.2", asked, values, radius)
+    if ball.lower > 0.0:
+        unit = _root_of(ball.value)
+        promises.append(theorem("paul2013.2.distances", asked, values, unit=unit, points=asked.points))
+        promises += _embedded("paul2013.2", asked, values, ball.value)
+    else:  # all points are the same, but for rounding
+        ball = Bracketed(0.0, 0.0, ball.upper, ball.reached)
     about = "radius of the smallest ball around all points"
-    return _kept("enclosing ball", about, before.ball, [draw.ball for draw in draws], asked.eps, tuple(promises))
+    return _kept("enclosing ball", about, ball, [draw.ball for draw in draws], asked.eps, tuple(promises))
 
 
 def embedding_kept(draws: Sequence[Draw], asked: Asked) -> Kept:
@@ -102,11 +106,13 @@ def embedding_kept(draws: Sequence[Draw], asked: Asked) -> Kept:
 def bracket_checks(before: Before, draws: Sequence[Draw]) -> tuple[BracketCheck, ...]:
     """Hold paul2013's statements, which are certain once the embedding error is known, against every draw."""
     checks = []
-    for bound, name in (("paul2013.1", PLAIN), ("paul2013.1", WITH_INTERCEPT), ("paul2013.1", CRAMMER_SINGER)):
-        if name in before.margins and before.margins[name].value > 0.0:
-            checks.append(_check(bound, name, before.margins[name], [draw.margins[name] for draw in draws], draws))
+    size = float(np.sqrt(before.points.squares.max()))
+    for name in (PLAIN, WITH_INTERCEPT, CRAMMER_SINGER):
+        if name in before.margins and before.margins[name].lower > 0.0:
+            after = [draw.margins[name] for draw in draws]
+            checks.append(_check("paul2013.1", name, before.margins[name], after, draws, size))
     if before.ball.lower > 0.0:
-        checks.append(_check("paul2013.2", "enclosing ball", before.ball, [draw.ball for draw in draws], draws))
+        checks.append(_check("paul2013.2", "enclosing ball", before.ball, [draw.ball for draw in draws], draws, size))
     return tuple(checks)
 
 
@@ -119,13 +125,13 @@ def needed_dimension(before: Before, asked: Asked) -> int | None:
         if labels.n_classes == 2:
             return int(margin_dimension(room(before.cosines, labels), asked.delta))
         return int(multiclass_margin_dimension(before.cosines, labels.codes, asked.delta))
-    except NoDimensionError:  # a point lies on the boundary, but for rounding
+    except (NoDimensionError, InvalidParameterError):  # a point lies on the boundary, but for rounding
         return None
 
 
 def wrong_side(before: Before, draws: Sequence[Draw], asked: Asked) -> WrongSide | None:
     """Return the points that a plane chosen before the projection loses; two classes only."""
-    if before.labels is None or before.labels.n_classes > 2:
+    if before.labels is None or before.labels.n_classes > 2 or not before.separators.any():
         return None
     here = room(before.cosines, before.labels)
     expected = float(np.sum(cosine.cdf(0.0, asked.r, here)))
@@ -179,7 +185,7 @@ def _margin_promises(
 
 def _embedded(name: str, asked: Asked, values: Sequence[float], before: float) -> list[Promise]:
     """Return what follows from the family's embedding, if one is known for it."""
-    if not asked.family:
+    if not asked.family or not asked.rank:
         return []
     sizes: dict[str, Any] = {"family": asked.family, "rank": asked.rank, "features": asked.features}
     return [theorem(name, asked, values, unit=_root_of(before), gaussian=False, **sizes)]
@@ -208,7 +214,10 @@ def _same_separator(before: Before, draws: Sequence[Draw], asked: Asked) -> list
         return []
     values = [float(draw.room.min()) for draw in draws]
     law = _law(before, asked.r)
-    levels = [(0.0, "a margin above 0"), ((1.0 - asked.eps) * here, f"at least {1.0 - asked.eps:.0%} of the margin")]
+    levels = [
+        (0.0, "a margin above 0"),
+        ((1.0 - asked.eps) * here, f"at least {100.0 * (1.0 - asked.eps):.4g} % of the margin"),
+    ]
     said = "the separator chosen before, projected with the points, keeps "
     promises = [law_promise("laws.cosine", said + text, asked, values, low, law) for low, text in levels]
     if labels.n_classes == 2:
@@ -264,15 +273,21 @@ def _about_error(promise: Promise, errors: Sequence[Any]) -> Promise:
 
 
 def _check(
-    bound: str, about: str, before: Bracketed, after: Sequence[Bracketed], draws: Sequence[Draw]
+    bound: str, about: str, before: Bracketed, after: Sequence[Bracketed], draws: Sequence[Draw], size: float
 ) -> BracketCheck:
     held, used, nearest = 0, 0, 0.0
     for one, draw in zip(after, draws, strict=True):
         eps = draw.embedding.upper
-        low, high = one.lower**2 / before.upper**2, one.upper**2 / before.lower**2  # where the ratio is for sure
-        fine = low <= (1.0 + eps) * (1.0 + _ROUNDING) and high >= (1.0 - eps) * (1.0 - _ROUNDING)
-        held += fine
+        low, high = _sure_ratio(before, one, _ROUNDING * size)
+        held += low**2 <= (1.0 + eps) * (1.0 + _ROUNDING) and high**2 >= (1.0 - eps) * (1.0 - _ROUNDING)
         used += eps < 1.0
-        middle = one.value**2 / before.value**2 - 1.0
-        nearest = max(nearest, abs(middle) / eps if eps > 0.0 else 0.0)
+        beyond = max(low**2 - 1.0, 1.0 - high**2, 0.0)  # so far the square is from 1 for sure
+        nearest = max(nearest, beyond / (eps + _ROUNDING))
     return BracketCheck(bound, about, held, len(draws), used, nearest)
+
+
+def _sure_ratio(before: Bracketed, after: Bracketed, rounding: float) -> tuple[float, float]:
+    """Return what after / before is at least and at most, if both may be off by rounding beside their brackets."""
+    low = max(after.lower - rounding, 0.0) / (before.upper + rounding)
+    high = (after.upper + rounding) / (before.lower - rounding) if before.lower > rounding else np.inf
+    return low, float(high)

@@ -55,7 +55,7 @@ class Labels:
         return Rivals(self.codes, self.n_classes)
 
 
-def margins_of(points: Points, labels: Labels) -> dict[str, Margin | MulticlassMargin]:
+def margins_of(points: Points, labels: Labels, *, directions: bool = True) -> dict[str, Bracketed]:
     """Return the margins of the points, by name.
 
     Parameters
@@ -64,25 +64,29 @@ def margins_of(points: Points, labels: Labels) -> dict[str, Margin | MulticlassM
         They keep their Gram matrix.
     labels : Labels
         Their classes.
+    directions : bool
+        Whether every point has a direction: a sketch that is zero has none, and no margin in cosines is left then.
 
     Returns
     -------
     margins : dict
         Three for two classes, two for several.
     """
+    codes = labels.codes
+    none = Bracketed(0.0, 0.0, 0.0, "a point is zero and has no direction")
     if labels.n_classes == 2:
         return {
-            PLAIN: margin(points, labels.codes),
-            NORMALISED: margin(points, labels.codes, normalised=True),
-            WITH_INTERCEPT: margin(points, labels.codes, intercept=True),
+            PLAIN: margin(points, codes),
+            NORMALISED: margin(points, codes, normalised=True) if directions else none,
+            WITH_INTERCEPT: margin(points, codes, intercept=True),
         }
     return {
-        CRAMMER_SINGER: multiclass_margin(points, labels.codes, normalised=False),
-        DEFINITION_7: multiclass_margin(points, labels.codes, tol=_TOL_DEFINITION_7),
+        CRAMMER_SINGER: multiclass_margin(points, codes, normalised=False),
+        DEFINITION_7: multiclass_margin(points, codes, tol=_TOL_DEFINITION_7) if directions else none,
     }
 
 
-def separators_of(margins: dict[str, Margin | MulticlassMargin]) -> Floats:
+def separators_of(margins: dict[str, Bracketed]) -> Floats:
     """Return the vectors of the normalised margin, one column a class, or a single one for two classes.
 
     Parameters
@@ -96,7 +100,7 @@ def separators_of(margins: dict[str, Margin | MulticlassMargin]) -> Floats:
         Columns of norm 1, or 0 where nothing separates several classes.
     """
     if NORMALISED in margins:
-        found: Bracketed = margins[NORMALISED]
+        found = margins[NORMALISED]
         assert isinstance(found, Margin)
         return found.separator[:, None]
     found = margins[DEFINITION_7]

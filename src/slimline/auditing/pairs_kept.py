@@ -76,9 +76,7 @@ def _distances(record: Distortion, asked: Asked) -> float:
 
 def _angles(record: Distortion, asked: Asked) -> float:
     c = np.clip(_some(record.before), -1.0, 1.0)
-    # beyond ±1 there is nothing
-    up, down = np.minimum(c + asked.eps, 1.0), np.maximum(c - asked.eps, -1.0)
-    return float(np.mean(cosine.cdf(up, asked.r, c) - cosine.cdf(down, asked.r, c)))
+    return float(np.mean(cosine.cdf(c + asked.eps, asked.r, c) - cosine.cdf(c - asked.eps, asked.r, c)))
 
 
 def _products(record: Distortion, asked: Asked) -> float:

@@ -136,7 +136,7 @@ def largest_theorem(
 def law_promise(
     name: str, statement: str, asked: Asked, values: Sequence[float], low: float, chance: Callable[[float], float]
 ) -> Promise:
-    """Return what an exact law foretells: the chance that a number falls below a value.
+    """Return what an exact law foretells: the chance that a number falls below a value, or is no more than 0.
 
     Parameters
     ----------
@@ -156,9 +156,10 @@ def law_promise(
     promise : Promise
         Of the kind "law".
     """
-    return Promise(
-        name, "law", statement, None, asked.delta, low, None, chance(low), _held(values, low, None), asked.note
-    )
+    # a margin of 0 is none; to be just there has no chance under the law, but other families come to it
+    least = low if low != 0.0 else float(np.nextafter(0.0, 1.0))
+    held = _held(values, least, None)
+    return Promise(name, "law", statement, None, asked.delta, low, None, chance(low), held, asked.note)
 
 
 def _eps(bound: Bound, asked: Asked, share: float, sizes: dict[str, Any]) -> float | None:

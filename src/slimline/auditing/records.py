@@ -84,7 +84,8 @@ class Kept:
     positive : Frequency or None
         How often a margin stayed above 0; None for what is no margin.
     within : Frequency or None
-        How often the number stayed within 1 ± eps of what it was; None where it was 0.
+        How often the number stayed within 1 ± eps of what it was; None where it was 0. For the embedding error: how
+        often it was at most eps, so that all squared lengths in the span stayed within 1 ± eps.
     promises : tuple of Promise
         Theorems and laws about it.
     """
@@ -122,7 +123,8 @@ class PairsKept:
     share_within : tuple of float
         Share of pairs with a distortion of at most eps, for each draw.
     predicted : float or None
-        That share by the exact law.
+        That share by the exact law of a Gaussian R; for angles and inner products the mean over some thousands of the
+        pairs at random.
     all_within : Frequency
         How often it was all of them.
     promises : tuple of Promise
@@ -164,7 +166,8 @@ class BracketCheck:
     ends_used : int
         Draws with an embedding error below 1, where the lower end says something.
     nearest : float
-        How near the ratio came to an end, as a part of the embedding error: 1 is at the end, above 1 beyond it.
+        How far from 1 the squared ratio is for sure, as a part of the embedding error: 1 is at an end of the bracket,
+        above 1 beyond it.
     """
 
     bound: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from slimline.auditing.kept import SAME_SEPARATOR
-from slimline.auditing.measures import CRAMMER_SINGER, DEFINITION_7, NORMALISED, PLAIN
+from slimline.auditing.measures import CRAMMER_SINGER, DEFINITION_7, NORMALISED, PLAIN, WITH_INTERCEPT
 from slimline.auditing.promises import Asked
 from slimline.auditing.records import BracketCheck, Frequency, Kept, PairsKept, WrongSide
 
@@ -13,9 +13,10 @@ from slimline.auditing.records import BracketCheck, Frequency, Kept, PairsKept, 
 def outcome_of(margins: tuple[Kept, ...], pairs: tuple[PairsKept, ...], eps: float) -> str:
     """Return "kept", "shrunk" or "lost".
 
-    Margins decide where the classes are separable: lost where a draw is not, kept where the median normalised margin is
-    within 1 - eps of what it was. Elsewhere distances do: kept where at least 95 % of them are within eps in the median
-    draw, else shrunk.
+    Margins decide where the classes are separable: lost where in some draw they are not, kept where the median margin
+    is at least 1 - eps of what it was: the normalised margin, or, where no plane through the origin separates, the one
+    with an intercept, and where no vectors of one length do, Crammer and Singer's. Elsewhere distances decide: kept
+    where at least 95 % of them are within eps in the median draw, else shrunk.
 
     Parameters
     ----------
@@ -31,9 +32,9 @@ def outcome_of(margins: tuple[Kept, ...], pairs: tuple[PairsKept, ...], eps: flo
     outcome : str
         One word.
     """
-    judged = _judged(margins)
-    if judged is not None and judged.positive is not None:
-        if judged.positive.held < judged.positive.draws:
+    judged, separable = _judged(margins), _separable(margins)
+    if judged is not None and separable is not None:
+        if separable.held < separable.draws:
             return "lost"
         return "kept" if float(np.median(judged.ratios)) >= 1.0 - eps else "shrunk"
     return "kept" if float(np.median(pairs[0].share_within)) >= 0.95 else "shrunk"
@@ -68,11 +69,11 @@ def verdict_of(
     said = [*_of_margins(margins, asked), *_of_statements(margins, asked)]
     if needed is not None:
         said.append(
-            f"By the exact law {needed:,} dimensions keep that separator's margin above 0 with a chance of "
+            f"By {_law(asked)} {needed:,} dimensions keep that separator's margin above 0 with a chance of "
             f"{_percent(1.0 - asked.delta)} or more."
         )
     if wrong is not None:
-        said.append(_of_wrong_side(wrong))
+        said.append(_of_wrong_side(wrong, _judged(margins), asked))
     said.append(_of_pairs(pairs[0], asked))
     if ball.before > 0.0:
         said.append(f"The smallest ball around the points has {_range(ball.ratios)} of its radius.")
@@ -81,34 +82,54 @@ def verdict_of(
 
 
 def _judged(margins: tuple[Kept, ...]) -> Kept | None:
-    """Return the margin that decides: the normalised one, if the classes are separable."""
-    for kept in margins:
-        if kept.name in (NORMALISED, DEFINITION_7) and kept.before > 0.0:
-            return kept
+    """Return the margin that decides: the first that there was before."""
+    by_name = {kept.name: kept for kept in margins}
+    for name in (NORMALISED, WITH_INTERCEPT, DEFINITION_7, CRAMMER_SINGER):
+        if name in by_name and by_name[name].before > 0.0:
+            return by_name[name]
     return None
+
+
+def _separable(margins: tuple[Kept, ...]) -> Frequency | None:
+    """Return how often the classes stayed separable.
+
+    With several classes Definition 7 does not tell: vectors of one length may fail where others do not.
+    """
+    judged = _judged(margins)
+    if judged is None or judged.name != DEFINITION_7:
+        return None if judged is None else judged.positive
+    return next(kept.positive for kept in margins if kept.name == CRAMMER_SINGER)
+
+
+def _law(asked: Asked) -> str:
+    return "the exact law" if asked.family == "gaussian" else "the exact law of a Gaussian projection"
 
 
 def _of_margins(margins: tuple[Kept, ...], asked: Asked) -> list[str]:
     if not margins:
         return ["There are no labels, so no margin was measured."]
-    judged = _judged(margins)
-    if judged is None or judged.positive is None:
+    judged, separable = _judged(margins), _separable(margins)
+    if judged is None or separable is None:
+        if any(value > 0.0 for kept in margins for value in kept.after):
+            return ["No plane was found to separate the classes by more than rounding, before or after."]
         return [
             "No plane separates the classes, so there is no margin to keep; a projection cannot make them separable, "
             "and did not."
         ]
     said = []
-    if judged.positive.held == judged.positive.draws:
-        said.append(f"The classes stayed separable in {_times(judged.positive)}.")
-    else:
-        said.append(f"The classes stayed separable in only {_times(judged.positive)}.")
+    if judged.name == WITH_INTERCEPT:
+        said.append("No plane through the origin separates the classes; one with an intercept does.")
+    if judged.name == CRAMMER_SINGER:
+        said.append("No vectors of one length were found that tell the classes apart; vectors of any length do.")
+    only = "" if separable.held == separable.draws else "only "
+    said.append(f"The classes stayed separable in {only}{_times(separable)}.")
     said.append(
         f"The {judged.name} of {judged.before:.3g} became {_values(judged.after)}: {_range(judged.ratios)} of it; "
         f"within 1 ± {asked.eps:g} in {_times(judged.within)}."
     )
     for name in (PLAIN, CRAMMER_SINGER):
         for kept in margins:
-            if kept.name == name and kept.before > 0.0:
+            if kept.name == name != judged.name and kept.before > 0.0:
                 said.append(f"The {name} kept {_range(kept.ratios)}.")
     return said
 
@@ -124,23 +145,26 @@ def _of_statements(margins: tuple[Kept, ...], asked: Asked) -> list[str]:
                 more = f" ({promise.note})" if promise.low is None and promise.note else ""
                 said.append(f"{promise.bound} promises no positive margin with {asked.r:,} dimensions{more}.")
             else:
+                to = "" if asked.family == "gaussian" else " to a Gaussian projection"
                 said.append(
-                    f"{promise.bound} promises a margin of {promise.low:.3g}, which {_came_true(promise.frequency)}."
+                    f"{promise.bound} promises{to} a margin of {promise.low:.3g}, which "
+                    f"{_came_true(promise.frequency)}."
                 )
         elif promise.low == 0.0 and promise.predicted is not None:
             law = f"loses its margin with a chance of at most {_percent(promise.predicted)}"
             if promise.predicted >= 1.0:
                 law = "may well lose its margin: the chances of the points are above 1 in sum"
             said.append(
-                f"By the exact law the separator chosen before {law}; it was kept in {_times(promise.frequency)}."
+                f"By {_law(asked)} the separator chosen before {law}; it was kept in {_times(promise.frequency)}."
             )
     return said
 
 
-def _of_wrong_side(wrong: WrongSide) -> str:
+def _of_wrong_side(wrong: WrongSide, judged: Kept | None, asked: Asked) -> str:
+    same = "The same separator" if judged is not None and judged.name == NORMALISED else "A soft-margin plane"
     return (
-        f"The same separator has {wrong.before:,} points on its wrong side before and "
-        f"{np.mean(wrong.after):.3g} after on average, where the exact law expects {wrong.predicted:.3g}."
+        f"{same}, chosen before, has {wrong.before:,} points on its wrong side before and "
+        f"{np.mean(wrong.after):.3g} after on average, where {_law(asked)} expects {wrong.predicted:.3g}."
     )
 
 
@@ -148,9 +172,9 @@ def _of_pairs(distances: PairsKept, asked: Asked) -> str:
     if not distances.n_pairs:
         return "There is no pair of different points."
     shares = np.asarray(distances.share_within)
-    law = "" if distances.predicted is None else f", where the exact law foretells {_percent(distances.predicted)}"
+    law = "" if distances.predicted is None else f", where {_law(asked)} foretells {_percent(distances.predicted)}"
     return (
-        f"{_percent(float(shares.mean()))} of all squared distances changed by at most {asked.eps:.0%}{law}; the "
+        f"{_percent(float(shares.mean()))} of all squared distances changed by at most {_percent(asked.eps)}{law}; the "
         f"largest change of a draw was {_values(distances.largest)}."
     )
 
