@@ -19,8 +19,9 @@ from slimline.solvers.simplex_face import settle_simplex_face, times
 Floats = NDArray[np.float64]
 Groups = NDArray[np.uint8]
 
-#: Rounds of descent and Newton, at most; each asks for gradients so many times closer.
-_MOST_ROUNDS, _FINER = 40, 0.1
+#: Rounds of descent and Newton, at most; each asks for gradients so many times closer than they are. Steps are cheap
+#: beside a face: the next one should have all coordinates that belong to it.
+_MOST_ROUNDS, _FINER = 40, 1e-4
 #: Steps of a round, a coordinate.
 _STEPS = 20
 #: Rounds without a smaller gap.
@@ -111,7 +112,7 @@ def solve_simplex(
             best = here
         if idle > _MOST_IDLE:
             break
-        tolerance *= _FINER
+        tolerance = _FINER * min(tolerance, _violation(here, group))
     return SimplexSolution(best.weights, best.gradient, best.objective + offset, best.gap, steps, rounds)
 
 

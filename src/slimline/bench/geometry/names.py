@@ -1,0 +1,20 @@
+"""Names of the contenders, as the table shows them and the targets refer to them."""
+
+MARGIN = "geometry.margin"
+BALL = "geometry.enclosing_ball"
+EMBEDDING = "geometry.embedding_error"
+DISTORTIONS = "geometry.distortions"
+
+GRAM = "Gram matrix alone"
+
+SVC = "SVC linear"
+SVC_GRAM = "SVC on XXᵀ"
+ONE_CLASS = "OneClassSVM linear"
+ONE_CLASS_GRAM = "OneClassSVM on XXᵀ"
+LINEAR_SVC = "LinearSVC hinge"
+CLARABEL = "Clarabel on XXᵀ"
+CORE_SET = "Bădoiu-Clarkson, NumPy"
+FRANK_WOLFE = "Frank-Wolfe on XXᵀ"
+SVD = "NumPy SVD"
+QR = "SciPy QR"
+PAIRWISE = "scikit-learn pairwise"
