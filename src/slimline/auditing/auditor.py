@@ -36,6 +36,8 @@ from slimline.projections import Projection
 _COMPONENTS = 256
 #: Most rows that can be measured: all their pairs are.
 _MOST_ROWS = 10_000
+#: Most numbers in a sketch: 8 GB.
+_MOST_NUMBERS = 1 << 30
 
 Listener = Callable[[int, int], None]
 
@@ -101,8 +103,9 @@ def audit(
     passes, seed = whole_matrix.passes, seed_of(random_state)
     labels = _labels(whole_matrix, y)
     drawn = _first(projection, n_components, whole_matrix.shape, seed)
-    matrix, labels, chosen = _sample(whole_matrix, labels, rows, seed)
-    before = look_before(matrix, labels, chosen)
+    matrix, labels = _sample(whole_matrix, labels, rows, seed)
+    _require_room(matrix.shape[0], drawn.n_components)
+    before = look_before(matrix, labels)
     draws: list[Draw] = []
     for draw in look_after(before, draws_of(drawn, repeats), eps):
         draws.append(draw)
@@ -168,22 +171,29 @@ def _first(projection: Any, n_components: int | None, shape: tuple[int, int], se
     return projection_of(projection, shape)
 
 
-def _sample(
-    matrix: Matrix, labels: Labels | None, rows: int | None, seed: int
-) -> tuple[Matrix, Labels | None, NDArray[np.intp] | None]:
-    """Return the rows that are measured, with their classes and their numbers (None for all)."""
+def _sample(matrix: Matrix, labels: Labels | None, rows: int | None, seed: int) -> tuple[Matrix, Labels | None]:
+    """Return the rows that are measured, with their classes."""
     n = matrix.shape[0]
     most = _MOST_ROWS if rows is None else whole("rows", rows, 1, _MOST_ROWS)
     if rows is None and n > _MOST_ROWS:
         raise InvalidParameterError(
-            f"{matrix.name} has {n:,} rows, and all pairs of rows are measured: give rows={_MOST_ROWS:,} or fewer."
+            f"{matrix.name} has {n:,} rows, and all pairs of rows are measured: give rows={_MOST_ROWS} or fewer."
         )
     if n <= most:
-        return matrix, labels, None
+        return matrix, labels
     if labels is not None and most < labels.n_classes:
         raise InvalidParameterError(f"rows={most} are fewer than the {labels.n_classes:,} classes: give more.")
     chosen = _stratified(None if labels is None else labels.codes, n, most, np.random.default_rng(seed))
-    return matrix.rows(chosen), None if labels is None else Labels(labels.codes[chosen], labels.n_classes), chosen
+    return matrix.rows(chosen), None if labels is None else Labels(labels.codes[chosen], labels.n_classes)
+
+
+def _require_room(rows: int, components: int) -> None:
+    """Refuse a sketch that is larger than memory is likely to be, before any work."""
+    if rows * components > _MOST_NUMBERS:
+        raise InvalidParameterError(
+            f"n_components={components}: the sketch of {rows:,} rows would have more than {_MOST_NUMBERS:,} numbers; "
+            f"give n_components={_MOST_NUMBERS // rows} or fewer, or fewer rows."
+        )
 
 
 def _stratified(codes: NDArray[np.intp] | None, n: int, count: int, random: np.random.Generator) -> NDArray[np.intp]:

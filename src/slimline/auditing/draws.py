@@ -27,6 +27,8 @@ Floats = NDArray[np.float64]
 PAIRS = ("distances", "angles", "inner_products")
 #: A sketch is zero, if its norm is so many roundings of that of the point, or less: `distortions` has it so.
 _LOST = 16.0
+#: Seed of the pairs that are kept for pictures and asked about by the laws: the same audit, the same numbers.
+_SHOWN_PAIRS = 0
 #: Numbers in the sketches of all classes up to which the one-parameter margin is measured: 1 GB.
 _MOST_NUMBERS = 1 << 27
 
@@ -65,7 +67,7 @@ class Before:
     cosines: Floats
 
 
-def look_before(matrix: Matrix, labels: Labels | None, row_numbers: NDArray[np.intp] | None = None) -> Before:
+def look_before(matrix: Matrix, labels: Labels | None) -> Before:
     """Return what the data are like before the projection.
 
     Parameters
@@ -74,8 +76,6 @@ def look_before(matrix: Matrix, labels: Labels | None, row_numbers: NDArray[np.i
         Data.
     labels : Labels or None
         Their classes.
-    row_numbers : array of shape (n_samples,), optional
-        What the rows are called in messages.
 
     Returns
     -------
@@ -88,9 +88,10 @@ def look_before(matrix: Matrix, labels: Labels | None, row_numbers: NDArray[np.i
         return Before(matrix, points, space, ball, None, {}, np.zeros((matrix.shape[1], 0)), np.zeros((0, 0)))
     zero = np.flatnonzero(points.squares == 0.0)
     if zero.size:
+        rows = np.array([matrix._original_row(int(row)) for row in zero])
         raise DataError(
-            f"{named_rows(zero if row_numbers is None else row_numbers[zero])} of the data, counted from 0: nothing "
-            "but zeros, which have no angle and no margin in cosines. Leave them out, for instance with X.rows(others)."
+            f"{named_rows(rows)} of {matrix.name}, counted from 0: nothing but zeros, which have no angle and no "
+            "margin in cosines. Leave them out: X.rows(others) in Python, an empty label in a file of labels."
         )
     margins = margins_of(points, labels)
     U = separators_of(margins)
@@ -182,7 +183,7 @@ def look_after(before: Before, projections: list[Projection], eps: float) -> Ite
     for number, projection in enumerate(projections):
         Z = np.asarray(before.matrix.sketch(projection, double=True))
         points = Points(Z)
-        changed = distortions_between(K, points.gram(), rounding=rounding)
+        changed = distortions_between(K, points.gram(), rounding=rounding, random_state=_SHOWN_PAIRS)
         pairs = {name: _pairs(getattr(changed, name), eps, keep=number == 0) for name in PAIRS}
         labels, margins = before.labels, {}
         kept = np.zeros(0)

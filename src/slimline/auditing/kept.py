@@ -65,17 +65,15 @@ def margins_kept(before: Before, draws: Sequence[Draw], asked: Asked) -> tuple[K
 
 def ball_kept(before: Before, draws: Sequence[Draw], asked: Asked) -> Kept:
     """Return what became of the smallest ball."""
-    values = [draw.ball.value for draw in draws]
-    ball: Bracketed = before.ball
+    ball, after = _sure(before.ball), [_sure(draw.ball) for draw in draws]
+    values = [one.value for one in after]
     promises: list[Promise] = []
-    if ball.lower > 0.0:
+    if ball.value > 0.0:
         unit = _root_of(ball.value)
         promises.append(theorem("paul2013.2.distances", asked, values, unit=unit, points=asked.points))
         promises += _embedded("paul2013.2", asked, values, ball.value)
-    else:  # all points are the same, but for rounding
-        ball = Bracketed(0.0, 0.0, ball.upper, ball.reached)
     about = "radius of the smallest ball around all points"
-    return _kept("enclosing ball", about, ball, [draw.ball for draw in draws], asked.eps, tuple(promises))
+    return _kept("enclosing ball", about, ball, after, asked.eps, tuple(promises))
 
 
 def embedding_kept(draws: Sequence[Draw], asked: Asked) -> Kept:
@@ -164,6 +162,11 @@ def _kept(
         within=near,
         promises=promises,
     )
+
+
+def _sure(ball: Bracketed) -> Bracketed:
+    """Return the ball, with radius 0 where all points are the same but for rounding."""
+    return ball if ball.lower > 0.0 else Bracketed(0.0, 0.0, ball.upper, ball.reached)
 
 
 def _margin_promises(

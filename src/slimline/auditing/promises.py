@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from slimline.auditing.chances import frequency
 from slimline.auditing.records import Promise
+from slimline.auditing.text import counted
 from slimline.bounds import Bound, get
 
 Floats = NDArray[np.float64]
@@ -168,7 +169,7 @@ def _eps(bound: Bound, asked: Asked, share: float, sizes: dict[str, Any]) -> flo
 
 
 def _nothing(bound: Bound, asked: Asked, share: float, sizes: dict[str, Any]) -> Promise:
-    note = f"promises nothing with {asked.r:,} dimensions"
+    note = f"promises nothing with {counted(asked.r, 'dimension')}"
     if asked.eps < bound.eps_below:
         needed = float(bound.required(asked.eps, asked.delta * share, **sizes))
         note += f"; ε = {asked.eps:g} takes {np.ceil(needed):,.0f}"

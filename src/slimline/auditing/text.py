@@ -22,10 +22,11 @@ def audit_text(audit: Audit) -> str:
     text : str
         Verdict first, then a table, then notes.
     """
-    rows = f"{audit.n_rows:,}" + (f" of {audit.n_samples:,}" if audit.n_rows < audit.n_samples else "")
+    of = f"{audit.n_rows:,} of " if audit.n_rows < audit.n_samples else ""
+    rows = of + counted(audit.n_samples, "row")
     head = (
-        f"{audit.data}: {rows} rows × {audit.n_features:,} features, {audit.family} projection to "
-        f"{audit.n_components:,} dimensions, {audit.repeats} draw{'' if audit.repeats == 1 else 's'}"
+        f"{audit.data}: {rows} × {counted(audit.n_features, 'feature')}, {audit.family} projection to "
+        f"{counted(audit.n_components, 'dimension')}, {counted(audit.repeats, 'draw')}"
     )
     lines = [head, "", f"Verdict: {_OUTCOMES[audit.outcome]}", *(f"- {sentence}" for sentence in audit.verdict), ""]
     within = f"in 1 ± {audit.eps:g}"
@@ -37,6 +38,11 @@ def audit_text(audit: Audit) -> str:
     if audit.notes:
         lines += ["", *(f"Note: {note}" for note in audit.notes)]
     return "\n".join(lines)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return "1 row" or "2,000 rows"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _line(kept: Kept) -> str:

@@ -8,6 +8,7 @@ from slimline.auditing.kept import SAME_SEPARATOR
 from slimline.auditing.measures import CRAMMER_SINGER, DEFINITION_7, NORMALISED, PLAIN, WITH_INTERCEPT
 from slimline.auditing.promises import Asked
 from slimline.auditing.records import BracketCheck, Frequency, Kept, PairsKept, WrongSide
+from slimline.auditing.text import counted
 
 
 def outcome_of(margins: tuple[Kept, ...], pairs: tuple[PairsKept, ...], eps: float) -> str:
@@ -32,7 +33,7 @@ def outcome_of(margins: tuple[Kept, ...], pairs: tuple[PairsKept, ...], eps: flo
     outcome : str
         One word.
     """
-    judged, separable = _judged(margins), _separable(margins)
+    judged, separable = judged_margin(margins), _separable(margins)
     if judged is not None and separable is not None:
         if separable.held < separable.draws:
             return "lost"
@@ -69,20 +70,32 @@ def verdict_of(
     said = [*_of_margins(margins, asked), *_of_statements(margins, asked)]
     if needed is not None:
         said.append(
-            f"By {_law(asked)} {needed:,} dimensions keep that separator's margin above 0 with a chance of "
-            f"{_percent(1.0 - asked.delta)} or more."
+            f"By {_law(asked)} it takes {counted(needed, 'dimension')} to keep the margin of the separator chosen "
+            f"before above 0 with a chance of {_percent(1.0 - asked.delta)} or more"
+            + (f", and there are only {counted(asked.features, 'feature')}." if needed > asked.features else ".")
         )
     if wrong is not None:
-        said.append(_of_wrong_side(wrong, _judged(margins), asked))
+        said.append(_of_wrong_side(wrong, judged_margin(margins), asked))
     said.append(_of_pairs(pairs[0], asked))
     if ball.before > 0.0:
-        said.append(f"The smallest ball around the points has {_range(ball.ratios)} of its radius.")
+        said.append(f"The radius of the smallest ball around the points became {_range(ball.ratios)} of what it was.")
     said.append(_of_embedding(embedding, brackets, asked))
     return tuple(said)
 
 
-def _judged(margins: tuple[Kept, ...]) -> Kept | None:
-    """Return the margin that decides: the first that there was before."""
+def judged_margin(margins: tuple[Kept, ...]) -> Kept | None:
+    """Return the margin that decides: the first that there was before.
+
+    Parameters
+    ----------
+    margins : tuple of Kept
+        As `Audit` has them.
+
+    Returns
+    -------
+    margin : Kept or None
+        None where no plane separates the classes, and without labels.
+    """
     by_name = {kept.name: kept for kept in margins}
     for name in (NORMALISED, WITH_INTERCEPT, DEFINITION_7, CRAMMER_SINGER):
         if name in by_name and by_name[name].before > 0.0:
@@ -95,7 +108,7 @@ def _separable(margins: tuple[Kept, ...]) -> Frequency | None:
 
     With several classes Definition 7 does not tell: vectors of one length may fail where others do not.
     """
-    judged = _judged(margins)
+    judged = judged_margin(margins)
     if judged is None or judged.name != DEFINITION_7:
         return None if judged is None else judged.positive
     return next(kept.positive for kept in margins if kept.name == CRAMMER_SINGER)
@@ -108,7 +121,7 @@ def _law(asked: Asked) -> str:
 def _of_margins(margins: tuple[Kept, ...], asked: Asked) -> list[str]:
     if not margins:
         return ["There are no labels, so no margin was measured."]
-    judged, separable = _judged(margins), _separable(margins)
+    judged, separable = judged_margin(margins), _separable(margins)
     if judged is None or separable is None:
         if any(value > 0.0 for kept in margins for value in kept.after):
             return ["No plane was found to separate the classes by more than rounding, before or after."]
@@ -121,8 +134,11 @@ def _of_margins(margins: tuple[Kept, ...], asked: Asked) -> list[str]:
         said.append("No plane through the origin separates the classes; one with an intercept does.")
     if judged.name == CRAMMER_SINGER:
         said.append("No vectors of one length were found that tell the classes apart; vectors of any length do.")
-    only = "" if separable.held == separable.draws else "only "
+    only = "" if separable.held in (0, separable.draws) else "only "
     said.append(f"The classes stayed separable in {only}{_times(separable)}.")
+    if not any(judged.after):
+        said.append(f"Nothing is left of the {judged.name}, which was {judged.before:.3g}.")
+        return said
     said.append(
         f"The {judged.name} of {judged.before:.3g} became {_values(judged.after)}: {_range(judged.ratios)} of it; "
         f"within 1 ± {asked.eps:g} in {_times(judged.within)}."
@@ -130,7 +146,7 @@ def _of_margins(margins: tuple[Kept, ...], asked: Asked) -> list[str]:
     for name in (PLAIN, CRAMMER_SINGER):
         for kept in margins:
             if kept.name == name != judged.name and kept.before > 0.0:
-                said.append(f"The {name} kept {_range(kept.ratios)}.")
+                said.append(f"The {name} became {_range(kept.ratios)} of what it was.")
     return said
 
 
@@ -142,8 +158,11 @@ def _of_statements(margins: tuple[Kept, ...], asked: Asked) -> list[str]:
     for promise in same.promises:
         if promise.kind == "theorem":
             if promise.low is None or promise.low <= 0.0:
-                more = f" ({promise.note})" if promise.low is None and promise.note else ""
-                said.append(f"{promise.bound} promises no positive margin with {asked.r:,} dimensions{more}.")
+                more = promise.note.partition("; ")[2] if promise.low is None else ""
+                said.append(
+                    f"{promise.bound} promises no positive margin with {counted(asked.r, 'dimension')}"
+                    + (f" ({more})." if more else ".")
+                )
             else:
                 to = "" if asked.family == "gaussian" else " to a Gaussian projection"
                 said.append(
@@ -163,7 +182,7 @@ def _of_statements(margins: tuple[Kept, ...], asked: Asked) -> list[str]:
 def _of_wrong_side(wrong: WrongSide, judged: Kept | None, asked: Asked) -> str:
     same = "The same separator" if judged is not None and judged.name == NORMALISED else "A soft-margin plane"
     return (
-        f"{same}, chosen before, has {wrong.before:,} points on its wrong side before and "
+        f"{same}, chosen before, has {counted(wrong.before, 'point')} on its wrong side before and "
         f"{np.mean(wrong.after):.3g} after on average, where {_law(asked)} expects {wrong.predicted:.3g}."
     )
 
@@ -173,14 +192,16 @@ def _of_pairs(distances: PairsKept, asked: Asked) -> str:
         return "There is no pair of different points."
     shares = np.asarray(distances.share_within)
     law = "" if distances.predicted is None else f", where {_law(asked)} foretells {_percent(distances.predicted)}"
+    share = _percent(float(shares.mean()))
     return (
-        f"{_percent(float(shares.mean()))} of all squared distances changed by at most {_percent(asked.eps)}{law}; the "
+        f"{share[0].upper()}{share[1:]} of all squared distances changed by at most {_percent(asked.eps)}{law}; the "
         f"largest change of a draw was {_values(distances.largest)}."
     )
 
 
 def _of_embedding(embedding: Kept, brackets: tuple[BracketCheck, ...], asked: Asked) -> str:
-    said = f"The embedding error on the span of the points ({asked.rank:,} dimensions) was {_values(embedding.after)}"
+    span = counted(asked.rank, "dimension")
+    said = f"The embedding error on the span of the points ({span}) was {_values(embedding.after)}"
     if not brackets:
         return said + "."
     broken = [check for check in brackets if check.held < check.draws]
@@ -196,8 +217,10 @@ def _times(found: Frequency | None) -> str:
     if found is None:
         return "no draw"
     share = f"a chance of {_percent(found.low)} to {_percent(found.high)}, at 95 % confidence"
-    every = f"all {found.draws}" if found.held == found.draws else f"{found.held} of {found.draws}"
-    return f"{every} draws ({share})"
+    if found.draws == 1:
+        return f"{'the one' if found.held else '0 of 1'} draw ({share})"
+    every = {0: f"none of {found.draws}", found.draws: f"all {found.draws}"}
+    return f"{every.get(found.held, f'{found.held} of {found.draws}')} draws ({share})"
 
 
 def _came_true(found: Frequency | None) -> str:
@@ -208,7 +231,7 @@ def _came_true(found: Frequency | None) -> str:
 
 def _percent(share: float) -> str:
     if 0.0 < share < 0.0001:
-        return f"{100.0 * share:.1g} %"
+        return f"{share:.1g}"
     if 0.9999 < share < 1.0:
         return "more than 99.99 %"
     return f"{100.0 * share:.3g} %"
@@ -222,6 +245,5 @@ def _values(values: tuple[float, ...]) -> str:
 def _range(ratios: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> str:
     low, high = float(ratios.min()), float(ratios.max())
     middle = float(np.median(ratios))
-    if f"{low:.0%}" == f"{high:.0%}":
-        return f"{low:.0%}"
-    return f"{low:.0%} to {high:.0%} (median {middle:.0%})"
+    least, most = f"{100.0 * low:.0f} %", f"{100.0 * high:.0f} %"
+    return least if least == most else f"{least} to {most} (median {100.0 * middle:.0f} %)"
