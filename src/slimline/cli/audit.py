@@ -26,7 +26,12 @@ slimline audit data.npy --labels labels.npy --rows all --repeats 50 --json audit
 #: Number of the JSON's layout. Raise it when a field changes its meaning or goes away.
 _LAYOUT = 1
 #: Names of the parameters of `slimline.audit` that messages speak of, and the options.
-_OPTIONS = {"n_components": "--components", "rows=": "--rows "}
+_OPTIONS = {
+    "n_components=": "--components ",
+    "n_components": "--components",
+    "rows=": "--rows ",
+    "random_state": "--seed",
+}
 #: `--rows` for every row, and the most that it can be: all pairs of them are measured.
 _ALL, _MOST_ROWS = "all", 10_000
 
@@ -150,6 +155,10 @@ def _made(
     source: DataFileOptions, path: Path | None, target: str | None, standardize: bool, settings: dict[str, Any]
 ) -> tuple[Audit, Labels | None]:
     """Return the audit, and the labels that it was made with."""
+    import warnings
+
+    from sklearn.exceptions import DataDimensionalityWarning
+
     from slimline.auditing import audit as make_audit
     from slimline.cli.data_file import explained_errors
     from slimline.cli.labels import known_labels
@@ -171,7 +180,9 @@ def _made(
         if standardize:
             matrix = matrix.standardised("mean", "std", "mean")
         bar.update(task, description="measuring the data before the projection")
-        return make_audit(matrix, None if labels is None else labels.values, progress=drawn, **settings), labels
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataDimensionalityWarning)  # a note of the audit says it
+            return make_audit(matrix, None if labels is None else labels.values, progress=drawn, **settings), labels
 
 
 def _words(labels: Labels | None) -> str:
