@@ -37,7 +37,7 @@ def audit_text(audit: Audit) -> str:
         lines.append(f"{name:36}{'':12}{_numbers(pairs.largest)}{held.held:>7} of {held.draws:<3}")
     if audit.notes:
         lines += ["", *(f"Note: {note}" for note in audit.notes)]
-    return "\n".join(lines)
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def counted(number: int, noun: str) -> str:
