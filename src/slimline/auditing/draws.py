@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from slimline.auditing.measures import Labels, cosines_with, margins_of, room, separators_of
 from slimline.data import Matrix
 from slimline.errors import DataError
-from slimline.geometry import Points, enclosing_ball, one_parameter_margin
+from slimline.geometry import Points, enclosing_ball, error_allowed_margin, one_parameter_margin
 from slimline.geometry.distortion import Distortion, distortions_between, rounding_of_grams
 from slimline.geometry.embedding import EmbeddingError, error_on
 from slimline.geometry.inputs import named_rows
+from slimline.geometry.multiclass import stacked_margin
 from slimline.geometry.records import Ball, Bracketed
 from slimline.geometry.row_space import RowSpace
 from slimline.projections import Projection
@@ -55,6 +56,12 @@ class Before:
         Vectors that are chosen before the projection.
     cosines : array of shape (n_samples, k)
         Of the points with them.
+    errors : float
+        Share of the points that may fall short of a margin.
+    error_allowed : Bracketed or None
+        What the others have about the separator of two classes; None where there is none.
+    stacked : Bracketed or None
+        The one-parameter margin of several classes, before any projection; None where it is not measured.
     """
 
     matrix: Matrix
@@ -65,9 +72,12 @@ class Before:
     margins: dict[str, Bracketed]
     separators: Floats
     cosines: Floats
+    errors: float
+    error_allowed: Bracketed | None = None
+    stacked: Bracketed | None = None
 
 
-def look_before(matrix: Matrix, labels: Labels | None) -> Before:
+def look_before(matrix: Matrix, labels: Labels | None, *, errors: float, n_components: int) -> Before:
     """Return what the data are like before the projection.
 
     Parameters
@@ -76,6 +86,10 @@ def look_before(matrix: Matrix, labels: Labels | None) -> Before:
         Data.
     labels : Labels or None
         Their classes.
+    errors : float
+        Share of the points that may fall short of a margin.
+    n_components : int
+        Of the projections that will be looked at.
 
     Returns
     -------
@@ -83,9 +97,12 @@ def look_before(matrix: Matrix, labels: Labels | None) -> Before:
         In one Gram matrix and a few passes.
     """
     points = Points(matrix)
-    space, ball = RowSpace.of(points), enclosing_ball(points)
+    points.gram()  # kept: norms, span, ball and margins come from it
     if labels is None:
-        return Before(matrix, points, space, ball, None, {}, np.zeros((matrix.shape[1], 0)), np.zeros((0, 0)))
+        empty = np.zeros((matrix.shape[1], 0))
+        return Before(
+            matrix, points, RowSpace.of(points), enclosing_ball(points), None, {}, empty, np.zeros((0, 0)), errors
+        )
     zero = np.flatnonzero(points.squares == 0.0)
     if zero.size:
         rows = np.array([matrix._original_row(int(row)) for row in zero])
@@ -96,7 +113,13 @@ def look_before(matrix: Matrix, labels: Labels | None) -> Before:
     margins = margins_of(points, labels)
     U = separators_of(margins)
     cosines = cosines_with(matrix.dot(U), np.sqrt(points.squares), np.linalg.norm(U, axis=0))
-    return Before(matrix, points, space, ball, labels, margins, U, cosines)
+    error_allowed = stacked = None
+    if labels.n_classes == 2 and U.any():
+        error_allowed = error_allowed_margin(points, labels.codes, U[:, 0], errors=errors)
+    if labels.n_classes > 2 and _few_enough(matrix, labels, n_components):
+        stacked = stacked_margin(points, labels.codes)
+    space, ball = RowSpace.of(points), enclosing_ball(points)
+    return Before(matrix, points, space, ball, labels, margins, U, cosines, errors, error_allowed, stacked)
 
 
 @dataclass(frozen=True)
@@ -127,6 +150,8 @@ class Draw:
         Of R on their span.
     pairs : dict of str to PairsOfDraw
         Distances, angles, inner products.
+    error_allowed : Bracketed or None
+        What all points but the allowed share have about the separator that was chosen before.
     one_parameter : Bracketed or None
         For several classes, where their sketches are not too many numbers.
     """
@@ -137,6 +162,7 @@ class Draw:
     ball: Ball
     embedding: EmbeddingError
     pairs: dict[str, PairsOfDraw]
+    error_allowed: Bracketed | None
     one_parameter: Bracketed | None
 
 
@@ -187,23 +213,37 @@ def look_after(before: Before, projections: list[Projection], eps: float) -> Ite
         pairs = {name: _pairs(getattr(changed, name), eps, keep=number == 0) for name in PAIRS}
         labels, margins = before.labels, {}
         kept = np.zeros(0)
-        one_parameter = None
+        error_allowed = one_parameter = None
         if labels is not None:
             norms = np.sqrt(points.squares)
             norms[norms <= _LOST * rounding * np.sqrt(before.points.squares)] = 0.0
-            margins = margins_of(points, labels, directions=bool(norms.all()))
+            margins = margins_of(points, labels, directions=bool(norms.all()), vectors=False)
             projected = np.asarray(projection.apply(np.ascontiguousarray(before.separators.T)))
             lengths = np.linalg.norm(projected, axis=1)
             kept = room(cosines_with(Z @ projected.T, norms, lengths), labels)
-            if labels.n_classes > 2:
+            if before.error_allowed is not None:
+                error_allowed = _error_allowed(points, labels, projected[0], kept, before.errors, bool(norms.all()))
+            if before.stacked is not None:
                 one_parameter = _one_parameter(before.matrix, labels, projection)
         error = error_on(before.space, Z[before.space.rows], projection)
-        yield Draw(projection, margins, kept, enclosing_ball(points), error, pairs, one_parameter)
+        ball = enclosing_ball(points)
+        yield Draw(projection, margins, kept, ball, error, pairs, error_allowed, one_parameter)
 
 
-def _one_parameter(matrix: Matrix, labels: Labels, projection: Projection) -> Bracketed | None:
-    if matrix.shape[0] * labels.n_classes * projection.n_components > _MOST_NUMBERS:
-        return None
+def _error_allowed(
+    points: Points, labels: Labels, separator: Floats, kept: Floats, errors: float, directions: bool
+) -> Bracketed:
+    if directions and separator.any():
+        return error_allowed_margin(points, labels.codes, separator, errors=errors)
+    value = float(np.sort(kept)[min(int(np.floor(errors * len(kept) * (1.0 + 1e-12))), len(kept) - 1)])
+    return Bracketed(value, value, value, "a point or the separator is zero and has no direction: a margin of 0")
+
+
+def _few_enough(matrix: Matrix, labels: Labels, n_components: int) -> bool:
+    return matrix.shape[0] * labels.n_classes * n_components <= _MOST_NUMBERS
+
+
+def _one_parameter(matrix: Matrix, labels: Labels, projection: Projection) -> Bracketed:
     try:
         return one_parameter_margin(matrix, labels.codes, projection)
     except DataError:  # a row whose sketch is the same for two classes: no vector tells them apart

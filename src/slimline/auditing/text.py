@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from slimline.auditing.records import Audit, Kept
+from slimline.auditing.words import counted
 
 _OUTCOMES = {"kept": "KEPT", "shrunk": "SHRUNK", "lost": "LOST"}
 
@@ -38,11 +39,6 @@ def audit_text(audit: Audit) -> str:
     if audit.notes:
         lines += ["", *(f"Note: {note}" for note in audit.notes)]
     return "\n".join(line.rstrip() for line in lines)
-
-
-def counted(number: int, noun: str) -> str:
-    """Return "1 row" or "2,000 rows"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _line(kept: Kept) -> str:

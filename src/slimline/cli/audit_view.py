@@ -16,8 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from slimline.auditing.records import Audit, Frequency, Kept, PairsKept, Promise
-from slimline.auditing.text import counted
 from slimline.auditing.verdict import judged_margin
+from slimline.auditing.words import counted
 from slimline.planning.advice import duration
 
 _COLOURS = {"kept": "green", "shrunk": "yellow", "lost": "red"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from slimline.auditing import Audit
-from slimline.auditing.text import counted
+from slimline.auditing.words import counted
 from slimline.report.audit_panels import draw_angles, draw_distances, draw_margins
 from slimline.report.audit_strips import draw_changes, draw_ratios
 from slimline.report.colours import GREEN, INK, ORANGE, PURPLE
