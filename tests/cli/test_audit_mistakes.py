@@ -69,7 +69,7 @@ def test_mistakes_come_before_any_work(monkeypatch, capsys, tmp_path):
         (["data.npy", "--rows", "-5"], "--rows -5: give a number of rows from 2 to 10,000, or all."),
         (["data.npy", "--rows", "10001"], "--rows 10001: give a number of rows from 2 to 10,000, or all."),
         (["data.npy", "--rows", "many"], "--rows many: give a number of rows from 2 to 10,000, or all."),
-        (["data.npy", "--seed", str(2**40)], "--seed: Seed must be between 0 and 2**32 - 1"),
+        (["data.npy", "--seed", str(2**64)], "--seed must be a whole number, at least 0 and at most"),
         (["data.npy", "--components", str(2**40)], "--components must be at most 2**30"),
         (["data.npy", "--components", "1000000000"], "--components 1000000000: the sketch of 30 rows would have more"),
         (["data.npy", "--json", "no/folder/audit.json"], "--json no/folder/audit.json: give a file"),
@@ -165,4 +165,4 @@ def test_more_rows_than_can_be_paired(monkeypatch, capsys):
 def test_more_components_than_features_is_a_note_and_no_warning(monkeypatch, capsys):
     assert run_here(monkeypatch, "audit", "data.npy", "--components", "100", "--repeats", "1") == 0
     said = capsys.readouterr()
-    assert not said.err and "100 components are no fewer than the 80 features." in said.out
+    assert not said.err and "The projection makes nothing smaller: 100 components of 80 features." in said.out

@@ -98,11 +98,9 @@ def look_before(matrix: Matrix, labels: Labels | None, *, errors: float, n_compo
     """
     points = Points(matrix)
     points.gram()  # kept: norms, span, ball and margins come from it
+    space, ball = RowSpace.of(points), enclosing_ball(points)
     if labels is None:
-        empty = np.zeros((matrix.shape[1], 0))
-        return Before(
-            matrix, points, RowSpace.of(points), enclosing_ball(points), None, {}, empty, np.zeros((0, 0)), errors
-        )
+        return Before(matrix, points, space, ball, None, {}, np.zeros((matrix.shape[1], 0)), np.zeros((0, 0)), errors)
     zero = np.flatnonzero(points.squares == 0.0)
     if zero.size:
         rows = np.array([matrix._original_row(int(row)) for row in zero])
@@ -118,7 +116,6 @@ def look_before(matrix: Matrix, labels: Labels | None, *, errors: float, n_compo
         error_allowed = error_allowed_margin(points, labels.codes, U[:, 0], errors=errors)
     if labels.n_classes > 2 and _few_enough(matrix, labels, n_components):
         stacked = stacked_margin(points, labels.codes)
-    space, ball = RowSpace.of(points), enclosing_ball(points)
     return Before(matrix, points, space, ball, labels, margins, U, cosines, errors, error_allowed, stacked)
 
 

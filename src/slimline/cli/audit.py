@@ -31,6 +31,7 @@ _OPTIONS = {
     "n_components": "--components",
     "rows=": "--rows ",
     "random_state": "--seed",
+    "errors": "--errors",
 }
 #: `--rows` for every row, and the most that it can be: all pairs of them are measured.
 _ALL, _MOST_ROWS = "all", 10_000
@@ -95,6 +96,10 @@ def audit(
     seed: Annotated[int, typer.Option(min=0, help="Of the draws, and of the rows.", rich_help_panel=_PROJECTION)] = 0,
     eps: Annotated[float, typer.Option(help="Distortion asked about, in (0, 1).", rich_help_panel=_THEORY)] = 0.2,
     delta: Annotated[float, typer.Option(help="Failure probability, in (0, 1).", rich_help_panel=_THEORY)] = 0.05,
+    errors: Annotated[
+        float,
+        typer.Option(help="Share of points that may fall short of a margin, in [0, 1).", rich_help_panel=_THEORY),
+    ] = 0.05,
     json: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the audit as JSON; - for stdout.", rich_help_panel=_OUT),
@@ -130,6 +135,7 @@ def audit(
         "repeats": repeats,
         "eps": eps,
         "delta": delta,
+        "errors": errors,
         "rows": _rows(rows),
         "random_state": seed,
     }
