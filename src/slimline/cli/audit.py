@@ -19,9 +19,11 @@ EXAMPLES = """[bold]Examples[/bold]
 
 slimline audit words.svm --components 1024
 
-slimline audit cohort.bed --labels cohort.labels.tsv --target population --standardize --projection osnap
+slimline audit cohort.bed --labels cohort.labels.tsv --target population --standardize --projection osnap --rows 300
 
-slimline audit data.npy --labels labels.npy --rows all --repeats 50 --json audit.json --figure audit.png"""
+slimline audit data.npy --labels labels.npy --rows all --repeats 50 --json audit.json --figure audit.png
+
+No data at hand? [bold]slimline simulate cohort[/bold] writes those of the second."""
 
 #: Number of the JSON's layout. Raise it when a field changes its meaning or goes away.
 _LAYOUT = 1
