@@ -122,13 +122,13 @@ def test_what_a_plane_through_the_origin_loses_and_an_intercept_keeps():
     assert said[1].endswith("; else it takes an intercept.")
     said = words(two(0.0, [0.0, 0.0], with_intercept=(2.0, [1.0, 2.0])))
     assert said[0] == "No plane through the origin separates the classes; one with an intercept does."
-    assert said[2].startswith("The margin with intercept of 2 became 1 to 2: 50% to 100% (median 75%) of it")
+    assert said[2].startswith("The margin with intercept of 2 became 1 to 2: 50 % to 100 % (median 75 %) of it")
 
 
 def test_the_margin_that_decides_and_the_plain_one():
     said = words(two(0.5, [0.25, 0.45], plain=(3.0, [1.5, 1.5])))
     assert said[1] == (
-        "The normalised margin of 0.5 became 0.25 to 0.45: 50% to 90% (median 70%) of it; within 1 ± 0.2 in 1 of 2 "
+        "The normalised margin of 0.5 became 0.25 to 0.45: 50 % to 90 % (median 70 %) of it; within 1 ± 0.2 in 1 of 2 "
         "draws (a chance of 1.26 % to 98.7 %, at 95 % confidence)."
     )
     assert said[2] == "The margin kept 50%."
@@ -150,8 +150,10 @@ def test_several_classes():
     )
     said = words(margins, SEVERAL)
     assert said[0].startswith("The classes stayed separable in all 2 draws")
-    assert said[1].startswith("The normalised multiclass margin of 0.3 became 0 to 0.2 or more: 0% to 67% (median 33%)")
-    assert said[2] == "The Crammer-Singer margin kept 80% to 90% (median 85%)."
+    assert said[1].startswith(
+        "The normalised multiclass margin of 0.3 became 0 to 0.2 or more: 0 % to 67 % (median 33 %)"
+    )
+    assert said[2] == "The Crammer-Singer margin kept 80 % to 90 % (median 85 %)."
     said = words((margins[0], kept("normalised multiclass margin", 0.0, [0.0, 0.0])), SEVERAL)
     assert said[0] == "No vectors of one length were found that tell the classes apart; vectors of any length do."
     nothing = (kept("Crammer-Singer margin", 0.0, [0.0]), kept("normalised multiclass margin", 0.0, [0.0]))
@@ -168,7 +170,7 @@ def test_nothing_separates_and_no_labels():
     most = (*two(0.0, [0.0, 0.0]), kept("error-allowed margin", 0.04, [0.03, 0.02]))
     assert words(most)[1] == (
         "About a soft-margin plane through the origin all but 5 % of the points have a margin of 0.04 in cosines, and "
-        "0.02 to 0.03 after the projection: 50% to 75% (median 62%) of it."
+        "0.02 to 0.03 after the projection: 50 % to 75 % (median 62 %) of it."
     )
     assert words(())[0] == "There are no labels, so no margin was measured."
 
@@ -189,10 +191,18 @@ def test_points_on_the_wrong_side():
 
 
 def test_dimensions_that_the_law_asks_for():
-    many = "By the exact law 1,234 dimensions keep that separator's margin above 0 with a chance of 95 % or more."
-    assert many in words(two(0.5, [0.4]), needed=1234)
-    one = "By the exact law 1 dimension keeps those vectors' margin above 0 with a chance of 95 % or more."
-    assert one in words((kept("Crammer-Singer margin", 1.0, [0.9]),), SEVERAL, needed=1)
+    many, one = two(0.5, [0.4]), (kept("Crammer-Singer margin", 1.0, [0.9]),)
+    features = ASKED.features
+    assert (
+        f"By the exact law it takes {features:,} dimensions to keep the margin of the separator chosen before above 0 "
+        "with a chance of 95 % or more."
+    ) in words(many, needed=features)
+    assert (
+        "By the exact law it takes 1 dimension to keep the margin of the vectors chosen before above 0 with a chance of "
+        "95 % or more."
+    ) in words(one, SEVERAL, needed=1)
+    beyond = f"95 % or more, and there are only {features:,} features."
+    assert any(said.endswith(beyond) for said in words(many, needed=features + 1))
 
 
 def test_distances():
@@ -233,7 +243,7 @@ def test_numbers_in_words():
     ]  # fmt: skip
     assert values([0.12345]) == values([0.12345, 0.123451]) == "0.123"
     assert values([2.0, 1.0]) == "1 to 2"
-    assert ratios(np.array([0.5, 0.9, 0.6])) == "50% to 90% (median 60%)"
+    assert ratios(np.array([0.5, 0.9, 0.6])) == "50 % to 90 % (median 60 %)"
     assert ratios(np.array([1.001, 0.999])) == "100%"
 
 
@@ -273,7 +283,7 @@ def test_the_vectors_of_several_classes():
     X, y = several(9, 3, 200, seed=3)
     found = audit(X, y, n_components=150, repeats=2)
     assert "the vectors chosen before lose their margin with a chance of at most" in sentence(found, "By the exact law")
-    assert "those vectors' margin" in sentence(found, "dimensions keep")
+    assert "the margin of the vectors chosen before" in sentence(found, "dimensions to keep")
     assert found.wrong_side is None and not any("wrong side" in said for said in found.verdict)
 
 

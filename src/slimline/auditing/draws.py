@@ -19,7 +19,7 @@ from slimline.geometry.embedding import EmbeddingError, error_on
 from slimline.geometry.inputs import named_rows
 from slimline.geometry.multiclass import stacked_margin
 from slimline.geometry.records import Ball, Bracketed
-from slimline.geometry.row_space import RowSpace
+from slimline.geometry.row_space import RowSpace, require_zero
 from slimline.projections import Projection
 
 Floats = NDArray[np.float64]
@@ -98,11 +98,12 @@ def look_before(matrix: Matrix, labels: Labels | None, *, errors: float, n_compo
     """
     points = Points(matrix)
     points.gram()  # kept: norms, span, ball and margins come from it
-    space, ball = RowSpace.of(points), enclosing_ball(points)
     if labels is None:
-        return Before(matrix, points, space, ball, None, {}, np.zeros((matrix.shape[1], 0)), np.zeros((0, 0)), errors)
+        space, ball, empty = RowSpace.of(points), enclosing_ball(points), np.zeros((matrix.shape[1], 0))
+        return Before(matrix, points, space, ball, None, {}, empty, np.zeros((0, 0)), errors)
     zero = np.flatnonzero(points.squares == 0.0)
     if zero.size:
+        require_zero(matrix.rows(zero))
         rows = np.array([matrix._original_row(int(row)) for row in zero])
         raise DataError(
             f"{named_rows(rows)} of {matrix.name}, counted from 0: nothing but zeros, which have no angle and no "
@@ -116,6 +117,7 @@ def look_before(matrix: Matrix, labels: Labels | None, *, errors: float, n_compo
         error_allowed = error_allowed_margin(points, labels.codes, U[:, 0], errors=errors)
     if labels.n_classes > 2 and _few_enough(matrix, labels, n_components):
         stacked = stacked_margin(points, labels.codes)
+    space, ball = RowSpace.of(points), enclosing_ball(points)
     return Before(matrix, points, space, ball, labels, margins, U, cosines, errors, error_allowed, stacked)
 
 

@@ -122,7 +122,7 @@ def _space_of(points: Points, index: NDArray[np.intp], random: np.random.Generat
     squares = np.diagonal(K).copy()
     used = np.flatnonzero(squares >= _LEAST_SQUARE)
     if used.size < index.size:
-        _require_zero(matrix.rows(index[(squares >= 0.0) & (squares < _LEAST_SQUARE)]))
+        require_zero(matrix.rows(index[(squares >= 0.0) & (squares < _LEAST_SQUARE)]))
         K = K[np.ix_(used, used)]
     scale = 1.0 / np.sqrt(squares[used])
     K *= scale[:, None]
@@ -185,8 +185,14 @@ def _distance(space: RowSpace, matrix: Matrix, random: np.random.Generator) -> f
     return float(np.linalg.norm(V, axis=0).max() / math.sqrt(n))
 
 
-def _require_zero(part: Matrix) -> None:
-    """Refuse rows that are not zero, though their squared norm is nearly nothing."""
+def require_zero(part: Matrix) -> None:
+    """Refuse rows that are not zero, though their squared norm is nearly nothing.
+
+    Parameters
+    ----------
+    part : Matrix
+        Rows whose squared norm is, to rounding.
+    """
     if part.shape[0] and np.any(part.dot(np.full(part.shape[1], 1e140) * (1.0 + np.arange(part.shape[1]) % 7))):
         raise DataError(
             f"{part.name} has rows of a norm below {np.sqrt(_LEAST_SQUARE):.0e}, whose squares float64 cannot hold: "
