@@ -97,7 +97,7 @@ def test_promises_are_shown_where_they_say_something_and_named_where_not(made, n
     numbers += [(f"change of {pairs.name}", one) for pairs in found.pairs for one in pairs.promises]
     marked = 0
     for about, promise in numbers:
-        here = [row for row in rows if re.match(rf"{re.escape(f'{about}, {promise.bound}')}( \*)? [≥≤>\d]", row)]
+        here = [row for row in rows if re.match(rf"{re.escape(f'{about}, {promise.bound}')}\*? [≥≤>\d]", row)]
         margin = promise.kind == "theorem" and promise.low is not None and promise.high is None
         empty = (margin and promise.low <= 0.0) or (about == "change of angles" and (promise.high or 0.0) >= 2.0)
         if promise.frequency is None or empty:
@@ -105,7 +105,7 @@ def test_promises_are_shown_where_they_say_something_and_named_where_not(made, n
             assert any(point.startswith(f"{promise.bound} promises no") and about in point for point in points)
         else:
             held = f"{promise.frequency.held} of {promise.frequency.draws}"
-            assert any(held in row and (" * " in row) == bool(promise.note) for row in here), (about, promise.bound)
+            assert any(held in row and ("* " in row) == bool(promise.note) for row in here), (about, promise.bound)
             marked += bool(promise.note)
     assert ("* for a Gaussian R; shown for comparison." in rows) == bool(marked)
     assert ("They speak of none of these numbers." in rows) == (not numbers)
