@@ -198,8 +198,8 @@ def test_dimensions_that_the_law_asks_for():
         "with a chance of 95 % or more."
     ) in words(many, needed=features)
     assert (
-        "By the exact law it takes 1 dimension to keep the margin of the vectors chosen before above 0 with a chance of "
-        "95 % or more."
+        "By the exact law it takes 1 dimension to keep the margin of the vectors chosen before above 0 with a chance "
+        "of 95 % or more."
     ) in words(one, SEVERAL, needed=1)
     beyond = f"95 % or more, and there are only {features:,} features."
     assert any(said.endswith(beyond) for said in words(many, needed=features + 1))

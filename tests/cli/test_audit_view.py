@@ -96,7 +96,7 @@ def test_promises_are_shown_where_they_say_something_and_named_where_not(made, n
     numbers = [(kept.name, one) for kept in (*found.margins, found.ball, found.embedding) for one in kept.promises]
     numbers += [(f"change of {pairs.name}", one) for pairs in found.pairs for one in pairs.promises]
     for about, promise in numbers:
-        here = [row for row in rows if re.match(rf"{re.escape(f'{about}, {promise.bound}')}( \*)? [≥≤>\d]", row)]
+        here = [row for row in rows if re.match(rf"{re.escape(f'{about}, {promise.bound}')}\*? [≥≤>\d]", row)]
         margin = promise.kind == "theorem" and promise.low is not None and promise.high is None
         empty = (margin and promise.low <= 0.0) or (about == "change of angles" and (promise.high or 0.0) >= 2.0)
         if promise.frequency is None or empty:
@@ -104,7 +104,7 @@ def test_promises_are_shown_where_they_say_something_and_named_where_not(made, n
             assert any(point.startswith(f"{promise.bound} promises no") and about in point for point in points)
         else:
             held = f"{promise.frequency.held} of {promise.frequency.draws}"
-            assert any(held in row and (" * " in row) == bool(promise.note) for row in here), (about, promise.bound)
+            assert any(held in row and ("* " in row) == bool(promise.note) for row in here), (about, promise.bound)
             assert not promise.note or f"* {promise.note}." in " ".join(rows)
     assert ("They speak of none of these numbers." in rows) == (not numbers)
 

@@ -231,7 +231,7 @@ def _promises(audit: Audit) -> RenderableType:
     spoken = [(name, promise) for name, promise in _all_promises(audit) if not _silence(name, promise, audit)]
     for name, promise in spoken:
         chance = f"≥{percent(1.0 - promise.delta)}" if promise.kind == "theorem" else _NONE
-        about = f"{name}, {promise.bound}{' *' if promise.note else ''}"
+        about = f"{name}, {promise.bound}{'*' if promise.note else ''}"
         table.add_row(about, _ends(promise), chance, _foretold(promise), *_held(promise.frequency))
     said = []
     if any(promise.predicted is not None for _, promise in spoken):
