@@ -132,6 +132,21 @@ def test_a_mean_that_is_far_away_is_subtracted():
     assert far.gram() == pytest.approx((X - X.mean(axis=0)) @ (X - X.mean(axis=0)).T, abs=1e-8)
 
 
+@pytest.mark.parametrize("far", [0.0, 1e6])
+def test_a_far_mean_is_looked_for_once(far):
+    rng = np.random.default_rng(4)
+    X, y = rng.standard_normal((12, 30)) + far, np.arange(12) % 2
+    matrix = open_matrix(X)
+    points = Points(matrix)
+    first = margin(points, y, intercept=True), enclosing_ball(points)
+    assert points.centred_if_far() is points.centred_if_far()
+    again = open_matrix(X)
+    alone = margin(again, y, intercept=True), enclosing_ball(again)
+    for one, other in zip(first, alone, strict=True):
+        assert one.value == pytest.approx(other.value, rel=1e-8)
+    assert again.passes - matrix.passes == 2  # statistics and a Gram matrix, of the points or of what is left of them
+
+
 # A direction that no point sees -----------------------------------------------------------------------
 
 

@@ -165,11 +165,16 @@ class Points:
         """Return the points with their mean subtracted, where it is so far away that differences would drown in it."""
         if isinstance(self.matrix, Standardised):
             return self
+        return self if self._nearer is None else self._nearer
+
+    @cached_property
+    def _nearer(self) -> Points | None:
+        """The points less their mean, with a Gram matrix of their own; None where the mean is not far away."""
         stats = self.matrix.column_stats()
         middle, spread = float(np.sum(np.square(stats.mean))), float(np.sum(np.square(stats.std)))
         if middle <= _FAR * spread:
-            return self
-        return Points(self.matrix.standardised(stats.mean, None), keep=False)
+            return None
+        return Points(self.matrix.standardised(stats.mean, None), keep=self._keep and self.shape[0] <= _FEW)
 
     @property
     def middle(self) -> Floats | None:
