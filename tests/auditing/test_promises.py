@@ -223,6 +223,7 @@ def test_a_theorem_that_says_nothing_says_so_and_what_it_takes():
         promise = by_bound(kept_of(found, name))["shi2012.6"]
         assert (promise.low, promise.high, promise.predicted, promise.frequency) == (None,) * 4
         assert promise.note == f"promises nothing with 20 dimensions; a margin above 0 takes {takes:,.0f}"
+        assert promise.needed == takes
     half = by_bound(kept_of(found, "error-allowed margin"))["balcan2006"]
     assert half.note == "promises nothing with 20 dimensions" and half.frequency is None
     for pairs in found.pairs[1:]:
@@ -240,11 +241,14 @@ def test_what_any_data_have_is_no_promise():
     assert best.eps == same.eps is not None
     assert -1.0 < same.low < 0.0 and same.frequency is not None  # it says something of the separator
     assert best.low is best.frequency is None  # and nothing of the best one, which has 0 at least
+    gamma = kept_of(found, "normalised margin").before
+    needed = np.ceil(cubic(6 * N)(gamma / (2.0 + gamma)))  # 2ε/(1-ε) = γ
+    assert best.needed == pytest.approx(needed, rel=1e-5) and same.needed == pytest.approx(needed, rel=1e-5)
+    assert found.ball.promises[0].needed is None  # it says something
     angles = found.pairs[1].promises[0]  # no two cosines are further apart than 2
     eps = eps_of(cubic(4 * N * (N - 1) / 2), 300)
     assert 4.0 * eps / (1.0 - eps) > 2.0
     assert angles.high is None and angles.note.startswith("promises nothing with 300 dimensions; ε = 0.2 takes ")
-    gamma = kept_of(found, "normalised margin").before
     share = np.exp(-300 * gamma**2 / 8.0) / DELTA
     half = by_bound(kept_of(found, "error-allowed margin"))["balcan2006"]
     assert 1 / N < share < 1.0

@@ -276,7 +276,8 @@ def test_theorem_and_law_of_the_same_separator():
     some = audit(X, y, n_components=250, repeats=1)
     theorem = next(kept for kept in some.margins if kept.name.endswith("same separator")).promises[2]
     assert -1.0 < theorem.low < 0.0
-    assert sentence(some, "shi2012.6") == "shi2012.6 promises no positive margin with 250 dimensions."
+    takes = f"; it takes {theorem.needed:,}."
+    assert sentence(some, "shi2012.6") == "shi2012.6 promises no positive margin with 250 dimensions" + takes
 
 
 def test_the_vectors_of_several_classes():

@@ -143,6 +143,22 @@ def test_whether_the_mean_is_far_takes_no_pass_of_its_own(keep):
     assert points.matrix.passes == 1
 
 
+@pytest.mark.parametrize("far", [0.0, 1e6])
+def test_a_far_mean_is_looked_for_once(far):
+    rng = np.random.default_rng(4)
+    X, y = rng.standard_normal((12, 30)) + far, np.arange(12) % 2
+    matrix = open_matrix(X)
+    points = Points(matrix)
+    first = margin(points, y, intercept=True), enclosing_ball(points)
+    assert points.centred_if_far() is points.centred_if_far()
+    again = open_matrix(X)
+    alone = margin(again, y, intercept=True), enclosing_ball(again)
+    for one, other in zip(first, alone, strict=True):
+        assert one.value == pytest.approx(other.value, rel=1e-8)
+    # a Gram matrix of the points and, where they are far away, statistics and one of what is left of them
+    assert again.passes - matrix.passes == (3 if far else 1)
+
+
 # A direction that no point sees -----------------------------------------------------------------------
 
 

@@ -17,6 +17,8 @@ from slimline.bounds import Bound, get
 #: What float64 may do to a number that is compared with an end, as a part of that: where a theorem leaves a margin of 1
 #: as it is, what is measured is a little less.
 _ROUNDING = 1e-9
+#: Numbers of dimensions that are worth telling.
+_MOST_DIMENSIONS = 1e15
 
 
 @dataclass(frozen=True)
@@ -103,15 +105,15 @@ def margin_theorem(
     bound = get(name)
     eps = _eps(bound, asked, 1.0, sizes)
     low = None if eps is None else float(bound.guarantee(eps, **before).lower)
+    needed = None
+    if low is None or low <= 0.0:
+        needed = _needed(bound, float(bound.eps_keeping(0.0, **before)), asked, 1.0, sizes)
     if low is None or low <= least:
-        note = f"promises nothing with {counted(asked.r, 'dimension')}"
-        enough = float(bound.eps_keeping(0.0, **before))
-        if np.isfinite(enough):
-            note += f"; a margin above 0 takes {_needed(bound, enough, asked, 1.0, sizes)}"
-        return _silent(bound, asked, note, eps)
+        takes = "" if needed is None else f"; a margin above 0 takes {needed:,}"
+        return _silent(bound, asked, f"promises nothing with {counted(asked.r, 'dimension')}{takes}", eps, needed)
     predicted = law(low) if low < most else None
     held = _held(values, low, None)
-    return Promise(name, "theorem", bound.statement, eps, asked.delta, low, None, predicted, held, asked.note)
+    return Promise(name, "theorem", bound.statement, eps, asked.delta, low, None, predicted, held, asked.note, needed)
 
 
 def squared_theorem(
@@ -311,19 +313,21 @@ def _eps(bound: Bound, asked: Asked, share: float, sizes: dict[str, Any]) -> flo
 
 
 def _nothing(bound: Bound, asked: Asked, share: float, sizes: dict[str, Any]) -> Promise:
-    note = f"promises nothing with {counted(asked.r, 'dimension')}"
-    if asked.eps < bound.eps_below:
-        note += f"; ε = {asked.eps:g} takes {_needed(bound, asked.eps, asked, share, sizes)}"
-    return _silent(bound, asked, note)
+    needed = _needed(bound, asked.eps, asked, share, sizes)
+    takes = "" if needed is None else f"; ε = {asked.eps:g} takes {needed:,}"
+    return _silent(bound, asked, f"promises nothing with {counted(asked.r, 'dimension')}{takes}", None, needed)
 
 
-def _needed(bound: Bound, eps: float, asked: Asked, share: float, sizes: dict[str, Any]) -> str:
-    needed = np.ceil(float(bound.required(eps, asked.delta * share, **sizes)))
-    return f"{needed:,.0f}" if needed < 1e9 else f"{needed:.1e}"
+def _needed(bound: Bound, eps: float, asked: Asked, share: float, sizes: dict[str, Any]) -> int | None:
+    """Return the dimensions for a distortion; None where it is not in the domain, or asks for too many to count."""
+    if not 0.0 < eps < bound.eps_below:
+        return None
+    needed = float(bound.required(eps, asked.delta * share, **sizes))
+    return int(np.ceil(needed)) if needed < _MOST_DIMENSIONS else None
 
 
-def _silent(bound: Bound, asked: Asked, note: str, eps: float | None = None) -> Promise:
-    return Promise(bound.name, "theorem", bound.statement, eps, asked.delta, None, None, None, None, note)
+def _silent(bound: Bound, asked: Asked, note: str, eps: float | None = None, needed: int | None = None) -> Promise:
+    return Promise(bound.name, "theorem", bound.statement, eps, asked.delta, None, None, None, None, note, needed)
 
 
 def _held(values: Sequence[float], low: float | None, high: float | None) -> Frequency:

@@ -58,6 +58,9 @@ class Promise:
         How often it did; None where nothing is promised.
     note : str
         What is to be known of it.
+    needed : int or None
+        Dimensions that a theorem which promises nothing, or no margin above 0, would take: for that margin, or for the
+        distortion asked about.
     """
 
     bound: str
@@ -70,6 +73,7 @@ class Promise:
     predicted: float | None
     frequency: Frequency | None
     note: str = ""
+    needed: int | None = None
 
 
 @dataclass(frozen=True)

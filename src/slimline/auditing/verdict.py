@@ -215,7 +215,8 @@ def _of_statements(margins: tuple[Kept, ...], asked: Asked) -> list[str]:
         if promise.frequency is None or promise.low is None:
             said.append(f"{promise.bound} {promise.note}.")
         elif promise.kind == "theorem" and promise.low <= 0.0:
-            said.append(f"{promise.bound} promises no positive margin with {counted(asked.r, 'dimension')}.")
+            takes = "" if promise.needed is None else f"; it takes {promise.needed:,}"
+            said.append(f"{promise.bound} promises no positive margin with {counted(asked.r, 'dimension')}{takes}.")
         elif promise.kind == "theorem":
             to = "" if asked.family == "gaussian" else " to a Gaussian projection"
             true = "every draw" if promise.frequency.held == promise.frequency.draws else times(promise.frequency)

@@ -170,11 +170,17 @@ class Points:
         """Return the points with their mean subtracted, where it is so far away that differences would drown in it."""
         if isinstance(self.matrix, Standardised):
             return self
+        return self if self._nearer is None else self._nearer
+
+    @cached_property
+    def _nearer(self) -> Points | None:
+        """The points less their mean, with a Gram matrix of their own; None where the mean is not far away."""
         if not self._is_far():
-            return self
+            return None
         if not self._keep:
             self._whole = None
-        return Points(self.matrix.standardised(self.matrix.column_stats().mean, None), keep=False)
+        less = self.matrix.standardised(self.matrix.column_stats().mean, None)
+        return Points(less, keep=self._keep and self.shape[0] <= _FEW)
 
     def _is_far(self) -> bool:
         if not self.at_once:
