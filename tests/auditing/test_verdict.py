@@ -131,7 +131,7 @@ def test_the_margin_that_decides_and_the_plain_one():
         "The normalised margin of 0.5 became 0.25 to 0.45: 50 % to 90 % (median 70 %) of it; within 1 ± 0.2 in 1 of 2 "
         "draws (a chance of 1.26 % to 98.7 %, at 95 % confidence)."
     )
-    assert said[2] == "The margin kept 50%."
+    assert said[2] == "The margin became 50 % of what it was."
 
 
 def test_what_is_not_proved():
@@ -153,7 +153,7 @@ def test_several_classes():
     assert said[1].startswith(
         "The normalised multiclass margin of 0.3 became 0 to 0.2 or more: 0 % to 67 % (median 33 %)"
     )
-    assert said[2] == "The Crammer-Singer margin kept 80 % to 90 % (median 85 %)."
+    assert said[2] == "The Crammer-Singer margin became 80 % to 90 % (median 85 %) of what it was."
     said = words((margins[0], kept("normalised multiclass margin", 0.0, [0.0, 0.0])), SEVERAL)
     assert said[0] == "No vectors of one length were found that tell the classes apart; vectors of any length do."
     nothing = (kept("Crammer-Singer margin", 0.0, [0.0]), kept("normalised multiclass margin", 0.0, [0.0]))
@@ -244,7 +244,7 @@ def test_numbers_in_words():
     assert values([0.12345]) == values([0.12345, 0.123451]) == "0.123"
     assert values([2.0, 1.0]) == "1 to 2"
     assert ratios(np.array([0.5, 0.9, 0.6])) == "50 % to 90 % (median 60 %)"
-    assert ratios(np.array([1.001, 0.999])) == "100%"
+    assert ratios(np.array([1.001, 0.999])) == "100 %"
 
 
 # ---- the same from data --------------------------------------------------------------------------
