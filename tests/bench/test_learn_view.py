@@ -5,14 +5,14 @@ import io
 from rich.console import Console
 
 from slimline.bench import CaseResult, Target
-from slimline.bench.learn import names, print_learn_case
-from slimline.bench.learn.run import JudgedMeasurement
-from slimline.bench.learn.view import format_error
+from slimline.bench.judged import JudgedMeasurement
+from slimline.bench.judged_view import format_error, print_judged_case
+from slimline.bench.learn import names
 
 
 def _text(case, width=100):
     console = Console(width=width, record=True, file=io.StringIO())
-    print_learn_case(console, case)
+    print_judged_case(console, case, names.AUTO)
     return console.export_text()
 
 
