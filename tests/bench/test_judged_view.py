@@ -1,4 +1,4 @@
-"""The table of `slimline bench learn`, from records that are made up."""
+"""The table of judged cases, from records that are made up."""
 
 import io
 
@@ -53,3 +53,46 @@ def test_a_case_without_data():
 
 def test_format_error():
     assert [format_error(v) for v in (float("inf"), 0.0123, 1e-3, 4.2e-12)] == ["≥ 1", "0.012", "0.001", "4.2e-12"]
+
+
+RUNS = {"amount": 1.0, "unit": "runs/s", "quantity": "off"}
+NUMBERS = CaseResult(
+    "dense-ball",
+    "smallest ball of some data",
+    0,
+    1,
+    (
+        JudgedMeasurement("Gram matrix alone", "limit", seconds=(3.0,), extra_bytes=10**6, **RUNS),
+        JudgedMeasurement(
+            "slimline ball",
+            "ours",
+            seconds=(4.0,),
+            extra_bytes=2 * 10**8,
+            limit="Gram matrix alone",
+            reached=2e-13,
+            found=33.487381234,
+            setting="39 support points",
+            **RUNS,
+        ),
+        JudgedMeasurement(
+            "Bădoiu-Clarkson", "peer", "skipped", reached=5e-4, found=33.5, tried_seconds=8.0, setting="1,000 steps"
+        ),
+        JudgedMeasurement("Clarabel", "peer", seconds=(8.0,), reached=1e-9, found=33.48738124, setting="tol=1e-08"),
+        JudgedMeasurement("Frank-Wolfe", "peer", "failed", note="MemoryError"),
+    ),
+    (Target("slimline ball", "share", 0.5), Target("slimline ball", "ratio", 1.0, "Bădoiu-Clarkson")),
+)
+
+
+def test_numbers_that_are_looked_for_and_what_the_limit_takes():
+    text = _text(NUMBERS, 80)
+    rows = {line[:17].strip(): line.split() for line in text.partition("Gram matrix alone:")[0].splitlines()}
+    assert rows["slimline ball"][2:] == ["4.00", "s", "200", "MB", "33.48738", "2.0e-13", "39", "support", "points"]
+    assert rows["Gram matrix alone"][3:] == ["3.00", "s", "1.00", "MB", "1.3"]
+    assert rows["Bădoiu-Clarkson"][1:] == ["(8.00", "s)", "–", "33.5", "5.0e-04", "1,000", "steps"]
+    assert rows["Clarabel"][-3:] == ["1.0e-09", "0.5", "tol=1e-08"]
+    assert rows["Frank-Wolfe"][-1] == "failed:"
+    assert "Gram matrix alone: 75% of the time of slimline ball." in text
+    assert "✓ slimline ball: Gram matrix alone ≥ 50%; measured 75%" in text
+    assert "? slimline ball: time ≤ 1 of Bădoiu-Clarkson; measured –" in text
+    assert "off by" in text and "ours" in text and "…" not in text
