@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from slimline.bench import Case, LeftOut, Measurement, Settings, memory
+from slimline.bench import Case, Measurement, Settings, memory
 from slimline.bench import runner as runner_module
-from slimline.bench.learn import QUICK, LearnSizes, learn_cases, names, run_learn_case
-from slimline.bench.learn import search as search_module
-from slimline.bench.learn.data_sets import Shelf, dense_set, genotype_set, learning_sets, text_problem, tf_idf
+from slimline.bench import search as search_module
+from slimline.bench.data_sets import tf_idf
+from slimline.bench.judged import JudgedMeasurement, run_judged_case
+from slimline.bench.learn import QUICK, LearnSizes, learn_cases, names
+from slimline.bench.learn.data_sets import dense_set, genotype_set, text_problem
 from slimline.bench.learn.dense import realistic_data
 from slimline.bench.learn.judge import Judge, Judgement
-from slimline.bench.learn.peers import PEERS, Peer, Setting
+from slimline.bench.learn.peers import PEERS
 from slimline.bench.learn.preprocess import as_peers_take_it, gram_matrix, mirrored, standardised_panels, weights_of
 from slimline.bench.learn.problem import Fit, Problem
-from slimline.bench.learn.run import JudgedMeasurement
-from slimline.bench.learn.search import Arena, Finding, Goal, searching
 from slimline.data import open_matrix
 from slimline.solvers import loss_named
 
@@ -39,7 +39,7 @@ def _few_runs(monkeypatch):
 @pytest.mark.parametrize("name", [n for n in CASES if n.startswith(("dense", "genotypes", "square", "solver"))])
 def test_quick_cases_run_and_ours_reach_what_is_asked_for(name):
     case = CASES[name]
-    result = run_learn_case(case, ONCE)
+    result = run_judged_case(case, ONCE)
     assert not result.skipped and result.targets == ()
     bound = case.arena.goal.bound
     for m in result.measurements:
@@ -60,7 +60,7 @@ def test_quick_cases_run_and_ours_reach_what_is_asked_for(name):
 @pytest.mark.data
 @pytest.mark.parametrize("name", ["pair-squared-hinge", "newsgroups-logistic", "farm-ads-hinge"])
 def test_text(name, data_dir):
-    result = run_learn_case(CASES[name], ONCE)
+    result = run_judged_case(CASES[name], ONCE)
     assert not result.skipped
     assert {m.status for m in result.of_role("ours")} == {"measured"}
 
@@ -68,9 +68,9 @@ def test_text(name, data_dir):
 def test_text_that_is_not_there_is_absent(monkeypatch, tmp_path):
     cases = {case.name: case for case in learn_cases(TINY)}  # with nothing on their shelf
     monkeypatch.delenv("SLIMLINE_DATA", raising=False)
-    assert run_learn_case(cases["farm-ads-hinge"], ONCE).skipped.startswith("absent: SLIMLINE_DATA")
+    assert run_judged_case(cases["farm-ads-hinge"], ONCE).skipped.startswith("absent: SLIMLINE_DATA")
     monkeypatch.setenv("SLIMLINE_DATA", str(tmp_path))
-    assert "farm_ads.npz is not there" in run_learn_case(cases["farm-ads-logistic"], ONCE).skipped
+    assert "farm_ads.npz is not there" in run_judged_case(cases["farm-ads-logistic"], ONCE).skipped
 
 
 def test_names_and_full_sizes():
@@ -198,62 +198,13 @@ def test_judge_uses_the_intercept_of_a_peer_that_has_one(problem):
     np.testing.assert_allclose(fit.weights, problem.X.T.astype(float) @ fit.dual, rtol=1e-4, atol=1e-5)
 
 
-# The search ------------------------------------------------------------------------------------------
-
-
-class _Recording:
-    """A peer whose error is given by its settings."""
-
-    def __init__(self, errors, seconds=0.0):
-        self.errors, self.seconds, self.seen = errors, seconds, []
-        settings = tuple(Setting(f"step {i}", {"error": error}) for i, error in enumerate(errors))
-        self.peer = Peer("peer", self._fit, ("hinge",), settings)
-        self.arena = Arena(Goal("error", 1e-2), budget=10.0)
-        self.arena.judge = SimpleNamespace(judge=lambda fit: Judgement(float(fit.weights[0]), 0.0))
-
-    def _fit(self, problem, loss, options):
-        self.seen.append(options["error"])
-        return Fit(np.array([options["error"]]))
-
-
-def test_search_takes_the_loosest_setting_that_is_good_enough():
-    found = _Recording([0.5, 0.02, 0.009, 1e-6])
-    contender = searching(found.peer, "hinge", found.arena)
-    chosen = contender.setup("problem")
-    assert found.seen == [0.5, 0.02, 0.009]
-    assert contender.run(chosen).weights[0] == 0.009
-    assert found.arena.findings["peer"].setting == "step 2" and found.arena.findings["peer"].good_enough
-
-
-def test_search_ends_where_nothing_is_good_enough_or_the_budget_is_used_up(monkeypatch):
-    found = _Recording([0.5, 0.02])
-    with pytest.raises(LeftOut):
-        searching(found.peer, "hinge", found.arena).setup("problem")
-    finding = found.arena.findings["peer"]
-    assert (finding.good_enough, finding.over_budget, finding.reached) == (False, False, 0.02)
-    clock = iter(range(0, 100, 6))
-    monkeypatch.setattr(search_module.time, "perf_counter", lambda: next(clock))
-    found = _Recording([0.5, 0.02, 0.001])
-    with pytest.raises(LeftOut):
-        searching(found.peer, "hinge", found.arena).setup("problem")
-    assert found.seen == [0.5] and found.arena.findings["peer"].over_budget
-
-
 def test_a_slow_peer_is_not_run_again(monkeypatch):
     case = CASES["dense-hinge"]
     monkeypatch.setattr(search_module, "SLOW_SECONDS", 0.0)
-    result = run_learn_case(case, ONCE)
+    result = run_judged_case(case, ONCE)
     m = result.find(names.LINEAR_SVC_DUAL)
     assert m.status == "measured" and len(m.seconds) == 1 and m.note == ""
     assert m.best == case.arena.findings[names.LINEAR_SVC_DUAL].seconds
-
-
-def test_one_of_ours_that_is_not_good_enough_has_no_time(monkeypatch):
-    from slimline.bench.learn.run import _judged
-
-    m = Measurement(names.SKETCH, "ours", seconds=(2.0,), extra_bytes=5)
-    judged = _judged(m, Finding(0.03, False, passes=50), Goal("error", 1e-2))
-    assert (judged.status, judged.best, judged.tried_seconds, judged.reached) == ("skipped", None, 2.0, 0.03)
 
 
 # Data ------------------------------------------------------------------------------------------------
@@ -288,27 +239,10 @@ def test_gram_of_dense_and_sparse(problem):
     expected = problem.X.astype(float) @ problem.X.T.astype(float)
     np.testing.assert_allclose(gram_matrix(problem), expected, atol=1e-5)
     X = tf_idf(np.random.default_rng(0).integers(0, 2, (20, 30)))
-    sparse = Problem(X, np.ones(20), 1.0, open_matrix(X))
+    sparse = Problem(X, np.ones(20), open_matrix(X))
     np.testing.assert_allclose(gram_matrix(sparse), (X @ X.T).toarray(), atol=1e-6)
     K = np.triu(np.random.default_rng(0).standard_normal((7, 7)).astype(np.float32))
     np.testing.assert_array_equal(mirrored(K.copy(order="F"), step=3), K + np.triu(K, 1).T)
-
-
-def test_tf_idf_leaves_out_empty_columns_and_rows_have_norm_one():
-    counts = np.array([[1, 0, 3], [0, 0, 0], [2, 0, 0]])
-    X = tf_idf(counts)
-    assert X.shape == (3, 2) and X.dtype == np.float32
-    np.testing.assert_allclose(np.linalg.norm(X.toarray(), axis=1), [1.0, 0.0, 1.0], atol=1e-6)
-    rare, common = X.toarray()[0, 1] / np.log1p(3), X.toarray()[0, 0] / np.log1p(1)
-    assert rare / common == pytest.approx((1 + np.log(4 / 2)) / (1 + np.log(4 / 3)), rel=1e-5)
-
-
-def test_the_shelf_holds_one_problem_at_a_time():
-    made = []
-    sets = [replace(s, make=lambda s=s: made.append(s.name) or s.name) for s in learning_sets(TINY)[:2]]
-    shelf = Shelf()
-    assert [shelf.take(s) for s in (sets[0], sets[0], sets[1], sets[0])] == ["dense", "dense", "genotypes", "dense"]
-    assert made == ["dense", "genotypes", "dense"]
 
 
 def test_documents_are_drawn(monkeypatch, tmp_path):

@@ -6,15 +6,16 @@ worked out anew, in float64 and outside the clock.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.bench.geometry.data_sets import Labelled
+from slimline.bench.labelled import Labelled
 
 Floats = NDArray[np.float64]
+Bracket = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -30,80 +31,78 @@ class Answer:
     bracket : (float, float), optional
         Proved ends of the exact number: of ours.
     words : str
-        Settings, or how it was reached.
+        How it was reached.
     """
 
     witness: NDArray[np.floating] | None = None
     value: float | None = None
-    bracket: tuple[float, float] | None = None
+    bracket: Bracket | None = None
     words: str = ""
 
 
 @dataclass(frozen=True)
-class Finding:
-    """A judged answer.
+class Judgement:
+    """What an answer is worth.
 
     Parameters
     ----------
-    value : float
-        Margin, radius or error that is attained.
-    off : float, optional
-        It is away from the exact number by at most this part of it; None without a bracket of ours.
-    words : str
-        Settings, or how it was reached.
+    off : float
+        It is away from the exact number by at most this part of it; infinite where no bracket is known.
+    found : float
+        Margin, radius or error that it attains.
     """
 
-    value: float
-    off: float | None
-    words: str
+    off: float
+    found: float
 
 
 #: Takes the data and a witness, returns the number that it attains.
 Attained = Callable[[Labelled, Floats], float]
 
 
-@dataclass
-class Arena:
-    """The answers of a case, and what the judge says of them.
+class Referee:
+    """Judges the answers of a case.
 
     Parameters
     ----------
+    points : Labelled
+        Data of the case.
     attained : callable, optional
         Number of a witness; None where answers are numbers.
-    answers : dict
-        The last answer of each contender, by name.
-    findings : dict
-        Judgements, by name.
+    answers : mapping
+        Where the answers of ours come in, which are there before a peer's: their narrowest bracket counts.
     """
 
-    attained: Attained | None
-    answers: dict[str, Answer] = field(default_factory=dict)
-    findings: dict[str, Finding] = field(default_factory=dict)
+    def __init__(self, points: Labelled, attained: Attained | None, answers: Mapping[str, Answer]) -> None:
+        self._points, self._attained, self._answers = points, attained, answers
 
-    def judge(self, points: Labelled) -> None:
-        """Judge all answers, and forget them.
+    def judge(self, answer: Answer) -> Judgement:
+        """Return what an answer is worth.
 
         Parameters
         ----------
-        points : Labelled
-            Data of the case.
-        """
-        brackets = [answer.bracket for answer in self.answers.values() if answer.bracket is not None]
-        bracket = min(brackets, key=lambda ends: ends[1] - ends[0], default=None)
-        for name, answer in self.answers.items():
-            value = self._value(points, answer)
-            self.findings[name] = Finding(value, None if bracket is None else off(value, bracket), answer.words)
-        self.answers.clear()
+        answer : Answer
+            Of anyone.
 
-    def _value(self, points: Labelled, answer: Answer) -> float:
-        if answer.witness is None or self.attained is None:
+        Returns
+        -------
+        judgement : Judgement
+            In float64.
+        """
+        brackets = [known.bracket for known in self._answers.values() if known.bracket is not None]
+        found = self._number(answer)
+        narrowest = min(brackets, key=lambda ends: ends[1] - ends[0], default=(0.0, float("inf")))
+        return Judgement(off(found, narrowest), found)
+
+    def _number(self, answer: Answer) -> float:
+        if answer.witness is None or self._attained is None:
             assert answer.value is not None
             return answer.value
         witness = np.asarray(answer.witness, dtype=np.float64)
-        return self.attained(points, witness) if np.isfinite(witness).all() else float("nan")
+        return self._attained(self._points, witness) if np.isfinite(witness).all() else float("nan")
 
 
-def off(value: float, bracket: tuple[float, float]) -> float:
+def off(value: float, bracket: Bracket) -> float:
     """Return how far a number is from one inside a bracket at most, as a part of the latter.
 
     Parameters

@@ -6,23 +6,29 @@ from collections.abc import Callable
 from typing import Any
 
 from slimline import geometry
-from slimline.bench.case import Contender
+from slimline.bench.case import Contender, Work
 from slimline.bench.geometry import names
-from slimline.bench.geometry.answers import Answer, Arena
-from slimline.bench.geometry.data_sets import Labelled
-from slimline.bench.record import Role
+from slimline.bench.geometry.answers import Answer
+from slimline.bench.labelled import Labelled
+from slimline.bench.search import Arena, remembering
 from slimline.projections import Projection
 
+#: A run is one run: as a rate of them, the share of the limit is the part of the time that the Gram matrix takes.
+_RUN = Work(1.0, "runs/s")
 
-def answering(name: str, role: Role, ask: Callable[[Labelled], Answer], arena: Arena, **more: Any) -> Contender:
-    """Return a contender whose last answer is kept for the judge.
+
+def gram_alone() -> Contender:
+    """Return the limit."""
+    return Contender(names.GRAM, "limit", lambda points: points.matrix.gram(), work=_RUN)
+
+
+def beside_gram(name: str, ask: Callable[[Labelled], Answer], arena: Arena, **more: Any) -> Contender:
+    """Return one of ours, whose time is compared with that of the Gram matrix.
 
     Parameters
     ----------
     name : str
         Of the contender.
-    role : {"ours", "peer"}
-        Its part.
     ask : callable
         Takes the data.
     arena : Arena
@@ -35,17 +41,7 @@ def answering(name: str, role: Role, ask: Callable[[Labelled], Answer], arena: A
     contender : Contender
         For a case.
     """
-
-    def run(points: Labelled) -> Answer:
-        answer = arena.answers[name] = ask(points)
-        return answer
-
-    return Contender(name, role, run, **more)
-
-
-def gram_alone() -> Contender:
-    """Return the limit."""
-    return Contender(names.GRAM, "limit", lambda points: points.matrix.gram())
+    return remembering(name, ask, arena, work=_RUN, limit=names.GRAM, **more)
 
 
 def margin(intercept: bool) -> Callable[[Labelled], Answer]:
@@ -65,8 +61,8 @@ def ball(points: Labelled) -> Answer:
 
 
 def _words(separable: bool | None, support: Any) -> str:
-    proved = f"bracket proved, {len(support):,} support points"
-    return proved if separable else f"not separable, {proved}"
+    points = f"{len(support):,} support points"
+    return points if separable else f"not separable, {points}"
 
 
 def embedding(projection: Projection) -> Callable[[Labelled], Answer]:
@@ -85,7 +81,6 @@ def distortions(projection: Projection, rows: int) -> Callable[[Labelled], Answe
     def ask(points: Labelled) -> Answer:
         found = geometry.distortions(points.matrix, projection, rows=rows, random_state=0)
         value, rounding = found.distances.value, found.distances.rounding
-        words = "distances, angles, inner products, quantiles"
-        return Answer(None, value, (max(value - rounding, 0.0), value + rounding), words)
+        return Answer(None, value, (max(value - rounding, 0.0), value + rounding), "and quantiles")
 
     return ask

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 
 from slimline.bench.case import Contender
+from slimline.bench.data_sets import Size
 from slimline.bench.geometry import names
-from slimline.bench.geometry.answers import Answer, Arena
-from slimline.bench.geometry.data_sets import Labelled
-from slimline.bench.geometry.ours import answering
-from slimline.bench.geometry.sizes import Size
+from slimline.bench.geometry.answers import Answer
+from slimline.bench.labelled import Labelled
+from slimline.bench.search import Arena, Setting, Solver, searching
 from slimline.projections import Projection
 
 # Of a decomposition, roughly: multiply-adds for each n²d, and seconds of one.
 _DECOMPOSITION, _PRODUCT = 20.0, 5e-11
+
+_DOUBLE, _SINGLE = (Setting("float64"),), (Setting("float32"),)
 
 
 def embedding_peers(size: Size, projection: Projection, arena: Arena) -> tuple[Contender, ...]:
@@ -30,7 +32,7 @@ def embedding_peers(size: Size, projection: Projection, arena: Arena) -> tuple[C
     projection : Projection
         R.
     arena : Arena
-        Where the answers go.
+        Judge and findings.
 
     Returns
     -------
@@ -40,18 +42,18 @@ def embedding_peers(size: Size, projection: Projection, arena: Arena) -> tuple[C
     n, d = size
     needs: Any = {"estimated_bytes": 32.0 * n * d, "estimated_seconds": _DECOMPOSITION * n * n * d * _PRODUCT}
 
-    def by_svd(points: Labelled) -> Answer:
-        _, sizes, rows = np.linalg.svd(_dense(points), full_matrices=False)
+    def by_svd(points: Labelled, _: Mapping[str, Any]) -> Answer:
+        sizes, rows = np.linalg.svd(_dense(points), full_matrices=False)[1:]
         return _error(rows[sizes > len(rows) * np.finfo(float).eps * sizes[0]], projection)
 
-    def by_qr(points: Labelled) -> Answer:
-        basis, triangle, _ = scipy.linalg.qr(_dense(points).T, mode="economic", pivoting=True, check_finite=False)
+    def by_qr(points: Labelled, _: Mapping[str, Any]) -> Answer:
+        basis, triangle = scipy.linalg.qr(_dense(points).T, mode="economic", pivoting=True, check_finite=False)[:2]
         sizes = np.abs(triangle.diagonal())
         return _error(basis.T[sizes > len(sizes) * np.finfo(float).eps * sizes[0]], projection)
 
     return (
-        answering(names.SVD, "peer", by_svd, arena, **needs),
-        answering(names.QR, "peer", by_qr, arena, **needs),
+        searching(names.SVD, by_svd, _DOUBLE, arena, **needs),
+        searching(names.QR, by_qr, _DOUBLE, arena, **needs),
     )
 
 
@@ -63,7 +65,7 @@ def _dense(points: Labelled) -> Any:
 def _error(basis: Any, projection: Projection) -> Answer:
     sketch = projection.apply(np.ascontiguousarray(basis))
     error = np.linalg.norm(np.eye(len(basis)) - sketch @ sketch.T, 2)
-    return Answer(value=float(error), words=f"rank {len(basis):,}, a basis of {basis.nbytes / 1e6:,.0f} MB")
+    return Answer(value=float(error))
 
 
 def distortion_peers(size: Size, projection: Projection, arena: Arena) -> tuple[Contender, ...]:
@@ -76,7 +78,7 @@ def distortion_peers(size: Size, projection: Projection, arena: Arena) -> tuple[
     projection : Projection
         R.
     arena : Arena
-        Where the answers go.
+        Judge and findings.
 
     Returns
     -------
@@ -84,16 +86,12 @@ def distortion_peers(size: Size, projection: Projection, arena: Arena) -> tuple[
         scikit-learn's pairwise functions; extremes only, no quantiles.
     """
     n, _ = size
-    requires = ("sklearn.metrics.pairwise",)
-    return (
-        answering(
-            names.PAIRWISE, "peer", _pairwise(projection), arena, requires=requires, estimated_bytes=80.0 * n * n
-        ),
-    )
+    needs: Any = {"requires": ("sklearn.metrics.pairwise",), "estimated_bytes": 80.0 * n * n}
+    return (searching(names.PAIRWISE, _pairwise(projection), _SINGLE, arena, **needs),)
 
 
-def _pairwise(projection: Projection) -> Callable[[Labelled], Answer]:
-    def ask(points: Labelled) -> Answer:
+def _pairwise(projection: Projection) -> Solver:
+    def ask(points: Labelled, _: Mapping[str, Any]) -> Answer:
         from sklearn.metrics.pairwise import cosine_similarity, linear_kernel, pairwise_distances
 
         sketch = projection.apply(points.X)
@@ -103,7 +101,7 @@ def _pairwise(projection: Projection) -> Callable[[Labelled], Answer]:
         for similarity in (cosine_similarity, linear_kernel):
             before, after = (np.asarray(_written(similarity(these)))[pairs] for these in (points.X, sketch))
             largest.append(float(np.abs(after - before).max()))
-        return Answer(value=largest[0], words="distances, cosines, inner products, in float32")
+        return Answer(value=largest[0])
 
     return ask
 

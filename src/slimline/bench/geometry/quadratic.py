@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from slimline.bench.geometry.data_sets import Labelled
+from slimline.bench.labelled import Labelled
 
 Floats = NDArray[np.float64]
 
@@ -40,8 +41,8 @@ def gram_in_double(points: Labelled) -> Floats:
     return K
 
 
-def solve_by_clarabel(Q: Floats, c: Floats, group: NDArray[np.intp]) -> tuple[Floats, int]:
-    """Return the least point of ½aᵀQa - cᵀa over weights of sum 1 in each group, and the number of iterations.
+def solve_by_clarabel(Q: Floats, c: Floats, group: NDArray[np.intp], tol: float) -> Floats:
+    """Return the least point of ½aᵀQa - cᵀa over weights of sum 1 in each group.
 
     Parameters
     ----------
@@ -51,15 +52,15 @@ def solve_by_clarabel(Q: Floats, c: Floats, group: NDArray[np.intp]) -> tuple[Fl
         Of its linear part.
     group : array of shape (n,)
         Number of each coordinate's group.
+    tol : float
+        Of gap and feasibility.
 
     Returns
     -------
     weights : array of shape (n,)
         Not negative, with a sum of 1 over each group.
-    iterations : int
-        Of the interior-point method.
     """
-    import clarabel
+    clarabel = import_module("clarabel")  # it has no types
 
     n, n_groups = len(c), int(group.max()) + 1
     scale = float(Q.diagonal().mean())
@@ -68,12 +69,12 @@ def solve_by_clarabel(Q: Floats, c: Floats, group: NDArray[np.intp]) -> tuple[Fl
     cones: Any = [clarabel.ZeroConeT(n_groups), clarabel.NonnegativeConeT(n)]
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    settings.tol_gap_rel = settings.tol_gap_abs = settings.tol_feas = 1e-10
+    settings.tol_gap_rel = settings.tol_gap_abs = settings.tol_feas = tol
     right = np.concatenate([np.ones(n_groups), np.zeros(n)])
     upper = sp.csc_array(np.triu(Q) / scale)
     solution = clarabel.DefaultSolver(upper, -c / scale, constraints, right, cones, settings).solve()
     weights = np.maximum(np.asarray(solution.x), 0.0)
-    return weights / np.bincount(group, weights)[group], int(solution.iterations)
+    return np.asarray(weights / np.bincount(group, weights)[group])
 
 
 def frank_wolfe(K: Floats, steps: int) -> Floats:

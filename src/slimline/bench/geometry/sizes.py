@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-Size = tuple[int, int]
+from slimline.bench.data_sets import Size
 
 #: Parts of the suite, for `--only`.
 PARTS = ("margin", "ball", "embedding", "distortions")
@@ -39,5 +39,5 @@ class GeometrySizes:
     documents: int | None = None
 
 
-#: A few seconds in all.
+#: About a minute in all.
 QUICK = GeometrySizes((80, 1000), (150, 3000), 20, (60, 800), 256, 80, 120)

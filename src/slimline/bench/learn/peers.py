@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,29 +12,11 @@ import numpy as np
 from slimline.bench.learn import names
 from slimline.bench.learn.preprocess import as_peers_take_it, gram_matrix, weights_of
 from slimline.bench.learn.problem import Fit, Problem
+from slimline.bench.search import Setting
 
 #: Iterations that no solver should need.
 _MANY = 20_000
 _SEED = 0
-
-
-@dataclass(frozen=True)
-class Setting:
-    """One way of using a peer.
-
-    Parameters
-    ----------
-    words : str
-        As the table shows it.
-    options : mapping
-        Parameters of the estimator.
-    cost : float
-        Time that it takes beside the other settings of the peer, if that is known.
-    """
-
-    words: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-    cost: float = 1.0
 
 
 @dataclass(frozen=True)

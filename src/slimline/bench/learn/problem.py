@@ -7,52 +7,30 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from slimline.bench.labelled import Labelled
 from slimline.data import Matrix
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Problem:
+class Problem(Labelled):
     """minimise ½‖w‖² + C Σ ℓ(yᵢ wᵀxᵢ), without an intercept.
 
     Parameters
     ----------
-    X : array or CSR matrix
-        Data as they are stored.
-    labels : array of shape (n_samples,)
-        y, each -1 or +1.
+    X, labels, matrix : array, array, Matrix
+        As in `Labelled`.
     C : float
         Inverse strength of the penalty.
-    matrix : Matrix
-        The same data, for ours.
     standardise : bool
         Whether the columns are to be standardised and missing calls filled: X is int8 then.
     """
 
-    X: Any
-    labels: Floats
-    C: float
-    matrix: Matrix
+    C: float = 1.0
     standardise: bool = False
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Return samples and features."""
-        return self.matrix.shape
-
-    @property
-    def is_sparse(self) -> bool:
-        """Say whether X is a CSR matrix."""
-        return bool(sp.issparse(self.X))
-
-    @property
-    def values(self) -> int:
-        """Return how many values are stored."""
-        return int(self.X.nnz if self.is_sparse else self.X.size)
 
     @cached_property
     def trained_on(self) -> Matrix:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-Size = tuple[int, int]
+from slimline.bench.data_sets import Size
 
 
 @dataclass(frozen=True)

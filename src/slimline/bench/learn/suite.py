@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 from slimline.bench.case import Contender
+from slimline.bench.data_sets import DataSet, Shelf
+from slimline.bench.judged import JudgedCase
 from slimline.bench.learn import names, targets
-from slimline.bench.learn.data_sets import DataSet, Shelf, dense_set, learning_sets
+from slimline.bench.learn.data_sets import dense_set, learning_sets
 from slimline.bench.learn.judge import Judge
 from slimline.bench.learn.ours import METHODS, TOLERANCE, by_gram, by_rows, certified
 from slimline.bench.learn.peers import LINEAR_SVC_DUAL, LINEAR_SVC_PRIMAL, PEERS, SVC_GRAM, Peer
 from slimline.bench.learn.problem import Problem
-from slimline.bench.learn.run import LearnCase
-from slimline.bench.learn.search import Arena, Goal, remembering, searching
 from slimline.bench.learn.sizes import LearnSizes
+from slimline.bench.search import Arena, Goal, remembering, searching
 
 #: Relative duality gap to which small problems are solved, and their C.
 _SOLVER_GAP, _SOLVER_C = 1e-3, 10.0
@@ -23,7 +23,7 @@ _SOLVER_GAP, _SOLVER_C = 1e-3, 10.0
 _PRODUCTS = 4e10
 
 
-def learn_cases(sizes: LearnSizes, *, budget: float = 120.0, judged: bool = True) -> tuple[LearnCase, ...]:
+def learn_cases(sizes: LearnSizes, *, budget: float = 120.0, judged: bool = True) -> tuple[JudgedCase, ...]:
     """Return the cases of `slimline bench learn`.
 
     Parameters
@@ -37,10 +37,10 @@ def learn_cases(sizes: LearnSizes, *, budget: float = 120.0, judged: bool = True
 
     Returns
     -------
-    cases : tuple of LearnCase
+    cases : tuple of JudgedCase
         Data sets by loss, and small problems by loss and size.
     """
-    shelf = Shelf()
+    shelf: Shelf[Problem] = Shelf()
     cases = [_learning(s, loss, shelf, budget, judged) for s in learning_sets(sizes) for loss in names.LOSSES]
     for n, r in sizes.solver:
         small = dense_set(f"solver-{n}x{r}", (n, r), "projected data, rows of norm 1", _SOLVER_C, seed=2)
@@ -48,7 +48,7 @@ def learn_cases(sizes: LearnSizes, *, budget: float = 120.0, judged: bool = True
     return tuple(cases)
 
 
-def _learning(data_set: DataSet, loss: str, shelf: Shelf, budget: float, judged: bool) -> LearnCase:
+def _learning(data_set: DataSet[Problem], loss: str, shelf: Shelf[Problem], budget: float, judged: bool) -> JudgedCase:
     arena = Arena(Goal("error", TOLERANCE), budget)
     ours = []
     for name, method in METHODS.items():
@@ -58,7 +58,7 @@ def _learning(data_set: DataSet, loss: str, shelf: Shelf, budget: float, judged:
         exact = {"estimated_bytes": 24.0 * n * n, "estimated_seconds": n * n * (0.5 * d + n) / _PRODUCTS}
         ours.append(remembering(name, certified(method, loss), arena, **(exact if method == "gram" else {})))
     peers = [_peer(peer, data_set, loss, arena) for peer in PEERS if loss in peer.losses]
-    return LearnCase(
+    return JudgedCase(
         name=f"{data_set.name}-{names.in_case(loss)}",
         title=f"{loss.replace('_', ' ')}, {data_set.words}",
         make=_making(data_set, loss, shelf, arena),
@@ -70,11 +70,11 @@ def _learning(data_set: DataSet, loss: str, shelf: Shelf, budget: float, judged:
     )
 
 
-def _solving(data_set: DataSet, loss: str, shelf: Shelf, budget: float, judged: bool) -> LearnCase:
+def _solving(data_set: DataSet[Problem], loss: str, shelf: Shelf[Problem], budget: float, judged: bool) -> JudgedCase:
     arena = Arena(Goal("gap", _SOLVER_GAP), budget)
 
     def target() -> float:
-        assert arena.judge is not None
+        assert isinstance(arena.judge, Judge)
         return _SOLVER_GAP * arena.judge.objective
 
     assert data_set.size is not None
@@ -89,7 +89,7 @@ def _solving(data_set: DataSet, loss: str, shelf: Shelf, budget: float, judged: 
     peers = [
         _peer(p, data_set, loss, arena) for p in (LINEAR_SVC_DUAL, LINEAR_SVC_PRIMAL, SVC_GRAM) if loss in p.losses
     ]
-    return LearnCase(
+    return JudgedCase(
         name=f"solver-{names.in_case(loss)}-{n}x{r}",
         title=f"small problem to a relative gap of {_SOLVER_GAP:g}, {loss.replace('_', ' ')}, {data_set.words}",
         make=_making(data_set, loss, shelf, arena),
@@ -101,22 +101,27 @@ def _solving(data_set: DataSet, loss: str, shelf: Shelf, budget: float, judged: 
     )
 
 
-def _making(data_set: DataSet, loss: str, shelf: Shelf, arena: Arena) -> Callable[[], Problem]:
+def _making(data_set: DataSet[Problem], loss: str, shelf: Shelf[Problem], arena: Arena) -> Callable[[], Problem]:
     def make() -> Problem:
         problem = shelf.take(data_set)
-        arena.judge = Judge(problem, loss)
-        arena.judge.reference  # noqa: B018 - found now, not while a contender is waiting
+        arena.judge = judge = Judge(problem, loss)
+        judge.reference  # noqa: B018 - found now, not while a contender is waiting
         return problem
 
     return make
 
 
-def _peer(peer: Peer, data_set: DataSet, loss: str, arena: Arena) -> Contender:
+def _peer(peer: Peer, data_set: DataSet[Problem], loss: str, arena: Arena) -> Contender:
     """Return a peer with what it needs on these data; nothing is estimated where their size is not known."""
     n, d = data_set.size or (0, 0)
     copied = 4.0 if data_set.kind == "int8" and peer is not SVC_GRAM else 0.0  # standardised float32
-    return replace(
-        searching(peer, loss, arena),
+    return searching(
+        peer.name,
+        lambda problem, options: peer.fit(problem, loss, options),
+        peer.settings,
+        arena,
+        requires=("sklearn.svm",),
+        needed_as=peer.needed_as,
         estimated_bytes=(peer.value_bytes + copied) * n * d + peer.sample_bytes * n * n,
         estimated_seconds=peer.value_seconds * n * d + peer.pair_seconds * n * n * d,
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slimline.cli.bench.measure import measure, show_cases
+from slimline.cli.bench.measure import measure_judged, show_cases
 from slimline.cli.bench.options import Budget, Cases, Json, List, Quick, Repeats, Threads, chosen
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def geometry(
     judged in float64, outside the clock: how far each is from the exact number, by the bracket that ours prove. Memory
     is the peak above the data. Real sets are read from the folder that SLIMLINE_DATA names.
     """
-    from slimline.bench.geometry import PARTS, geometry_cases, print_geometry_case, run_geometry_case
+    from slimline.bench.geometry import PARTS, geometry_cases
     from slimline.bench.machine import parse_threads
     from slimline.cli.output import check_json_path
 
@@ -56,12 +56,12 @@ def geometry(
     count = parse_threads(threads)
     sizes = geometry_sizes(quick, samples, features)
     parts = [part.strip() for part in only.split(",")] if only else PARTS
-    cases = chosen(geometry_cases(sizes, only=parts, judged=not quick), case or [])
+    cases = chosen(geometry_cases(sizes, only=parts, budget=budget, judged=not quick), case or [])
     if list_cases:
         show_cases(cases)
         return
     settings = {"threads": count, "repeats": repeats, "budget": budget, "quick": quick, "sizes": asdict(sizes)}
-    measure("geometry", cases, settings, json, run=run_geometry_case, show=print_geometry_case)
+    measure_judged("geometry", cases, settings, json)
 
 
 def geometry_sizes(quick: bool, samples: int | None, features: int | None) -> GeometrySizes:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slimline.cli.bench.measure import measure, show_cases
+from slimline.cli.bench.measure import measure_judged, show_cases
 from slimline.cli.bench.options import Budget, Cases, Json, List, Quick, Repeats, Threads, chosen
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def learn(
     judged by the same duality gap of the full problem, in float64, outside the clock. Memory is the peak above the
     data. Text is read from the folder that SLIMLINE_DATA names.
     """
-    from slimline.bench.learn import learn_cases, print_learn_case, run_learn_case
+    from slimline.bench.learn import AUTO, learn_cases
     from slimline.bench.machine import parse_threads
     from slimline.cli.output import check_json_path
 
@@ -56,7 +56,7 @@ def learn(
         show_cases(cases)
         return
     settings = {"threads": count, "repeats": repeats, "budget": budget, "quick": quick, "sizes": asdict(sizes)}
-    measure("learn", cases, settings, json, run=run_learn_case, show=print_learn_case)
+    measure_judged("learn", cases, settings, json, yardstick=AUTO)
 
 
 def learn_sizes(quick: bool, samples: int | None, features: int | None) -> LearnSizes:

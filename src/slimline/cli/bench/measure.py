@@ -81,3 +81,30 @@ def measure(
         write_json(json, report.to_json())
     if any(m.status == "failed" for one in report.cases for m in one.of_role("ours")):
         raise typer.Exit(1)
+
+
+def measure_judged(
+    suite: str, cases: Sequence[Case], settings: dict[str, Any], json: Path | None, *, yardstick: str = ""
+) -> None:
+    """Run the cases of a suite whose answers are judged, and show and write what was measured and found.
+
+    Parameters
+    ----------
+    suite : str
+        Name of the suite.
+    cases : sequence of JudgedCase
+        What to run.
+    settings : dict
+        As `measure` has them.
+    json : Path, optional
+        Where the record goes.
+    yardstick : str
+        The one of ours that the others are compared with, where there are several.
+    """
+    from functools import partial
+
+    from slimline.bench.judged import run_judged_case
+    from slimline.bench.judged_view import print_judged_case
+
+    show = partial(print_judged_case, yardstick=yardstick)
+    measure(suite, cases, settings, json, run=run_judged_case, show=show)

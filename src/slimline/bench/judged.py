@@ -1,4 +1,4 @@
-"""Running a case of learning: the common clock, and behind it the judge."""
+"""Running a case whose answers are judged: the common clock, and behind it the judge."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 
 from slimline.bench.case import Case
-from slimline.bench.learn.search import Arena, Finding, Goal
 from slimline.bench.record import CaseResult, Measurement, Target
 from slimline.bench.runner import Settings, Watcher, run_case
+from slimline.bench.search import Arena, Finding, Goal
 
 
 @dataclass(frozen=True)
-class LearnCase(Case):
+class JudgedCase(Case):
     """A case whose contenders are judged by what they reach.
 
     Parameters
@@ -20,7 +20,7 @@ class LearnCase(Case):
     arena : Arena
         Judge and findings.
     aims : callable, optional
-        Returns the targets, given what was measured: they depend on who is the fastest.
+        Returns the targets, given what was measured, where they depend on who is the fastest.
     """
 
     arena: Arena = field(default_factory=lambda: Arena(Goal("error", 1e-2), 120.0))
@@ -34,27 +34,30 @@ class JudgedMeasurement(Measurement):
     Parameters
     ----------
     reached : float, optional
-        Certified relative error of the answer, or its relative duality gap; None if there is no answer.
+        Quantity of the goal, of the answer; None if there is no answer.
     quantity : str
-        Which of the two: "error" or "gap".
+        Which it is: "error" (certified, relative), "gap" (relative duality gap) or "off" (from the exact number).
     setting : str
         Settings of a peer: the loosest of several that are good enough, or the last that was tried.
     tried_seconds : float, optional
         Of an answer that is not good enough: the time that it took.
+    found : float, optional
+        The number that was looked for, where it is one.
     """
 
     reached: float | None = None
     quantity: str = "error"
     setting: str = ""
     tried_seconds: float | None = None
+    found: float | None = None
 
 
-def run_learn_case(case: LearnCase, settings: Settings, watch: Watcher | None = None) -> CaseResult:
+def run_judged_case(case: JudgedCase, settings: Settings, watch: Watcher | None = None) -> CaseResult:
     """Run one case; contenders whose answer is not good enough have no time, but a note that tells what they reached.
 
     Parameters
     ----------
-    case : LearnCase
+    case : JudgedCase
         What to run.
     settings : Settings
         How.
@@ -64,16 +67,17 @@ def run_learn_case(case: LearnCase, settings: Settings, watch: Watcher | None = 
     Returns
     -------
     result : CaseResult
-        With `JudgedMeasurement` records, and targets that depend on them.
+        With `JudgedMeasurement` records, and targets that may depend on them.
     """
     case.arena.findings.clear()
+    case.arena.answers.clear()
     result = run_case(case, settings, watch)
     if result.skipped:
         return result
     findings = case.arena.findings
     measurements = tuple(_judged(m, findings.get(m.contender), case.arena.goal) for m in result.measurements)
     result = replace(result, measurements=measurements)
-    return replace(result, targets=case.aims(result) if case.aims is not None else ())
+    return result if case.aims is None else replace(result, targets=case.aims(result))
 
 
 def _judged(m: Measurement, finding: Finding | None, goal: Goal) -> JudgedMeasurement:
@@ -81,7 +85,9 @@ def _judged(m: Measurement, finding: Finding | None, goal: Goal) -> JudgedMeasur
     judged = JudgedMeasurement(**known, quantity=goal.quantity)
     if finding is None or m.status == "failed":
         return judged
-    judged = replace(judged, reached=finding.reached, setting=finding.setting, passes=finding.passes)
+    judged = replace(
+        judged, reached=finding.reached, setting=finding.setting, passes=finding.passes, found=finding.found
+    )
     if finding.good_enough:
         if m.status == "measured":
             return judged
