@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -180,6 +181,79 @@ class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         name = np.array([f"x{j}" for j in order], dtype=object) if names is None else np.asarray(names)[order]
         middle, around = middle[order], around[order]
         return TopFeatures(order, name, weight[order], middle - around, middle + around, proved[order])
+
+    # Files -----------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the fitted classifier to a file that holds arrays and plain data, and no code.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, usually with the ending .slim.
+        overwrite : bool, default=False
+            Whether a file that exists may be replaced.
+
+        Notes
+        -----
+        What JSON cannot hold among the parameters (a random generator, a splitter, a scorer) is not written, nor is
+        the path of a search over penalties: only its best model is.
+        """
+        from slimline.estimators.saving import stored_model
+
+        check_is_fitted(self)
+        stored_model(self).write(path, overwrite=overwrite)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a fitted classifier from a file that `save` or `slimline fit` wrote; nothing in it is run.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+
+        Returns
+        -------
+        model : CertifiedClassifier or CertifiedClassifierCV
+            With the same weights, to the last bit, and the same certificate.
+        """
+        from slimline.estimators.saving import load_model
+
+        model = load_model(path)
+        if not isinstance(model, cls):
+            raise InvalidParameterError(f"{path} holds a {type(model).__name__}: use {type(model).__name__}.load.")
+        return model
+
+    def to_sklearn(self) -> Any:
+        """Return a plain scikit-learn linear model with the same weights, which no longer needs slimline.
+
+        Returns
+        -------
+        model : LinearSVC, LogisticRegression or SGDClassifier
+            By the loss; the last for the squared loss, and for the logistic one with several classes. It takes data
+            as they are given, standardising being part of its weights; missing values must be filled before, with the
+            means of the training data.
+        """
+        from slimline.estimators.exporting import to_sklearn
+
+        check_is_fitted(self)
+        return to_sklearn(self)
+
+    def to_onnx(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the model of `to_sklearn` as ONNX, in float32; needs `pip install "slimline[onnx]"`.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, usually with the ending .onnx.
+        overwrite : bool, default=False
+            Whether a file that exists may be replaced.
+        """
+        from slimline.estimators.exporting import to_onnx
+
+        check_is_fitted(self)
+        to_onnx(self, path, overwrite=overwrite)
 
     # scikit-learn ----------------------------------------------------------------------------------
 
