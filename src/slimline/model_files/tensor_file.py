@@ -20,7 +20,15 @@ _KEY = "slimline"
 #: Bytes before the header: its length.
 _LENGTH = 8
 #: Types of the arrays in our files.
-_TYPES = {"F64": np.float64, "I64": np.int64, "U64": np.uint64, "U32": np.uint32, "U8": np.uint8, "BOOL": np.bool_}
+_TYPES = {
+    "F64": np.float64,
+    "F32": np.float32,
+    "I64": np.int64,
+    "U64": np.uint64,
+    "U32": np.uint32,
+    "U8": np.uint8,
+    "BOOL": np.bool_,
+}
 
 
 def write_tensors(
@@ -39,13 +47,31 @@ def write_tensors(
     overwrite : bool
         Whether a file that exists may be replaced.
     """
+    content = tensor_bytes(arrays, plain)
+    with NewFiles([Path(path)], overwrite=overwrite) as files:
+        files.create(Path(path)).write(content)
+
+
+def tensor_bytes(arrays: dict[str, NDArray[Any]], plain: dict[str, Any]) -> bytes:
+    """Return the content of a file.
+
+    Parameters
+    ----------
+    arrays : dict of array
+        Of numbers.
+    plain : dict
+        What JSON can hold.
+
+    Returns
+    -------
+    content : bytes
+        The same for the same arguments.
+    """
     from safetensors.numpy import save
 
     text = json.dumps(plain, allow_nan=False, ensure_ascii=False)
     whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    content = save(whole, {_KEY: f"{_digest(text, whole)} {text}"})
-    with NewFiles([Path(path)], overwrite=overwrite) as files:
-        files.create(Path(path)).write(content)
+    return save(whole, {_KEY: f"{_digest(text, whole)} {text}"})
 
 
 def read_tensors(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
