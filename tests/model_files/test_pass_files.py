@@ -21,7 +21,7 @@ X = rng.standard_normal((N, D)).astype(np.float32)
 W, A = rng.standard_normal((D, 2)), rng.standard_normal((N, 3))
 
 
-class Killed(Exception):
+class KilledError(Exception):
     pass
 
 
@@ -90,7 +90,7 @@ def run(matrix: Any, view: Callable[[Any], Any], keeper: PassFiles | None, block
         if 0.0 < now.fraction < 1.0:
             left -= 1
             if left < 0:
-                raise Killed
+                raise KilledError
 
     matrix.listen(count)
     matrix.keep(keeper)
@@ -104,7 +104,7 @@ def test_cut_short_anywhere(tmp_path, source, view):
     every = 0.0  # a file after every block
     for blocks in {1, 2, 3, 5, total // 3, total // 2, total - 1} - {0}:
         folder = tmp_path / f"resume-{blocks}"
-        with pytest.raises(Killed):
+        with pytest.raises(KilledError):
             run(source(), view, PassFiles(folder, "key", every), blocks)
         keeper = PassFiles(folder, "key", every)
         found, went_by = run(source(), view, keeper, 10**6)
@@ -122,7 +122,7 @@ def test_killed_again_and_again(tmp_path, source):
         try:
             found, _ = run(source(), standardised, PassFiles(tmp_path / "resume", "key", 0.0), 2)
             break
-        except Killed:
+        except KilledError:
             continue
     for one, other in zip(expected, found, strict=True):
         np.testing.assert_array_equal(one, other)
