@@ -86,13 +86,15 @@ class Matrix(Storage):
             refuse_overflow(self, out.dtype)
         return out
 
-    def dot(self, W: Any) -> FloatMatrix:
+    def dot(self, W: Any, squares: Squares | None = None) -> FloatMatrix:
         """Return X W, in one pass.
 
         Parameters
         ----------
         W : array of shape (n_features,) or (n_features, k)
             Right-hand sides; all of them share the pass.
+        squares : Squares, optional
+            Filled with the sums of the squares of rows and columns, in the same pass.
 
         Returns
         -------
@@ -101,12 +103,16 @@ class Matrix(Storage):
         """
         W, flat = right_hand_sides(W, self.shape[1], "W", "feature")
         out = np.zeros((self.shape[0], W.shape[1]))
+        if squares is not None:
+            squares.begin(self.shape)
         sums = TwoLevelSums(out, self.shape[1])
-        for block, affine in self._pass("dot", kept=Kept(sums.arrays, lambda: {"W": W})):
+        kept = Kept(lambda: {**sums.arrays(), **arrays_of(squares)}, lambda: {"W": W})
+        for block, affine in self._pass("dot", kept=kept):
             with self._beside_the_reader():
                 products.add_dot(block, W, affine, sums.of(block, affine))
             sums.add(block)
             self._require_finite(out, block.rows, block, affine)
+            self._add_squares(squares, block, affine)
         self.summands = sums.summands
         return out[:, 0] if flat else out
 
