@@ -66,6 +66,27 @@ def chance(name: str, value: Any) -> float:
     return float(value)
 
 
+def share(name: str, value: Any, of: str) -> float:
+    """Return a number within [0, 1), or refuse it.
+
+    Parameters
+    ----------
+    name, of : str
+        What the message calls it, and what it is a share of.
+    value : object
+        What was given.
+
+    Returns
+    -------
+    share : float
+        The value.
+    """
+    real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+    if not real or not 0.0 <= float(value) < 1.0:
+        raise InvalidParameterError(f"{name} must be a share of {of}, in [0, 1); got {value!r}.")
+    return float(value)
+
+
 def seed_of(random_state: Any) -> int:
     """Return the seed that a number, a generator or None stands for, as in scikit-learn."""
     try:

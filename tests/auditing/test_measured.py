@@ -5,6 +5,8 @@ import pytest
 from scipy import stats
 
 from slimline import audit
+from slimline.auditing.measures import Labels, margins_of
+from slimline.geometry import Points
 from slimline.laws import cosine
 from tests.auditing import independent
 
@@ -82,6 +84,44 @@ def test_the_same_separator_is_the_best_one_of_before():
     assert promise.predicted == pytest.approx(min(tails.sum(), 1.0), rel=1e-4)
 
 
+@pytest.mark.parametrize("errors", [0.0, 0.1, 0.5])
+def test_the_margin_of_most_points(errors):
+    X, y = two_classes()
+    signs = 2.0 * y - 1.0
+    found = audit(X, y, n_components=32, repeats=3, eps=0.3, errors=errors, random_state=5)
+    assert found.errors == errors
+    kept = by_name(found)["error-allowed margin"]
+    u = separator(X / np.linalg.norm(X, axis=1)[:, None] * signs[:, None])
+    place = int(24 * errors)  # so many points are left out
+    assert kept.before == pytest.approx(margins_about(X, u, signs)[place], abs=1e-6)
+    after = [margins_about(X @ R, u @ R, signs)[place] for R in map(independent.dense, independent.rebuilt(found))]
+    assert kept.after == pytest.approx(after, abs=1e-6)
+    assert kept.positive.held == sum(value > 0.0 for value in after)
+    compare_ratios(kept, 0.3)
+    if errors == 0.0:
+        same = by_name(found)["normalised margin, same separator"]
+        assert kept.after == pytest.approx(same.after, rel=1e-9)
+
+
+def margins_about(X, u, signs):
+    return np.sort(signs * (X @ u) / (np.linalg.norm(X, axis=1) * np.linalg.norm(u)))
+
+
+def test_the_margin_of_most_points_where_nothing_separates_all():
+    X, y = two_classes()
+    y[5] = 1 - y[5]
+    X = np.r_[X, X[5:6]]
+    y = np.r_[y, 1 - y[5]]  # the same point with both labels
+    found = audit(X, y, n_components=50, repeats=3, errors=0.1)
+    margins = by_name(found)
+    assert "normalised margin, same separator" not in margins
+    kept, wrong = margins["error-allowed margin"], found.wrong_side
+    assert wrong.before >= 1 and kept.before > 0.0
+    order = np.sort(found.cosines_before)
+    assert kept.before == pytest.approx(order[2], rel=1e-9)
+    assert {one.bound for one in kept.promises} == {"laws.cosine"}  # no theorem speaks of points on the wrong side
+
+
 def separator(rows):
     """Return the direction of the least norm in the hull of the rows, by Clarabel."""
     m, k = rows.shape
@@ -112,9 +152,45 @@ def test_several_classes():
         relaxed = independent.relaxed_definition_7(Z, y, 3)
         assert value == pytest.approx(relaxed, rel=2e-3)
         assert value <= relaxed * (1.0 + 1e-9) and relaxed <= upper * (1.0 + 1e-9)
+    one_parameter = margins["one-parameter margin"]
+    unit = X / np.linalg.norm(X, axis=1)[:, None]
+    expected = independent.crammer_singer_margin(unit, y, 3) / np.sqrt(2.0)  # a part of v for each class
+    assert one_parameter.before == pytest.approx(expected, rel=1e-6)
+    compare_ratios(one_parameter, 0.3)
     expected = [independent.one_parameter_margin(X, y, 3, projection) for projection in projections]
-    assert margins["one-parameter margin"].after == pytest.approx(expected, rel=1e-6)
+    assert one_parameter.after == pytest.approx(expected, rel=1e-6)
     assert found.wrong_side is None
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_margins_that_others_rule_out(n_classes):
+    labels = Labels(np.arange(40) % n_classes, n_classes)
+    Z = np.random.default_rng(4).standard_normal((40, 3))
+    found, searched = (margins_of(Points(Z), labels, vectors=vectors) for vectors in (False, True))
+    assert found.keys() == searched.keys()
+    for name, one in found.items():
+        assert one.value == one.lower == searched[name].value == 0.0
+        assert one.upper <= 2e-7 * (1.0 if "normalised" in name else np.linalg.norm(Z, axis=1).max())
+        assert ("any margin" in one.reached) == (name not in ("margin with intercept", "Crammer-Singer margin"))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_margins_that_only_cosines_see_are_not_ruled_out(n_classes):
+    rng = np.random.default_rng(5)
+    labels = Labels(np.arange(12) % n_classes, n_classes)
+    Z = rng.standard_normal((12, 30)) + 5.0 * rng.standard_normal((n_classes, 30))[labels.codes]
+    Z[:6] *= 1e-10  # to distances they are all at the origin
+    found, searched = (margins_of(Points(Z), labels, vectors=vectors) for vectors in (False, True))
+    name = "normalised margin" if n_classes == 2 else "normalised multiclass margin"
+    assert found[name].value == searched[name].value > 0.3
+    assert min(one.value for one in searched.values()) < 1e-8
+
+
+@pytest.mark.filterwarnings("ignore:The number of components is higher")
+def test_one_parameter_margins_come_back_with_many_components():
+    X, y = three_classes()
+    kept = by_name(audit(X, y, n_components=40_000, repeats=1))["one-parameter margin"]
+    assert kept.ratios[0] == pytest.approx(1.0, abs=0.02)  # 15 points are off by some 1/200
 
 
 def test_what_is_attained_is_no_more_than_what_can_be():
@@ -133,7 +209,7 @@ def test_what_is_attained_is_no_more_than_what_can_be():
 @pytest.mark.parametrize("family", ["gaussian", "sign", "achlioptas", "very_sparse", "srht", "cw", "osnap"])
 @pytest.mark.parametrize("r", [8, 32])
 def test_pairs_and_embedding_error(family, r):
-    X, y = two_classes(n=14)
+    X, _ = two_classes(n=14)
     X[3] = X[2]  # equal rows have an angle, and no distance
     found = audit(X, projection=family, n_components=r, repeats=3, eps=0.25, random_state=1)
     for k, projection in enumerate(independent.rebuilt(found)):
@@ -164,7 +240,9 @@ def test_predicted_shares_are_means_of_the_exact_laws():
     chi = stats.chi2(17)
     assert distances.predicted == pytest.approx(chi.cdf(17 * 1.15) - chi.cdf(17 * 0.85), rel=1e-9)
     inside = [
-        1.0 if abs(abs(c) - 1.0) < 1e-12 else cosine.cdf(min(c + 0.15, 1.0), 17, c) - cosine.cdf(max(c - 0.15, -1.0), 17, c)
+        1.0
+        if abs(abs(c) - 1.0) < 1e-12
+        else cosine.cdf(min(c + 0.15, 1.0), 17, c) - cosine.cdf(max(c - 0.15, -1.0), 17, c)
         for c in cosines
     ]
     assert angles.predicted == pytest.approx(np.mean(inside), rel=1e-9)

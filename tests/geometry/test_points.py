@@ -127,9 +127,20 @@ def test_combinations_are_within_their_errors(seed, n, d, exponent):
 def test_a_mean_that_is_far_away_is_subtracted():
     X = np.random.default_rng(0).standard_normal((20, 5))
     assert Points(X).centred_if_far().middle is None
+    assert Points(X + 20.0).centred_if_far().middle is None  # its square is 400 times the spread
+    assert Points(X + 50.0).centred_if_far().middle is not None
     far = Points(X + 1e6).centred_if_far()
     assert far.middle == pytest.approx((X + 1e6).mean(axis=0), rel=1e-14)
     assert far.gram() == pytest.approx((X - X.mean(axis=0)) @ (X - X.mean(axis=0)).T, abs=1e-8)
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_whether_the_mean_is_far_takes_no_pass_of_its_own(keep):
+    X = np.random.default_rng(0).standard_normal((20, 50))
+    points = Points(open_matrix(X), keep=keep)
+    assert points.centred_if_far() is points
+    assert points.gram() == pytest.approx(X @ X.T, abs=1e-12)
+    assert points.matrix.passes == 1
 
 
 # A direction that no point sees -----------------------------------------------------------------------

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from slimline.errors import InvalidParameterError
-from slimline.solvers import simplex_face
+from slimline.solvers import simplex, simplex_face
 from slimline.solvers.simplex import on_simplices, solve_simplex
-from slimline.solvers.simplex_face import settle_simplex_face, times
+from slimline.solvers.simplex_face import point_inside, settle_simplex_face, times
 from tests.geometry.exact import clarabel_simplex, exact_simplex, gram
 from tests.solvers.exact import rationals
 
@@ -191,6 +191,48 @@ def test_conjugate_gradients_end_where_factors_do(kind, monkeypatch):
     iterated = solve_simplex(Q, c, group)
     assert iterated.objective == pytest.approx(factored.objective, rel=1e-9, abs=1e-13 * np.abs(Q).max())
     assert_point(Q, c, group, iterated)
+
+
+@pytest.mark.parametrize("kind", ["wide", "tall", "repeated", "plain"])
+@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize("linear", [False, True])
+def test_large_faces_are_solved_as_sharply_as_asked_for(kind, quick, linear, monkeypatch):
+    """By descent alone where it is quick, else with conjugate gradients."""
+    monkeypatch.setattr(simplex_face, "_MOST_FACTORED", 0)
+    settled = []
+    monkeypatch.setattr(simplex, "settle_simplex_face", lambda *a: settled.append(1) or settle_simplex_face(*a))
+    monkeypatch.setattr(simplex, "_QUICK", 1000 if quick else 0)
+    monkeypatch.setattr(simplex, "_STEPS", 1000 if quick else 2)
+    Q, c, rng = problem(kind)
+    c = 0.5 * Q.diagonal() if linear else np.zeros(len(Q))
+    Q += 0.1 * np.diag(Q.diagonal())  # no vanishing minimum: a gap relative to that would ask for 0
+    group = groups_of(len(Q), 2, rng)
+    for tol in (1e-4, 1e-9):
+        found = solve_simplex(Q, c, group, tol=tol)
+        assert found.gap <= tol * abs(found.objective)
+        assert_point(Q, c, group, found)
+    assert bool(settled) == (found.steps > 0 and not quick)
+
+
+def test_a_point_inside_a_large_face_takes_no_step(monkeypatch):
+    monkeypatch.setattr(simplex_face, "_MOST_FACTORED", 0)
+    rng = np.random.default_rng(0)
+    points = rng.standard_normal((40, 20_000))  # nearly orthogonal, so that all have a weight
+    Q, group = points @ points.T, groups_of(40, 2, rng)
+    found = solve_simplex(Q, np.zeros(40), group, tol=1e-9)
+    assert found.steps == 0 and found.gap <= 1e-9 * found.objective
+    assert_point(Q, np.zeros(40), group, found)
+    weights = on_simplices(np.ones(40), group)
+    inside = point_inside(Q, Q @ weights, group, weights)
+    level = Q @ inside
+    assert max(np.ptp(level[group == s]) for s in range(2)) <= 1e-7 * level.max()
+    Q[0, 0] *= 1e4  # still inside, but with hardly any weight
+    assert point_inside(Q, Q @ weights, group, weights)[0] < 1e-4
+    Q[0, 1:] = Q[1:, 0] = Q[1:, 1:].diagonal().max()  # better without the first
+    Q[0, 0] = 10.0 * Q[1, 1]
+    assert point_inside(Q, Q @ weights, group, weights) is None
+    found = solve_simplex(Q, np.zeros(40), group, tol=1e-9)
+    assert found.weights[0] == 0.0 and found.gap <= 1e-9 * found.objective
 
 
 def test_conjugate_gradients_meet_the_newton_step():

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
+from slimline.auditing.brackets import bracket_checks
 from slimline.auditing.draws import Before, Draw, draws_of, look_after, look_before
-from slimline.auditing.kept import (
-    ball_kept,
-    bracket_checks,
-    embedding_kept,
-    margins_kept,
-    needed_dimension,
-    wrong_side,
-)
+from slimline.auditing.families import family_name, known_family
+from slimline.auditing.kept import ball_kept, embedding_kept
+from slimline.auditing.margins_kept import margins_kept, needed_dimension, wrong_side
 from slimline.auditing.measures import Labels, room
 from slimline.auditing.pairs_kept import pairs_kept
 from slimline.auditing.promises import Asked
@@ -29,13 +26,15 @@ from slimline.data.class_labels import class_codes
 from slimline.errors import InvalidParameterError
 from slimline.estimators import make_projection
 from slimline.geometry.inputs import matrix_of, projection_of
-from slimline.parameters import chance, seed_of, whole
+from slimline.parameters import chance, seed_of, share, whole
 from slimline.projections import Projection
 
 #: Components of a family that is given by its name alone.
 _COMPONENTS = 256
 #: Most rows that can be measured: all their pairs are.
 _MOST_ROWS = 10_000
+#: Most numbers in a sketch: 8 GB.
+_MOST_NUMBERS = 1 << 30
 
 Listener = Callable[[int, int], None]
 
@@ -49,6 +48,7 @@ def audit(
     repeats: int = 20,
     eps: float = 0.2,
     delta: float = 0.05,
+    errors: float = 0.05,
     rows: int | None = 2000,
     random_state: Any = 0,
     progress: Listener | None = None,
@@ -71,10 +71,12 @@ def audit(
         Distortion asked about, in (0, 1).
     delta : float
         Failure probability of the theorems, in (0, 1).
+    errors : float
+        Share of the points that may fall short of the error-allowed margin, in [0, 1).
     rows : int or None
         Measure at most so many rows, drawn at random from every class by its share. None: all, up to 10,000.
     random_state : int, RandomState or None
-        Seed of the sample of rows and, for a name, of the projection.
+        Seed of the sample of rows and, for a name, of the projection, as `make_projection` takes it.
     progress : callable, optional
         Called with the draws that are done and their number.
 
@@ -97,23 +99,28 @@ def audit(
     """
     begin = time.perf_counter()
     repeats, eps, delta = whole("repeats", repeats), chance("eps", eps), chance("delta", delta)
+    errors, seed = share("errors", errors, "the points"), _seed(random_state)
     whole_matrix = matrix_of(X)
-    passes, seed = whole_matrix.passes, seed_of(random_state)
+    passes = whole_matrix.passes
     labels = _labels(whole_matrix, y)
     drawn = _first(projection, n_components, whole_matrix.shape, seed)
-    matrix, labels, chosen = _sample(whole_matrix, labels, rows, seed)
-    before = look_before(matrix, labels, chosen)
+    matrix, labels = _sample(whole_matrix, labels, rows, seed)
+    _require_room(matrix.shape[0], drawn.n_components)
+    before = look_before(matrix, labels, errors=errors, n_components=drawn.n_components)
     draws: list[Draw] = []
     for draw in look_after(before, draws_of(drawn, repeats), eps):
         draws.append(draw)
         if progress is not None:
             progress(len(draws), repeats)
+    complete = before.space.complete
     asked = Asked(
         r=drawn.n_components,
         eps=eps,
         delta=delta,
-        family=family_name(drawn),
-        rank=before.space.rank,
+        errors=errors,
+        family=known_family(drawn),
+        rank=before.space.rank if complete else min(matrix.shape),
+        complete=complete,
         features=matrix.shape[1],
         points=matrix.shape[0],
         classes=0 if labels is None else labels.n_classes,
@@ -121,29 +128,10 @@ def audit(
     return _written(whole_matrix, before, draws, asked, whole_matrix.passes - passes, begin)
 
 
-def family_name(projection: Projection) -> str:
-    """Return the name that `make_projection` has for the family of a projection.
-
-    Parameters
-    ----------
-    projection : Projection
-        Any.
-
-    Returns
-    -------
-    name : str
-        "" for one that it does not make.
-    """
-    family = projection.family
-    if family == "sparse_sign":
-        density = getattr(projection, "density", 0.0)
-        if np.isclose(density, 1.0 / 3.0):
-            return "achlioptas"
-        # its theorem stands on the fourth moment of the entries, 1/density: for denser ones it holds all the more
-        return "very_sparse" if density >= (1.0 - 1e-9) / np.sqrt(projection.n_features) else ""
-    if family == "sparse_embedding":
-        return "cw" if getattr(projection, "nnz_per_feature", 1) == 1 else "osnap"
-    return family if family in ("gaussian", "sign", "srht") else ""
+def _seed(random_state: Any) -> int:
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
+        return whole("random_state", random_state, 0, 2**64 - 1)
+    return seed_of(random_state)
 
 
 def _labels(matrix: Matrix, y: Any) -> Labels | None:
@@ -168,22 +156,29 @@ def _first(projection: Any, n_components: int | None, shape: tuple[int, int], se
     return projection_of(projection, shape)
 
 
-def _sample(
-    matrix: Matrix, labels: Labels | None, rows: int | None, seed: int
-) -> tuple[Matrix, Labels | None, NDArray[np.intp] | None]:
-    """Return the rows that are measured, with their classes and their numbers (None for all)."""
+def _sample(matrix: Matrix, labels: Labels | None, rows: int | None, seed: int) -> tuple[Matrix, Labels | None]:
+    """Return the rows that are measured, with their classes."""
     n = matrix.shape[0]
     most = _MOST_ROWS if rows is None else whole("rows", rows, 1, _MOST_ROWS)
     if rows is None and n > _MOST_ROWS:
         raise InvalidParameterError(
-            f"{matrix.name} has {n:,} rows, and all pairs of rows are measured: give rows={_MOST_ROWS:,} or fewer."
+            f"{matrix.name} has {n:,} rows, and all pairs of rows are measured: give rows={_MOST_ROWS} or fewer."
         )
     if n <= most:
-        return matrix, labels, None
+        return matrix, labels
     if labels is not None and most < labels.n_classes:
         raise InvalidParameterError(f"rows={most} are fewer than the {labels.n_classes:,} classes: give more.")
     chosen = _stratified(None if labels is None else labels.codes, n, most, np.random.default_rng(seed))
-    return matrix.rows(chosen), None if labels is None else Labels(labels.codes[chosen], labels.n_classes), chosen
+    return matrix.rows(chosen), None if labels is None else Labels(labels.codes[chosen], labels.n_classes)
+
+
+def _require_room(rows: int, components: int) -> None:
+    """Refuse a sketch that is larger than memory is likely to be, before any work."""
+    if rows * components > _MOST_NUMBERS:
+        raise InvalidParameterError(
+            f"n_components={components}: the sketch of {rows:,} rows would have more than {_MOST_NUMBERS:,} numbers; "
+            f"give n_components={_MOST_NUMBERS // rows} or fewer, or fewer rows."
+        )
 
 
 def _stratified(codes: NDArray[np.intp] | None, n: int, count: int, random: np.random.Generator) -> NDArray[np.intp]:
@@ -210,12 +205,13 @@ def _written(matrix: Matrix, before: Before, draws: list[Draw], asked: Asked, pa
         n_features=matrix.shape[1],
         n_classes=asked.classes,
         n_rows=before.matrix.shape[0],
-        rank=asked.rank,
-        family=asked.family or draws[0].projection.family,
+        rank=before.space.rank,
+        family=family_name(draws[0].projection),
         n_components=asked.r,
         repeats=len(draws),
         eps=asked.eps,
         delta=asked.delta,
+        errors=asked.errors,
         margins=margins,
         ball=ball,
         embedding=embedding,
@@ -242,9 +238,14 @@ def _notes(matrix: Matrix, before: Before, asked: Asked) -> tuple[str, ...]:
             f"{n:,} of {matrix.shape[0]:,} rows were measured, drawn at random: margins of all rows are no larger."
         )
     if asked.family != "gaussian":
-        said.append("The exact laws are those of a Gaussian projection; other families come close to them.")
+        said.append(
+            "The exact laws are those of a Gaussian projection; other families come close to them where no few "
+            "features make up most of a row."
+        )
     if asked.r >= asked.features:
-        said.append(f"{asked.r:,} components are no fewer than the {asked.features:,} features.")
-    if not before.space.complete:
+        said.append(f"The projection makes nothing smaller: {asked.r:,} components of {asked.features:,} features.")
+    if not asked.complete:
         said.append("The span of the rows is not clear to rounding: embedding errors are lower bounds of it.")
+    if asked.classes > 2 and before.stacked is None:
+        said.append("The sketches of all classes are too large: no one-parameter margin was measured.")
     return tuple(said)

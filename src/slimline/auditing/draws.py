@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from slimline.auditing.measures import Labels, cosines_with, margins_of, room, separators_of
 from slimline.data import Matrix
 from slimline.errors import DataError
-from slimline.geometry import Points, enclosing_ball, one_parameter_margin
+from slimline.geometry import Points, enclosing_ball, error_allowed_margin, one_parameter_margin
 from slimline.geometry.distortion import Distortion, distortions_between, rounding_of_grams
 from slimline.geometry.embedding import EmbeddingError, error_on
 from slimline.geometry.inputs import named_rows
+from slimline.geometry.multiclass import stacked_margin
 from slimline.geometry.records import Ball, Bracketed
 from slimline.geometry.row_space import RowSpace
 from slimline.projections import Projection
@@ -27,6 +28,8 @@ Floats = NDArray[np.float64]
 PAIRS = ("distances", "angles", "inner_products")
 #: A sketch is zero, if its norm is so many roundings of that of the point, or less: `distortions` has it so.
 _LOST = 16.0
+#: Seed of the pairs that are kept for pictures and asked about by the laws: the same audit, the same numbers.
+_SHOWN_PAIRS = 0
 #: Numbers in the sketches of all classes up to which the one-parameter margin is measured: 1 GB.
 _MOST_NUMBERS = 1 << 27
 
@@ -53,6 +56,12 @@ class Before:
         Vectors that are chosen before the projection.
     cosines : array of shape (n_samples, k)
         Of the points with them.
+    errors : float
+        Share of the points that may fall short of a margin.
+    error_allowed : Bracketed or None
+        What the others have about the separator of two classes; None where there is none.
+    stacked : Bracketed or None
+        The one-parameter margin of several classes, before any projection; None where it is not measured.
     """
 
     matrix: Matrix
@@ -63,9 +72,12 @@ class Before:
     margins: dict[str, Bracketed]
     separators: Floats
     cosines: Floats
+    errors: float
+    error_allowed: Bracketed | None = None
+    stacked: Bracketed | None = None
 
 
-def look_before(matrix: Matrix, labels: Labels | None, row_numbers: NDArray[np.intp] | None = None) -> Before:
+def look_before(matrix: Matrix, labels: Labels | None, *, errors: float, n_components: int) -> Before:
     """Return what the data are like before the projection.
 
     Parameters
@@ -74,8 +86,10 @@ def look_before(matrix: Matrix, labels: Labels | None, row_numbers: NDArray[np.i
         Data.
     labels : Labels or None
         Their classes.
-    row_numbers : array of shape (n_samples,), optional
-        What the rows are called in messages.
+    errors : float
+        Share of the points that may fall short of a margin.
+    n_components : int
+        Of the projections that will be looked at.
 
     Returns
     -------
@@ -83,19 +97,26 @@ def look_before(matrix: Matrix, labels: Labels | None, row_numbers: NDArray[np.i
         In one Gram matrix and a few passes.
     """
     points = Points(matrix)
+    points.gram()  # kept: norms, span, ball and margins come from it
     space, ball = RowSpace.of(points), enclosing_ball(points)
     if labels is None:
-        return Before(matrix, points, space, ball, None, {}, np.zeros((matrix.shape[1], 0)), np.zeros((0, 0)))
+        return Before(matrix, points, space, ball, None, {}, np.zeros((matrix.shape[1], 0)), np.zeros((0, 0)), errors)
     zero = np.flatnonzero(points.squares == 0.0)
     if zero.size:
+        rows = np.array([matrix._original_row(int(row)) for row in zero])
         raise DataError(
-            f"{named_rows(zero if row_numbers is None else row_numbers[zero])} of the data, counted from 0: nothing "
-            "but zeros, which have no angle and no margin in cosines. Leave them out, for instance with X.rows(others)."
+            f"{named_rows(rows)} of {matrix.name}, counted from 0: nothing but zeros, which have no angle and no "
+            "margin in cosines. Leave them out: X.rows(others) in Python, an empty label in a file of labels."
         )
     margins = margins_of(points, labels)
     U = separators_of(margins)
     cosines = cosines_with(matrix.dot(U), np.sqrt(points.squares), np.linalg.norm(U, axis=0))
-    return Before(matrix, points, space, ball, labels, margins, U, cosines)
+    error_allowed = stacked = None
+    if labels.n_classes == 2 and U.any():
+        error_allowed = error_allowed_margin(points, labels.codes, U[:, 0], errors=errors)
+    if labels.n_classes > 2 and _few_enough(matrix, labels, n_components):
+        stacked = stacked_margin(points, labels.codes)
+    return Before(matrix, points, space, ball, labels, margins, U, cosines, errors, error_allowed, stacked)
 
 
 @dataclass(frozen=True)
@@ -126,6 +147,8 @@ class Draw:
         Of R on their span.
     pairs : dict of str to PairsOfDraw
         Distances, angles, inner products.
+    error_allowed : Bracketed or None
+        What all points but the allowed share have about the separator that was chosen before.
     one_parameter : Bracketed or None
         For several classes, where their sketches are not too many numbers.
     """
@@ -136,6 +159,7 @@ class Draw:
     ball: Ball
     embedding: EmbeddingError
     pairs: dict[str, PairsOfDraw]
+    error_allowed: Bracketed | None
     one_parameter: Bracketed | None
 
 
@@ -182,27 +206,41 @@ def look_after(before: Before, projections: list[Projection], eps: float) -> Ite
     for number, projection in enumerate(projections):
         Z = np.asarray(before.matrix.sketch(projection, double=True))
         points = Points(Z)
-        changed = distortions_between(K, points.gram(), rounding=rounding)
+        changed = distortions_between(K, points.gram(), rounding=rounding, random_state=_SHOWN_PAIRS)
         pairs = {name: _pairs(getattr(changed, name), eps, keep=number == 0) for name in PAIRS}
         labels, margins = before.labels, {}
         kept = np.zeros(0)
-        one_parameter = None
+        error_allowed = one_parameter = None
         if labels is not None:
             norms = np.sqrt(points.squares)
             norms[norms <= _LOST * rounding * np.sqrt(before.points.squares)] = 0.0
-            margins = margins_of(points, labels, directions=bool(norms.all()))
+            margins = margins_of(points, labels, directions=bool(norms.all()), vectors=False)
             projected = np.asarray(projection.apply(np.ascontiguousarray(before.separators.T)))
             lengths = np.linalg.norm(projected, axis=1)
             kept = room(cosines_with(Z @ projected.T, norms, lengths), labels)
-            if labels.n_classes > 2:
+            if before.error_allowed is not None:
+                error_allowed = _error_allowed(points, labels, projected[0], kept, before.errors, bool(norms.all()))
+            if before.stacked is not None:
                 one_parameter = _one_parameter(before.matrix, labels, projection)
         error = error_on(before.space, Z[before.space.rows], projection)
-        yield Draw(projection, margins, kept, enclosing_ball(points), error, pairs, one_parameter)
+        ball = enclosing_ball(points)
+        yield Draw(projection, margins, kept, ball, error, pairs, error_allowed, one_parameter)
 
 
-def _one_parameter(matrix: Matrix, labels: Labels, projection: Projection) -> Bracketed | None:
-    if matrix.shape[0] * labels.n_classes * projection.n_components > _MOST_NUMBERS:
-        return None
+def _error_allowed(
+    points: Points, labels: Labels, separator: Floats, kept: Floats, errors: float, directions: bool
+) -> Bracketed:
+    if directions and separator.any():
+        return error_allowed_margin(points, labels.codes, separator, errors=errors)
+    value = float(np.sort(kept)[min(int(np.floor(errors * len(kept) * (1.0 + 1e-12))), len(kept) - 1)])
+    return Bracketed(value, value, value, "a point or the separator is zero and has no direction: a margin of 0")
+
+
+def _few_enough(matrix: Matrix, labels: Labels, n_components: int) -> bool:
+    return matrix.shape[0] * labels.n_classes * n_components <= _MOST_NUMBERS
+
+
+def _one_parameter(matrix: Matrix, labels: Labels, projection: Projection) -> Bracketed:
     try:
         return one_parameter_margin(matrix, labels.codes, projection)
     except DataError:  # a row whose sketch is the same for two classes: no vector tells them apart

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.geometry import Points, margin, multiclass_margin
+from slimline.geometry.margin import VANISHED
 from slimline.geometry.records import Bracketed, Margin, MulticlassMargin
 from slimline.geometry.rivals import Rivals
 
@@ -17,6 +18,9 @@ Codes = NDArray[np.intp]
 #: Names of the margins of two classes, and of several.
 PLAIN, NORMALISED, WITH_INTERCEPT = "margin", "normalised margin", "margin with intercept"
 CRAMMER_SINGER, DEFINITION_7 = "Crammer-Singer margin", "normalised multiclass margin"
+#: What the vectors chosen before have after it, with some points left out, and what one vector has for all classes.
+SAME_SEPARATOR, ERROR_ALLOWED = "normalised margin, same separator", "error-allowed margin"
+ONE_PARAMETER = "one-parameter margin"
 #: Brackets of Definition 7 need not be narrower: what happens to it is far larger.
 _TOL_DEFINITION_7 = 1e-3
 
@@ -26,6 +30,12 @@ ABOUT = {
     WITH_INTERCEPT: "half the distance of the two classes' convex hulls (paul2013)",
     CRAMMER_SINGER: "least lead of a point's own class, all vectors together of norm 1",
     DEFINITION_7: "least lead of a point's own class, in cosines (shi2012, Definition 7)",
+    SAME_SEPARATOR: "the margin of the separator that was chosen before and is projected like the points: what "
+    "theorems speak of",
+    ERROR_ALLOWED: "what all but the allowed share of the points have about the plane chosen before, in cosines "
+    "(shi2012, Definition 3)",
+    ONE_PARAMETER: "least cosine of one vector v with R_yᵀx - R_y'ᵀx, each class with a projection of its own "
+    "(shi2012, (6)); before, with a part of v for each class",
 }
 
 
@@ -55,7 +65,9 @@ class Labels:
         return Rivals(self.codes, self.n_classes)
 
 
-def margins_of(points: Points, labels: Labels, *, directions: bool = True) -> dict[str, Bracketed]:
+def margins_of(
+    points: Points, labels: Labels, *, directions: bool = True, vectors: bool = True
+) -> dict[str, Bracketed]:
     """Return the margins of the points, by name.
 
     Parameters
@@ -66,6 +78,9 @@ def margins_of(points: Points, labels: Labels, *, directions: bool = True) -> di
         Their classes.
     directions : bool
         Whether every point has a direction: a sketch that is zero has none, and no margin in cosines is left then.
+    vectors : bool
+        Whether the separators are wanted, too. Where they are not, and nothing separates the classes by the widest of
+        the margins, the others are 0 without a search of their own.
 
     Returns
     -------
@@ -73,17 +88,39 @@ def margins_of(points: Points, labels: Labels, *, directions: bool = True) -> di
         Three for two classes, two for several.
     """
     codes = labels.codes
-    none = Bracketed(0.0, 0.0, 0.0, "a point is zero and has no direction")
-    if labels.n_classes == 2:
+    two = labels.n_classes == 2
+    widest = margin(points, codes, intercept=True) if two else multiclass_margin(points, codes, normalised=False)
+    known = {} if vectors else _ruled_out(points, widest, labels)
+    if not directions:
+        known[NORMALISED] = known[DEFINITION_7] = Bracketed(0.0, 0.0, 0.0, "a point is zero and has no direction")
+    if two:
         return {
-            PLAIN: margin(points, codes),
-            NORMALISED: margin(points, codes, normalised=True) if directions else none,
-            WITH_INTERCEPT: margin(points, codes, intercept=True),
+            PLAIN: known.get(PLAIN) or margin(points, codes),
+            NORMALISED: known.get(NORMALISED) or margin(points, codes, normalised=True),
+            WITH_INTERCEPT: widest,
         }
-    return {
-        CRAMMER_SINGER: multiclass_margin(points, codes, normalised=False),
-        DEFINITION_7: multiclass_margin(points, codes, tol=_TOL_DEFINITION_7) if directions else none,
+    cosines = known.get(DEFINITION_7) or multiclass_margin(points, codes, tol=_TOL_DEFINITION_7)
+    return {CRAMMER_SINGER: widest, DEFINITION_7: cosines}
+
+
+def _ruled_out(points: Points, widest: Margin | MulticlassMargin, labels: Labels) -> dict[str, Bracketed]:
+    """Return the margins that are 0 with the widest one, each with an upper end that follows from its own.
+
+    A plane through the origin is one with an intercept; one with the margin t in cosines has t min ‖x‖ at least. Unit
+    vectors with the lead t in cosines have t min ‖x‖/√L at least, all together scaled to norm 1.
+    """
+    if widest.separable is not False:
+        return {}
+    norms = np.sqrt(points.squares)
+    least, most = float(norms.min()), float(norms.max())
+    in_cosines = widest.upper / least if least > 0.0 else np.inf
+    ends = {
+        PLAIN: (widest.upper, most),
+        NORMALISED: (in_cosines, 1.0),
+        DEFINITION_7: (float(np.sqrt(labels.n_classes)) * in_cosines, float(np.sqrt(2.0))),
     }
+    how = "nothing separates the classes by any margin"
+    return {name: Bracketed(0.0, 0.0, end, how) for name, (end, size) in ends.items() if end <= VANISHED * size}
 
 
 def separators_of(margins: dict[str, Bracketed]) -> Floats:

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from slimline.auditing.chances import frequency
 from slimline.auditing.draws import Draw
-from slimline.auditing.promises import Asked, largest_theorem
+from slimline.auditing.kept import chance_of_distances
+from slimline.auditing.promises import Asked, largest_theorem, law_promise
 from slimline.auditing.records import PairsKept, Promise
 from slimline.geometry.distortion import LEVELS, Distortion
 from slimline.laws import cosine, inner_product, norm_failure
@@ -36,9 +37,9 @@ def pairs_kept(draws: Sequence[Draw], asked: Asked) -> tuple[PairsKept, ...]:
         Distances, angles, inner products.
     """
     return (
-        _one(draws, "distances", asked, _distances, _theorem_of_distances),
-        _one(draws, "angles", asked, _angles, _theorem_of_angles),
-        _one(draws, "inner_products", asked, _products, _theorem_of_products),
+        _one(draws, "distances", asked, _distances, _about_distances),
+        _one(draws, "angles", asked, _angles, _about_angles),
+        _one(draws, "inner_products", asked, _products, _about_products),
     )
 
 
@@ -47,7 +48,7 @@ def _one(
     name: str,
     asked: Asked,
     law: Callable[[Distortion, Asked], float],
-    theorem: Callable[[Sequence[float], int, Asked], Promise],
+    about: Callable[[Sequence[float], int, Asked], tuple[Promise, ...]],
 ) -> PairsKept:
     found = [draw.pairs[name] for draw in draws]
     first = found[0].record
@@ -62,7 +63,7 @@ def _one(
         share_within=tuple(one.share_within for one in found),
         predicted=law(first, asked) if any_pairs else None,
         all_within=frequency(value <= asked.eps for value in largest),
-        promises=(theorem(largest, first.n_pairs, asked),) if any_pairs else (),
+        promises=about(largest, first.n_pairs, asked) if any_pairs else (),
         quantiles=tuple(float(value) for value in first.quantiles),
         quantile_levels=tuple(LEVELS),
         sample_before=first.before,
@@ -88,16 +89,25 @@ def _some(values: Floats) -> Floats:
     return values[:: max(1, len(values) // _MOST_PAIRS)]
 
 
-def _theorem_of_distances(largest: Sequence[float], n_pairs: int, asked: Asked) -> Promise:
-    return largest_theorem("uml2014.23.4", asked, largest, lambda eps: eps, share=1.0, vectors=n_pairs)
+def _about_distances(largest: Sequence[float], n_pairs: int, asked: Asked) -> tuple[Promise, ...]:
+    def failure(eps: float) -> float:
+        return chance_of_distances(n_pairs, asked.r, eps)
+
+    said = f"all squared distances change by at most {100.0 * asked.eps:.4g} %"
+    return (
+        largest_theorem("uml2014.23.4", asked, largest, lambda eps: eps, share=1.0, failure=failure, vectors=n_pairs),
+        law_promise("laws.norm", said, asked, largest, failure(asked.eps), high=asked.eps),
+    )
 
 
-def _theorem_of_angles(largest: Sequence[float], n_pairs: int, asked: Asked) -> Promise:
+def _about_angles(largest: Sequence[float], n_pairs: int, asked: Asked) -> tuple[Promise, ...]:
     # κc ± 2ε/(1-ε), κ = (1+ε)/(1-ε), is off by at most 2ε(1+|c|)/(1-ε)
-    share = 1.0 / n_pairs
-    return largest_theorem("shi2012.5.sharp", asked, largest, lambda eps: 4.0 * eps / (1.0 - eps), share=share)
+    def end(eps: float) -> float:
+        return 4.0 * eps / (1.0 - eps)
+
+    return (largest_theorem("shi2012.5.sharp", asked, largest, end, share=1.0 / n_pairs, most=2.0),)
 
 
-def _theorem_of_products(largest: Sequence[float], n_pairs: int, asked: Asked) -> Promise:
+def _about_products(largest: Sequence[float], n_pairs: int, asked: Asked) -> tuple[Promise, ...]:
     n = asked.points
-    return largest_theorem("fard2012.1", asked, largest, lambda eps: eps, share=1.0 / n, vectors=max(n - 1, 1))
+    return (largest_theorem("fard2012.1", asked, largest, lambda eps: eps, share=1.0 / n, vectors=max(n - 1, 1)),)

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from slimline.auditing.chances import frequency
-from slimline.auditing.records import Promise
+from slimline.auditing.families import EMBEDDINGS
+from slimline.auditing.records import Frequency, Promise
+from slimline.auditing.words import counted
 from slimline.bounds import Bound, get
 
-Floats = NDArray[np.float64]
+#: What float64 may do to a number that is compared with an end, as a part of that: where a theorem leaves a margin of 1
+#: as it is, what is measured is a little less.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -26,17 +29,25 @@ class Asked:
         Dimensions after the projection.
     eps, delta : float
         Distortion asked about, and failure probability.
+    errors : float
+        Share of the points that may fall short of a margin.
     family : str
         Of the projection, by a name of `make_projection`; "" where no theorem knows it.
-    rank, features, points, classes : int
+    rank : int
+        Dimensions of the span of the points, or the most that there can be.
+    complete : bool
+        Whether that is their number.
+    features, points, classes : int
         Sizes of the data.
     """
 
     r: int
     eps: float
     delta: float
+    errors: float
     family: str
     rank: int
+    complete: bool
     features: int
     points: int
     classes: int
@@ -46,20 +57,24 @@ class Asked:
         """Return what is to be said of statements about a Gaussian R."""
         return "" if self.family == "gaussian" else "for a Gaussian R; shown for comparison"
 
+    @property
+    def allowed(self) -> int:
+        """Return the number of points that may fall short, as `error_allowed_margin` counts them."""
+        return min(int(np.floor(self.errors * self.points * (1.0 + 1e-12))), self.points - 1)
 
-def theorem(
+
+def margin_theorem(
     name: str,
     asked: Asked,
     values: Sequence[float],
+    before: dict[str, Any],
+    law: Callable[[float], float],
     *,
-    before: dict[str, Any] | None = None,
-    share: float = 1.0,
-    unit: Callable[[float], float] = float,
-    law: Callable[[float], float] | None = None,
-    gaussian: bool = True,
+    least: float,
+    most: float,
     **sizes: Any,
 ) -> Promise:
-    """Return what a theorem promises of a number at this dimension, and how often that came true.
+    """Return what a theorem on a margin promises at this dimension, and how often that came true.
 
     Parameters
     ----------
@@ -68,17 +83,63 @@ def theorem(
     asked : Asked
         Dimension, probability and sizes.
     values : sequence of float
-        The number after each draw.
-    before : dict, optional
-        What the guarantee needs of the data.
-    share : float
-        Part of the failure probability that one use of the theorem has, in a union.
-    unit : callable
-        Makes an end of the guarantee an end of the number.
-    law : callable, optional
-        Chance that the number falls below a value.
-    gaussian : bool
-        Whether the statement is about a Gaussian R only.
+        The margin after each draw.
+    before : dict
+        The margin before, as the guarantee calls it, and what else that needs.
+    law : callable
+        Chance that the margin falls below a value.
+    least : float
+        What the margin is of any data: to promise no more is to promise nothing.
+    most : float
+        What it can be at most, where the law has nothing to say.
+    **sizes : int
+        What the bound asks for.
+
+    Returns
+    -------
+    promise : Promise
+        With low None where the theorem promises nothing.
+    """
+    bound = get(name)
+    eps = _eps(bound, asked, 1.0, sizes)
+    low = None if eps is None else float(bound.guarantee(eps, **before).lower)
+    if low is None or low <= least:
+        note = f"promises nothing with {counted(asked.r, 'dimension')}"
+        enough = float(bound.eps_keeping(0.0, **before))
+        if np.isfinite(enough):
+            note += f"; a margin above 0 takes {_needed(bound, enough, asked, 1.0, sizes)}"
+        return _silent(bound, asked, note, eps)
+    predicted = law(low) if low < most else None
+    held = _held(values, low, None)
+    return Promise(name, "theorem", bound.statement, eps, asked.delta, low, None, predicted, held, asked.note)
+
+
+def squared_theorem(
+    name: str,
+    asked: Asked,
+    values: Sequence[float],
+    before: float,
+    *,
+    failure: Callable[[float], float] | None = None,
+    through: str = "",
+    **sizes: Any,
+) -> Promise:
+    """Return what a theorem promises of a length whose square stays within 1 ± ε of what it was.
+
+    Parameters
+    ----------
+    name : str
+        Of the bound.
+    asked : Asked
+        Dimension, probability and sizes.
+    values : sequence of float
+        The length after each draw.
+    before : float
+        And before.
+    failure : callable, optional
+        Chance that the square leaves 1 ± ε, by the exact law, from ε; the theorem is about a Gaussian R then.
+    through : str
+        Else the theorem on the embedding that it stands on.
     **sizes : int
         What the bound asks for.
 
@@ -88,19 +149,27 @@ def theorem(
         With eps None where the theorem promises nothing.
     """
     bound = get(name)
-    eps = _eps(bound, asked, share, sizes)
+    eps = _eps(bound, asked, 1.0, sizes)
     if eps is None:
-        return _nothing(bound, asked, share, sizes)
-    ends = bound.guarantee(eps, **(before or {}))
-    low, high = (unit(end) if np.isfinite(end) else None for end in (float(ends.lower), float(ends.upper)))
-    predicted = None if law is None or low is None or not -1.0 <= low < 1.0 else law(low)
-    note = asked.note if gaussian else ""
+        return _nothing(bound, asked, 1.0, sizes)
+    ends = bound.guarantee(eps)
+    low, high = (before * float(np.sqrt(max(float(end), 0.0))) for end in ends)
+    predicted = None if failure is None else failure(eps)
+    note = f"by way of {through}" if through else asked.note
     held = _held(values, low, high)
     return Promise(name, "theorem", bound.statement, eps, asked.delta, low, high, predicted, held, note)
 
 
 def largest_theorem(
-    name: str, asked: Asked, largest: Sequence[float], end: Callable[[float], float], *, share: float, **sizes: Any
+    name: str,
+    asked: Asked,
+    largest: Sequence[float],
+    end: Callable[[float], float],
+    *,
+    share: float,
+    most: float = np.inf,
+    failure: Callable[[float], float] | None = None,
+    **sizes: Any,
 ) -> Promise:
     """Return what a theorem promises of the largest distortion of all pairs.
 
@@ -113,30 +182,73 @@ def largest_theorem(
     largest : sequence of float
         Largest distortion of each draw.
     end : callable
-        What the distortion is at most, from eps.
+        What the distortion is at most, from ε.
     share : float
         Part of the failure probability that one use of the theorem has, in a union.
+    most : float
+        What the distortion can be at most: to promise that is to promise nothing.
+    failure : callable, optional
+        Chance that some pair is beyond ε, by the exact law.
     **sizes : int
         What the bound asks for.
 
     Returns
     -------
     promise : Promise
-        With eps None where the theorem promises nothing.
+        With high None where the theorem promises nothing.
     """
     bound = get(name)
     eps = _eps(bound, asked, share, sizes)
-    if eps is None:
+    high = None if eps is None else end(eps)
+    if eps is None or high is None or high >= most:
         return _nothing(bound, asked, share, sizes)
-    high = end(eps)
+    predicted = None if failure is None else failure(eps)
     held = _held(largest, None, high)
-    return Promise(name, "theorem", bound.statement, eps, asked.delta, None, high, None, held, asked.note)
+    return Promise(name, "theorem", bound.statement, eps, asked.delta, None, high, predicted, held, asked.note)
+
+
+def embedding_theorem(asked: Asked, lower_ends: Sequence[float]) -> Promise | None:
+    """Return what is promised of the embedding error, by the theorem of the family that promises most.
+
+    Parameters
+    ----------
+    asked : Asked
+        With the family and the rank.
+    lower_ends : sequence of float
+        What the error is at least, in each draw.
+
+    Returns
+    -------
+    promise : Promise or None
+        None where no theorem knows the family, or the points span nothing.
+    """
+    if not asked.family or not asked.rank:
+        return None
+    known = {"rank": asked.rank, "features": asked.features}
+    found: list[tuple[float, Bound, dict[str, Any]]] = []
+    for bound in map(get, EMBEDDINGS[asked.family]):
+        sizes = {name: known[name] for name in bound.needs}
+        found.append((float(bound.required(asked.eps, asked.delta, **sizes)), bound, sizes))
+    # of two that promise something the one with the smaller ε, of two that do not the one that asks for less
+    ranked = [(_eps(bound, asked, 1.0, sizes), needed, bound, sizes) for needed, bound, sizes in found]
+    eps, _, bound, sizes = min(ranked, key=lambda one: (np.inf if one[0] is None else one[0], one[1]))
+    if eps is None:
+        return _nothing(bound, asked, 1.0, sizes)
+    held = _held(lower_ends, None, eps)
+    return Promise(bound.name, "theorem", bound.statement, eps, asked.delta, None, eps, None, held)
 
 
 def law_promise(
-    name: str, statement: str, asked: Asked, values: Sequence[float], low: float, chance: Callable[[float], float]
+    name: str,
+    statement: str,
+    asked: Asked,
+    values: Sequence[float],
+    chance: float,
+    *,
+    low: float | None = None,
+    high: float | None = None,
 ) -> Promise:
-    """Return what an exact law foretells: the chance that a number falls below a value, or is no more than 0.
+    """Return what an exact law foretells: a bound of the chance that a number is not between two ends.
 
     Parameters
     ----------
@@ -146,10 +258,10 @@ def law_promise(
         Dimension and probability.
     values : sequence of float
         The number after each draw.
-    low : float
-        The value.
-    chance : callable
-        The chance, from the value.
+    chance : float
+        The chance.
+    low, high : float, optional
+        The ends; a low end of 0 is to be exceeded.
 
     Returns
     -------
@@ -157,9 +269,40 @@ def law_promise(
         Of the kind "law".
     """
     # a margin of 0 is none; to be just there has no chance under the law, but other families come to it
-    least = low if low != 0.0 else float(np.nextafter(0.0, 1.0))
-    held = _held(values, least, None)
-    return Promise(name, "law", statement, None, asked.delta, low, None, chance(low), held, asked.note)
+    least = float(np.nextafter(0.0, 1.0)) if low == 0.0 else low
+    held = _held(values, least, high)
+    return Promise(name, "law", statement, None, asked.delta, low, high, chance, held, asked.note)
+
+
+def share_theorem(asked: Asked, values: Sequence[float], margin: float, law: Callable[[float], float]) -> Promise:
+    """Return what balcan2006 promises of the margin that all but a share of the points have.
+
+    Parameters
+    ----------
+    asked : Asked
+        With the share.
+    values : sequence of float
+        That margin after each draw.
+    margin : float
+        What all points had before, above 0.
+    law : callable
+        Chance that the margin falls below a value.
+
+    Returns
+    -------
+    promise : Promise
+        Its eps is a share of the points.
+    """
+    bound = get("balcan2006")
+    share = _eps(bound, asked, 1.0, {"margin": margin})
+    if share is None or share * asked.points >= asked.allowed + 1:  # a share below 1/m is no point
+        of_points = "promises nothing" if share is None else f"speaks of all but {100.0 * share:.3g} % of the points"
+        return _silent(bound, asked, f"{of_points} with {counted(asked.r, 'dimension')}", share)
+    low = float(bound.guarantee(share, margin=margin).lower)
+    note = "with a constant, 8, that is compared with the exact law, not proved"
+    note += f"; {asked.note}" if asked.note else ""
+    held = _held(values, low, None)
+    return Promise(bound.name, "theorem", bound.statement, share, asked.delta, low, None, law(low), held, note)
 
 
 def _eps(bound: Bound, asked: Asked, share: float, sizes: dict[str, Any]) -> float | None:
@@ -168,13 +311,22 @@ def _eps(bound: Bound, asked: Asked, share: float, sizes: dict[str, Any]) -> flo
 
 
 def _nothing(bound: Bound, asked: Asked, share: float, sizes: dict[str, Any]) -> Promise:
-    note = f"promises nothing with {asked.r:,} dimensions"
+    note = f"promises nothing with {counted(asked.r, 'dimension')}"
     if asked.eps < bound.eps_below:
-        needed = float(bound.required(asked.eps, asked.delta * share, **sizes))
-        note += f"; ε = {asked.eps:g} takes {np.ceil(needed):,.0f}"
-    return Promise(bound.name, "theorem", bound.statement, None, asked.delta, None, None, None, None, note)
+        note += f"; ε = {asked.eps:g} takes {_needed(bound, asked.eps, asked, share, sizes)}"
+    return _silent(bound, asked, note)
 
 
-def _held(values: Sequence[float], low: float | None, high: float | None) -> Any:
-    least, most = -np.inf if low is None else low, np.inf if high is None else high
+def _needed(bound: Bound, eps: float, asked: Asked, share: float, sizes: dict[str, Any]) -> str:
+    needed = np.ceil(float(bound.required(eps, asked.delta * share, **sizes)))
+    return f"{needed:,.0f}" if needed < 1e9 else f"{needed:.1e}"
+
+
+def _silent(bound: Bound, asked: Asked, note: str, eps: float | None = None) -> Promise:
+    return Promise(bound.name, "theorem", bound.statement, eps, asked.delta, None, None, None, None, note)
+
+
+def _held(values: Sequence[float], low: float | None, high: float | None) -> Frequency:
+    least = -np.inf if low is None else low - _ROUNDING * abs(low)
+    most = np.inf if high is None else high + _ROUNDING * abs(high)
     return frequency(least <= value <= most for value in values)

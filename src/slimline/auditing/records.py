@@ -44,13 +44,16 @@ class Promise:
     statement : str
         What holds, in one sentence.
     eps : float or None
-        Distortion that the theorem allows at this dimension; None where it promises nothing.
+        Distortion that the theorem allows at this dimension (balcan2006: share of the points); None where none of its
+        domain will do, and for a law.
     delta : float
-        Its failure probability.
+        Failure probability that theorems are asked with.
     low, high : float or None
-        What the number is promised to lie between; None on a side that is not spoken of.
+        What the number is promised to lie between; None on a side that is not spoken of, both where nothing is
+        promised.
     predicted : float or None
-        Chance that it does not lie there, by the exact law (a union over the points: an upper bound).
+        Chance that it does not lie there, by the exact law of a Gaussian R (a union over points or pairs: an upper
+        bound).
     frequency : Frequency or None
         How often it did; None where nothing is promised.
     note : str
@@ -88,6 +91,10 @@ class Kept:
         often it was at most eps, so that all squared lengths in the span stayed within 1 ± eps.
     promises : tuple of Promise
         Theorems and laws about it.
+    decided : bool
+        Whether a margin that was 0 before is proved to be 0; True where it was above 0, and for what is no margin.
+    undecided : tuple of int
+        Numbers of the draws, from 0 on, in which a margin above 0 was neither found nor ruled out: it counts as 0.
     """
 
     name: str
@@ -101,6 +108,8 @@ class Kept:
     positive: Frequency | None
     within: Frequency | None
     promises: tuple[Promise, ...] = ()
+    decided: bool = True
+    undecided: tuple[int, ...] = ()
 
     @property
     def ratios(self) -> Floats:
@@ -210,15 +219,15 @@ class Audit:
     n_rows : int
         Rows that were measured.
     rank : int
-        Dimensions of their span.
+        Dimensions of their span; where rounding blurs it, those that are seen.
     family : str
-        Of the projection.
+        Of the projection, as `make_projection` calls it.
     n_components : int
         r.
     repeats : int
         Draws.
-    eps, delta : float
-        Distortion asked about, and failure probability of the theorems.
+    eps, delta, errors : float
+        Distortion asked about, failure probability of the theorems, share of the points that may fall short.
     margins : tuple of Kept
         Margins, none without labels.
     ball : Kept
@@ -258,6 +267,7 @@ class Audit:
     repeats: int
     eps: float
     delta: float
+    errors: float
     margins: tuple[Kept, ...]
     ball: Kept
     embedding: Kept

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from slimline.auditing.records import Audit, Kept
+from slimline.auditing.words import counted
 
 _OUTCOMES = {"kept": "KEPT", "shrunk": "SHRUNK", "lost": "LOST"}
 
@@ -22,10 +23,11 @@ def audit_text(audit: Audit) -> str:
     text : str
         Verdict first, then a table, then notes.
     """
-    rows = f"{audit.n_rows:,}" + (f" of {audit.n_samples:,}" if audit.n_rows < audit.n_samples else "")
+    of = f"{audit.n_rows:,} of " if audit.n_rows < audit.n_samples else ""
+    rows = of + counted(audit.n_samples, "row")
     head = (
-        f"{audit.data}: {rows} rows × {audit.n_features:,} features, {audit.family} projection to "
-        f"{audit.n_components:,} dimensions, {audit.repeats} draw{'' if audit.repeats == 1 else 's'}"
+        f"{audit.data}: {rows} × {counted(audit.n_features, 'feature')}, {audit.family} projection to "
+        f"{counted(audit.n_components, 'dimension')}, {counted(audit.repeats, 'draw')}"
     )
     lines = [head, "", f"Verdict: {_OUTCOMES[audit.outcome]}", *(f"- {sentence}" for sentence in audit.verdict), ""]
     within = f"in 1 ± {audit.eps:g}"
@@ -36,7 +38,7 @@ def audit_text(audit: Audit) -> str:
         lines.append(f"{name:36}{'':12}{_numbers(pairs.largest)}{held.held:>7} of {held.draws:<3}")
     if audit.notes:
         lines += ["", *(f"Note: {note}" for note in audit.notes)]
-    return "\n".join(lines)
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def _line(kept: Kept) -> str:

@@ -2,21 +2,46 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from slimline.auditing.kept import SAME_SEPARATOR
-from slimline.auditing.measures import CRAMMER_SINGER, DEFINITION_7, NORMALISED, PLAIN, WITH_INTERCEPT
+from slimline.auditing.chances import frequency
+from slimline.auditing.measures import (
+    CRAMMER_SINGER,
+    DEFINITION_7,
+    ERROR_ALLOWED,
+    NORMALISED,
+    PLAIN,
+    SAME_SEPARATOR,
+    WITH_INTERCEPT,
+)
 from slimline.auditing.promises import Asked
 from slimline.auditing.records import BracketCheck, Frequency, Kept, PairsKept, WrongSide
+from slimline.auditing.words import counted, only_times, percent, ratios, times, values
+
+#: Margins that decide, the first that was there before; and those that any separation of the classes shows in.
+_JUDGED = (NORMALISED, WITH_INTERCEPT, DEFINITION_7, CRAMMER_SINGER)
+_SEPARATIONS = (PLAIN, *_JUDGED)
+#: Brackets that are wider, as a part of what was there before, are worth a word: those of Definition 7 can be.
+_WIDE = 0.01
+
+
+class Separable(NamedTuple):
+    """In how many draws something separated the classes, and in how many others nothing is proved not to."""
+
+    times: Frequency
+    undecided: int
 
 
 def outcome_of(margins: tuple[Kept, ...], pairs: tuple[PairsKept, ...], eps: float) -> str:
     """Return "kept", "shrunk" or "lost".
 
-    Margins decide where the classes are separable: lost where in some draw they are not, kept where the median margin
-    is at least 1 - eps of what it was: the normalised margin, or, where no plane through the origin separates, the one
-    with an intercept, and where no vectors of one length do, Crammer and Singer's. Elsewhere distances decide: kept
-    where at least 95 % of them are within eps in the median draw, else shrunk.
+    Margins decide where the classes are separable. Lost: in some draw they are not any more, with an intercept or
+    without. Kept: the margin that decides is there in every draw, and its median is at least 1 - eps of what it was. It
+    is the normalised margin or, where no plane through the origin separates, the one with an intercept; of several
+    classes that of Definition 7 or, where no vectors of one length separate, Crammer and Singer's. Elsewhere distances
+    decide: kept where at least 95 % of them are within eps in the median draw. Else shrunk.
 
     Parameters
     ----------
@@ -32,12 +57,14 @@ def outcome_of(margins: tuple[Kept, ...], pairs: tuple[PairsKept, ...], eps: flo
     outcome : str
         One word.
     """
-    judged, separable = _judged(margins), _separable(margins)
-    if judged is not None and separable is not None:
-        if separable.held < separable.draws:
-            return "lost"
-        return "kept" if float(np.median(judged.ratios)) >= 1.0 - eps else "shrunk"
-    return "kept" if float(np.median(pairs[0].share_within)) >= 0.95 else "shrunk"
+    judged = judged_margin(margins)
+    if judged is None or judged.positive is None:
+        return "kept" if float(np.median(pairs[0].share_within)) >= 0.95 else "shrunk"
+    separable = _separable(margins)
+    if separable.times.held + separable.undecided < separable.times.draws:
+        return "lost"
+    there = judged.positive.held == judged.positive.draws
+    return "kept" if there and float(np.median(judged.ratios)) >= 1.0 - eps else "shrunk"
 
 
 def verdict_of(
@@ -68,37 +95,48 @@ def verdict_of(
     """
     said = [*_of_margins(margins, asked), *_of_statements(margins, asked)]
     if needed is not None:
+        whose = "the separator" if asked.classes == 2 else "the vectors"
         said.append(
-            f"By {_law(asked)} {needed:,} dimensions keep that separator's margin above 0 with a chance of "
-            f"{_percent(1.0 - asked.delta)} or more."
+            f"By {_law(asked)} it takes {counted(needed, 'dimension')} to keep the margin of {whose} chosen before "
+            f"above 0 with a chance of {percent(1.0 - asked.delta)} or more"
+            + (f", and there are only {counted(asked.features, 'feature')}." if needed > asked.features else ".")
         )
     if wrong is not None:
-        said.append(_of_wrong_side(wrong, _judged(margins), asked))
+        said.append(_of_wrong_side(wrong, judged_margin(margins), asked))
     said.append(_of_pairs(pairs[0], asked))
     if ball.before > 0.0:
-        said.append(f"The smallest ball around the points has {_range(ball.ratios)} of its radius.")
+        said.append(f"The radius of the smallest ball around the points became {ratios(ball.ratios)} of what it was.")
     said.append(_of_embedding(embedding, brackets, asked))
     return tuple(said)
 
 
-def _judged(margins: tuple[Kept, ...]) -> Kept | None:
-    """Return the margin that decides: the first that there was before."""
-    by_name = {kept.name: kept for kept in margins}
-    for name in (NORMALISED, WITH_INTERCEPT, DEFINITION_7, CRAMMER_SINGER):
-        if name in by_name and by_name[name].before > 0.0:
-            return by_name[name]
-    return None
+def judged_margin(margins: tuple[Kept, ...]) -> Kept | None:
+    """Return the margin that decides: the first that there was before.
 
+    Parameters
+    ----------
+    margins : tuple of Kept
+        As `Audit` has them.
 
-def _separable(margins: tuple[Kept, ...]) -> Frequency | None:
-    """Return how often the classes stayed separable.
-
-    With several classes Definition 7 does not tell: vectors of one length may fail where others do not.
+    Returns
+    -------
+    margin : Kept or None
+        None where no plane separates the classes, and without labels.
     """
-    judged = _judged(margins)
-    if judged is None or judged.name != DEFINITION_7:
-        return None if judged is None else judged.positive
-    return next(kept.positive for kept in margins if kept.name == CRAMMER_SINGER)
+    by_name = {kept.name: kept for kept in margins}
+    return next((by_name[name] for name in _JUDGED if name in by_name and by_name[name].before > 0.0), None)
+
+
+def _separable(margins: tuple[Kept, ...]) -> Separable:
+    """Return how often anything separated the classes.
+
+    A plane through the origin may be lost where one with an intercept is not, and vectors of one length where others
+    are not.
+    """
+    measured = [kept for kept in margins if kept.name in _SEPARATIONS]
+    found = [any(kept.after[draw] > 0.0 for kept in measured) for draw in range(len(measured[0].after))]
+    open_ones = set.union(*(set(kept.undecided) for kept in measured if kept.name in (WITH_INTERCEPT, CRAMMER_SINGER)))
+    return Separable(frequency(found), sum(not found[draw] for draw in open_ones))
 
 
 def _law(asked: Asked) -> str:
@@ -108,63 +146,95 @@ def _law(asked: Asked) -> str:
 def _of_margins(margins: tuple[Kept, ...], asked: Asked) -> list[str]:
     if not margins:
         return ["There are no labels, so no margin was measured."]
-    judged, separable = _judged(margins), _separable(margins)
-    if judged is None or separable is None:
-        if any(value > 0.0 for kept in margins for value in kept.after):
-            return ["No plane was found to separate the classes by more than rounding, before or after."]
-        return [
-            "No plane separates the classes, so there is no margin to keep; a projection cannot make them separable, "
-            "and did not."
-        ]
+    judged = judged_margin(margins)
+    if judged is None:
+        return [_of_none(margins, asked), *_of_most_points(margins, asked)]
     said = []
     if judged.name == WITH_INTERCEPT:
         said.append("No plane through the origin separates the classes; one with an intercept does.")
     if judged.name == CRAMMER_SINGER:
         said.append("No vectors of one length were found that tell the classes apart; vectors of any length do.")
-    only = "" if separable.held == separable.draws else "only "
-    said.append(f"The classes stayed separable in {only}{_times(separable)}.")
+    separable = _separable(margins)
+    more = f"; in {separable.undecided} more neither that nor the opposite was proved" if separable.undecided else ""
+    said.append(f"The classes stayed separable in {only_times(separable.times)}{more}.")
+    if judged.name == NORMALISED and judged.positive is not None and judged.positive.held < separable.times.held:
+        said.append(
+            f"A plane through the origin was left in {only_times(judged.positive)}; else it takes an intercept."
+        )
+    if not any(judged.after):
+        return [*said, f"Nothing is left of the {judged.name}, which was {judged.before:.3g}."]
+    assert judged.within is not None
+    widths = [end - value for value, end in zip(judged.after, judged.after_upper, strict=True)]
+    or_more = " or more" if max(widths) > _WIDE * judged.before else ""
     said.append(
-        f"The {judged.name} of {judged.before:.3g} became {_values(judged.after)}: {_range(judged.ratios)} of it; "
-        f"within 1 ± {asked.eps:g} in {_times(judged.within)}."
+        f"The {judged.name} of {judged.before:.3g} became {values(judged.after)}{or_more}: {ratios(judged.ratios)} of "
+        f"it; within 1 ± {asked.eps:g} in {times(judged.within)}."
     )
     for name in (PLAIN, CRAMMER_SINGER):
         for kept in margins:
             if kept.name == name != judged.name and kept.before > 0.0:
-                said.append(f"The {name} kept {_range(kept.ratios)}.")
+                said.append(f"The {name} became {ratios(kept.ratios)} of what it was.")
+    if judged.name == WITH_INTERCEPT:
+        said += _of_most_points(margins, asked)
     return said
+
+
+def _of_none(margins: tuple[Kept, ...], asked: Asked) -> str:
+    """Return what is to be said where no margin was found before."""
+    measured = [kept for kept in margins if kept.name in _SEPARATIONS]
+    what = "plane" if asked.classes == 2 else "vectors"
+    if not all(kept.decided for kept in measured if kept.name in (WITH_INTERCEPT, CRAMMER_SINGER)):
+        return f"Whether the classes are separable is open: neither {what} nor a proof against it was found."
+    if any(value > 0.0 for kept in measured for value in kept.after):
+        return (
+            "Nothing was found to separate the classes by more than rounding before the projection; what was found "
+            "after it is rounding, too."
+        )
+    none = "No plane separates the classes" if asked.classes == 2 else "No vectors tell the classes apart"
+    return f"{none}, so there is no margin to keep; a projection cannot make them separable, and did not."
+
+
+def _of_most_points(margins: tuple[Kept, ...], asked: Asked) -> list[str]:
+    kept = next((kept for kept in margins if kept.name == ERROR_ALLOWED and kept.before > 0.0), None)
+    if kept is None:
+        return []
+    return [
+        f"About a soft-margin plane through the origin all but {percent(asked.errors)} of the points have a margin of "
+        f"{kept.before:.3g} in cosines, and {values(kept.after)} after the projection: {ratios(kept.ratios)} of it."
+    ]
 
 
 def _of_statements(margins: tuple[Kept, ...], asked: Asked) -> list[str]:
     same = next((kept for kept in margins if kept.name == SAME_SEPARATOR), None)
     if same is None:
         return []
+    one = asked.classes == 2
+    who, loses, its = ("separator", "loses", "its") if one else ("vectors", "lose", "their")
     said = []
     for promise in same.promises:
-        if promise.kind == "theorem":
-            if promise.low is None or promise.low <= 0.0:
-                more = f" ({promise.note})" if promise.low is None and promise.note else ""
-                said.append(f"{promise.bound} promises no positive margin with {asked.r:,} dimensions{more}.")
-            else:
-                to = "" if asked.family == "gaussian" else " to a Gaussian projection"
-                said.append(
-                    f"{promise.bound} promises{to} a margin of {promise.low:.3g}, which "
-                    f"{_came_true(promise.frequency)}."
-                )
+        if promise.frequency is None or promise.low is None:
+            said.append(f"{promise.bound} {promise.note}.")
+        elif promise.kind == "theorem" and promise.low <= 0.0:
+            said.append(f"{promise.bound} promises no positive margin with {counted(asked.r, 'dimension')}.")
+        elif promise.kind == "theorem":
+            to = "" if asked.family == "gaussian" else " to a Gaussian projection"
+            true = "every draw" if promise.frequency.held == promise.frequency.draws else times(promise.frequency)
+            said.append(f"{promise.bound} promises{to} a margin of {promise.low:.3g}, which came true in {true}.")
         elif promise.low == 0.0 and promise.predicted is not None:
-            law = f"loses its margin with a chance of at most {_percent(promise.predicted)}"
+            law = f"{loses} {its} margin with a chance of at most {percent(promise.predicted)}"
             if promise.predicted >= 1.0:
-                law = "may well lose its margin: the chances of the points are above 1 in sum"
-            said.append(
-                f"By {_law(asked)} the separator chosen before {law}; it was kept in {_times(promise.frequency)}."
-            )
+                law = f"may well lose {its} margin: the chances of the points are above 1 in sum"
+            said.append(f"By {_law(asked)} the {who} chosen before {law}; it was kept in {times(promise.frequency)}.")
     return said
 
 
 def _of_wrong_side(wrong: WrongSide, judged: Kept | None, asked: Asked) -> str:
-    same = "The same separator" if judged is not None and judged.name == NORMALISED else "A soft-margin plane"
+    separator = judged is not None and judged.name == NORMALISED
+    plane = "the separator chosen before" if separator else "a soft-margin plane through the origin, chosen before"
+    average = "" if len(wrong.after) == 1 else " on average"
     return (
-        f"{same}, chosen before, has {wrong.before:,} points on its wrong side before and "
-        f"{np.mean(wrong.after):.3g} after on average, where {_law(asked)} expects {wrong.predicted:.3g}."
+        f"Points on the wrong side of {plane}: {wrong.before:,} before, {np.mean(wrong.after):.3g} after{average}, "
+        f"where {_law(asked)} expects {wrong.predicted:.3g}."
     )
 
 
@@ -172,56 +242,27 @@ def _of_pairs(distances: PairsKept, asked: Asked) -> str:
     if not distances.n_pairs:
         return "There is no pair of different points."
     shares = np.asarray(distances.share_within)
-    law = "" if distances.predicted is None else f", where {_law(asked)} foretells {_percent(distances.predicted)}"
+    law = "" if distances.predicted is None else f", where {_law(asked)} foretells {percent(distances.predicted)}"
+    of = "" if len(shares) == 1 else " of a draw"
+    share = percent(float(shares.mean()))
     return (
-        f"{_percent(float(shares.mean()))} of all squared distances changed by at most {_percent(asked.eps)}{law}; the "
-        f"largest change of a draw was {_values(distances.largest)}."
+        f"{share[0].upper()}{share[1:]} of all squared distances changed by at most {percent(asked.eps)}{law}; the "
+        f"largest change{of} was {values(distances.largest)}."
     )
 
 
 def _of_embedding(embedding: Kept, brackets: tuple[BracketCheck, ...], asked: Asked) -> str:
-    said = f"The embedding error on the span of the points ({asked.rank:,} dimensions) was {_values(embedding.after)}"
+    if not asked.rank:
+        return "All points are zero."
+    span = counted(asked.rank, "dimension")
+    said = f"The embedding error on the span of the points ({span}) was {values(embedding.after)}"
+    if not asked.complete:
+        said = f"The embedding error on the span of the points is at least {values(embedding.after)}"
     if not brackets:
         return said + "."
     broken = [check for check in brackets if check.held < check.draws]
     if broken:
         names = ", ".join(f"{check.bound} ({check.about})" for check in broken)
         return said + f"; paul2013's brackets were violated: {names}. That cannot be: please report it."
-    used = brackets[0].ends_used
-    empty = "" if used == brackets[0].draws else "; above 1 their lower ends say nothing"
+    empty = "" if brackets[0].ends_used == brackets[0].draws else "; above 1 their lower ends say nothing"
     return said + f"; paul2013's brackets held in every draw{empty}."
-
-
-def _times(found: Frequency | None) -> str:
-    if found is None:
-        return "no draw"
-    share = f"a chance of {_percent(found.low)} to {_percent(found.high)}, at 95 % confidence"
-    every = f"all {found.draws}" if found.held == found.draws else f"{found.held} of {found.draws}"
-    return f"{every} draws ({share})"
-
-
-def _came_true(found: Frequency | None) -> str:
-    if found is None:
-        return "was not tested"
-    return "came true in every draw" if found.held == found.draws else f"came true in {_times(found)}"
-
-
-def _percent(share: float) -> str:
-    if 0.0 < share < 0.0001:
-        return f"{100.0 * share:.1g} %"
-    if 0.9999 < share < 1.0:
-        return "more than 99.99 %"
-    return f"{100.0 * share:.3g} %"
-
-
-def _values(values: tuple[float, ...]) -> str:
-    low, high = min(values), max(values)
-    return f"{low:.3g}" if f"{low:.3g}" == f"{high:.3g}" else f"{low:.3g} to {high:.3g}"
-
-
-def _range(ratios: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> str:
-    low, high = float(ratios.min()), float(ratios.max())
-    middle = float(np.median(ratios))
-    if f"{low:.0%}" == f"{high:.0%}":
-        return f"{low:.0%}"
-    return f"{low:.0%} to {high:.0%} (median {middle:.0%})"

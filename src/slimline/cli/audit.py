@@ -19,14 +19,22 @@ EXAMPLES = """[bold]Examples[/bold]
 
 slimline audit words.svm --components 1024
 
-slimline audit cohort.bed --labels cohort.labels.tsv --target population --standardize --projection osnap
+slimline audit cohort.bed --labels cohort.labels.tsv --target population --standardize --projection osnap --rows 300
 
-slimline audit data.npy --labels labels.npy --rows all --repeats 50 --json audit.json --figure audit.png"""
+slimline audit data.npy --labels labels.npy --rows all --repeats 50 --json audit.json --figure audit.png
+
+No data at hand? [bold]slimline simulate cohort[/bold] writes those of the second."""
 
 #: Number of the JSON's layout. Raise it when a field changes its meaning or goes away.
 _LAYOUT = 1
 #: Names of the parameters of `slimline.audit` that messages speak of, and the options.
-_OPTIONS = {"n_components": "--components", "rows=": "--rows "}
+_OPTIONS = {
+    "n_components=": "--components ",
+    "n_components": "--components",
+    "rows=": "--rows ",
+    "random_state": "--seed",
+    "errors": "--errors",
+}
 #: `--rows` for every row, and the most that it can be: all pairs of them are measured.
 _ALL, _MOST_ROWS = "all", 10_000
 
@@ -90,6 +98,10 @@ def audit(
     seed: Annotated[int, typer.Option(min=0, help="Of the draws, and of the rows.", rich_help_panel=_PROJECTION)] = 0,
     eps: Annotated[float, typer.Option(help="Distortion asked about, in (0, 1).", rich_help_panel=_THEORY)] = 0.2,
     delta: Annotated[float, typer.Option(help="Failure probability, in (0, 1).", rich_help_panel=_THEORY)] = 0.05,
+    errors: Annotated[
+        float,
+        typer.Option(help="Share of points that may fall short of a margin, in [0, 1).", rich_help_panel=_THEORY),
+    ] = 0.05,
     json: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the audit as JSON; - for stdout.", rich_help_panel=_OUT),
@@ -125,6 +137,7 @@ def audit(
         "repeats": repeats,
         "eps": eps,
         "delta": delta,
+        "errors": errors,
         "rows": _rows(rows),
         "random_state": seed,
     }
@@ -150,6 +163,10 @@ def _made(
     source: DataFileOptions, path: Path | None, target: str | None, standardize: bool, settings: dict[str, Any]
 ) -> tuple[Audit, Labels | None]:
     """Return the audit, and the labels that it was made with."""
+    import warnings
+
+    from sklearn.exceptions import DataDimensionalityWarning
+
     from slimline.auditing import audit as make_audit
     from slimline.cli.data_file import explained_errors
     from slimline.cli.labels import known_labels
@@ -171,7 +188,9 @@ def _made(
         if standardize:
             matrix = matrix.standardised("mean", "std", "mean")
         bar.update(task, description="measuring the data before the projection")
-        return make_audit(matrix, None if labels is None else labels.values, progress=drawn, **settings), labels
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataDimensionalityWarning)  # a note of the audit says it
+            return make_audit(matrix, None if labels is None else labels.values, progress=drawn, **settings), labels
 
 
 def _words(labels: Labels | None) -> str:

@@ -16,12 +16,20 @@ from rich.table import Table
 from rich.text import Text
 
 from slimline.auditing.records import Audit, Frequency, Kept, PairsKept, Promise
+from slimline.auditing.verdict import judged_margin
+from slimline.auditing.words import counted
 from slimline.planning.advice import duration
 
 _COLOURS = {"kept": "green", "shrunk": "yellow", "lost": "red"}
 _CODE_WIDTH = 76
 #: Stands where there is no number.
 _NONE = "–"
+#: A share above the first is written as the second, unless it is all.
+_NEARLY_ALL, _MORE = 0.9995, ">99.9%"
+#: Cosines cannot change by more.
+_MOST_COSINE = 2.0
+#: Room around a section: above, right, below, left.
+_ROOM = (0, 0, 0, 2)
 
 
 def audit_view(audit: Audit, labels: str, standardised: bool = False) -> RenderableType:
@@ -41,22 +49,22 @@ def audit_view(audit: Audit, labels: str, standardised: bool = False) -> Rendera
     view : renderable
         For `rich`.
     """
-    draws = f"{audit.repeats} draw{'' if audit.repeats == 1 else 's'}"
+    draws = counted(audit.repeats, "draw")
     parts: list[RenderableType] = [
         _verdict(audit),
         _heading("What was measured"),
-        Padding(_known(audit, labels, standardised), (0, 2)),
+        Padding(_known(audit, labels, standardised), _ROOM),
         _heading(f"Before, and after {draws}"),
-        Padding(_numbers(audit), (0, 2)),
+        Padding(_numbers(audit), _ROOM),
         _heading(f"All pairs of points, after {draws}"),
-        Padding(_pairs(audit), (0, 2)),
+        Padding(_pairs(audit), _ROOM),
         _heading(f"What theorems promise and laws foretell at r = {audit.n_components:,}, δ = {audit.delta:g}"),
-        Padding(_promises(audit), (0, 2)),
+        Padding(_promises(audit), _ROOM),
     ]
     if audit.brackets:
-        parts += [_heading("What the embedding error makes certain"), Padding(_brackets(audit), (0, 2))]
+        parts += [_heading("What the embedding error makes certain"), Padding(_brackets(audit), _ROOM)]
     if audit.notes:
-        parts += [_heading("Notes"), Padding(_points(audit.notes), (0, 2))]
+        parts += [_heading("Notes"), Padding(_points(audit.notes), _ROOM)]
     return Group(*parts)
 
 
@@ -102,8 +110,8 @@ def amount(value: float) -> str:
 
 def percent(share: float) -> str:
     """Return a share in percent, 100 and 0 only where it is all or nothing."""
-    if 0.9995 < share < 1.0:
-        return ">99.9%"
+    if _NEARLY_ALL < share < 1.0:
+        return _MORE
     if 0.0 < share < 0.0005:
         return "<0.1%"
     return f"{100.0 * share:.3g}%"
@@ -121,13 +129,14 @@ def _verdict(audit: Audit) -> Panel:
 
 
 def _projection(audit: Audit) -> str:
-    return f"{audit.family} projection of {audit.n_features:,} features to {audit.n_components:,} dimensions"
+    features, components = counted(audit.n_features, "feature"), counted(audit.n_components, "dimension")
+    return f"{audit.family} projection of {features} to {components}"
 
 
-def _points(sentences: Sequence[str]) -> Table:
+def _points(sentences: Sequence[str], style: str = "") -> Table:
     table = Table.grid(padding=(0, 1))
     for sentence in sentences:
-        table.add_row("•", Text(sentence.replace(" %", "%")))  # no line ends between a number and its sign
+        table.add_row("•", Text(sentence.replace(" %", "%")), style=style)  # no line ends between a number and its sign
     return table
 
 
@@ -136,10 +145,9 @@ def _known(audit: Audit, labels: str, standardised: bool) -> Table:
     table.add_column(style="bold", no_wrap=True)
     table.add_column()
     scaled = ", standardised" if standardised else ""
-    sizes = f"{audit.n_samples:,} samples × {audit.n_features:,} features{scaled}"
-    if audit.n_rows < audit.n_samples:
-        sizes += f"; {audit.n_rows:,} rows measured"
-    table.add_row("data", Text(f"{audit.data}: {sizes}, which span {audit.rank:,} dimensions"))
+    sizes = f"{counted(audit.n_samples, 'sample')} × {counted(audit.n_features, 'feature')}{scaled}"
+    which = f"{audit.n_rows:,} of them measured, which span" if audit.n_rows < audit.n_samples else "spanning"
+    table.add_row("data", Text(f"{audit.data}: {sizes}, {which} {counted(audit.rank, 'dimension')}"))
     table.add_row("classes" if audit.n_classes else "labels", Text(_classes(audit, labels)))
     table.add_row("kept means", _meaning(audit))
     table.add_row("this audit", f"{audit.passes} passes over the data; {duration(audit.seconds)}")
@@ -147,9 +155,10 @@ def _known(audit: Audit, labels: str, standardised: bool) -> Table:
 
 
 def _meaning(audit: Audit) -> str:
-    if any(kept.positive is not None and kept.before > 0.0 for kept in audit.margins):
+    judged = judged_margin(audit.margins)
+    if judged is not None:
         least = f"{1.0 - audit.eps:g} of what it was"
-        return f"the classes stay separable in every draw, the median normalised margin is at least {least}"
+        return f"the classes stay separable in every draw, and the median {judged.name} is at least {least}"
     return f"95% of the squared distances stay within 1 ± {audit.eps:g} of what they were, in the median draw"
 
 
@@ -180,8 +189,8 @@ def _numbers(audit: Audit) -> RenderableType:
             f"{ratio:.2f}" if np.isfinite(ratio) else _NONE,
             *_held(kept.within),
         )
-    said = f"\nThe last line is no ratio: it is within where the error is at most {audit.eps:g}. "
-    said += "Chance: Clopper and Pearson's interval."
+    said = f"\nIn 1 ± {audit.eps:g}: draws that left it within {percent(audit.eps)} of what it was; for the embedding "
+    said += f"error, at most {audit.eps:g}. Chance: Clopper and Pearson's interval."
     return Group(table, Text(said, style="dim"))
 
 
@@ -219,21 +228,45 @@ def _promises(audit: Audit) -> RenderableType:
         ("about", ""), ("\npromised", "bold"), ("with a\nchance", ""), ("by the\nlaw", "cyan"), ("it\nheld", ""),
         ("chance,\n95% sure", "dim"),
     )  # fmt: skip
+    spoken = [(name, promise) for name, promise in _all_promises(audit) if not _silence(name, promise, audit)]
+    for name, promise in spoken:
+        chance = f"≥{percent(1.0 - promise.delta)}" if promise.kind == "theorem" else _NONE
+        about = f"{name}, {promise.bound}{' *' if promise.note else ''}"
+        table.add_row(about, _ends(promise), chance, _foretold(promise), *_held(promise.frequency))
+    said = []
+    if any(promise.predicted is not None for _, promise in spoken):
+        said.append("By the law: the exact law of each point, added up over the points: a chance of at least that.")
+    said += [f"* {note}." for note in sorted({promise.note for _, promise in spoken if promise.note})]
+    if not _all_promises(audit):
+        said.append("They speak of none of these numbers.")
     silent: dict[str, list[str]] = {}
     for name, promise in _all_promises(audit):
-        if promise.frequency is None:
-            silent.setdefault(f"{promise.bound} {promise.note}", []).append(name)
-            continue
-        chance = f"≥{percent(1.0 - promise.delta)}" if promise.kind == "theorem" else _NONE
-        foretold = _NONE if promise.predicted is None else f"≥{percent(max(0.0, 1.0 - promise.predicted))}"
-        table.add_row(f"{name}, {promise.bound}", _ends(promise), chance, foretold, *_held(promise.frequency))
-    law = any(promise.predicted is not None for _, promise in _all_promises(audit))
-    reading = "By the law: the exact law of each point, added up over the points, so that the chance is at least that."
-    said = [reading] if law else []
-    notes = {promise.note for _, promise in _all_promises(audit) if promise.frequency is not None and promise.note}
-    said += [f"Statements {note}." for note in sorted(notes)]
-    said += [f"{words}: {', '.join(names)}." for words, names in silent.items()]
-    return Group(table, Text(""), *(Text(words, style="dim") for words in said))
+        if words := _silence(name, promise, audit):
+            silent.setdefault(f"{promise.bound} {words}", []).append(name)
+    shown: list[RenderableType] = [table, Text("")] if spoken else []
+    shown += [Text(words, style="dim") for words in said]
+    return Group(*shown, _points([f"{words}: {'; '.join(names)}." for words, names in silent.items()], "dim"))
+
+
+def _silence(name: str, promise: Promise, audit: Audit) -> str:
+    """Return how a theorem says nothing at this dimension; "" where it says something."""
+    if promise.frequency is None:
+        return promise.note
+    with_ = f"with {counted(audit.n_components, 'dimension')}"
+    if promise.kind == "theorem" and promise.high is None and promise.low is not None and promise.low <= 0.0:
+        return f"promises no margin above 0 {with_}"
+    if name == "change of angles" and promise.high is not None and promise.high >= _MOST_COSINE:
+        return f"promises nothing {with_}"
+    return ""
+
+
+def _foretold(promise: Promise) -> Text:
+    if promise.predicted is None:
+        return Text(_NONE)
+    share = 1.0 - promise.predicted
+    if share > _NEARLY_ALL:
+        return Text(_MORE)
+    return Text(f"≥{percent(max(share, 0.0))}", style="" if share > 0.0 else "dim")
 
 
 def _all_promises(audit: Audit) -> list[tuple[str, Promise]]:
@@ -246,8 +279,8 @@ def _ends(promise: Promise) -> Text:
     low, high = promise.low, promise.high
     if low is not None and high is not None:
         return Text(f"{amount(low)} to {amount(high)}")
-    if low is not None:  # of a margin: below 0 it says nothing
-        return Text(f"≥ {amount(low)}", style="" if low >= 0.0 else "dim")
+    if low is not None:
+        return Text(f"≥ {amount(low)}" if low else "> 0")
     return Text(f"≤ {amount(high)}") if high is not None else Text(_NONE, style="dim")
 
 

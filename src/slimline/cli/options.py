@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from slimline.errors import InvalidParameterError, NonFiniteError
+from slimline.errors import FileFormatError, InvalidParameterError, NonFiniteError
 
 
 def require_number(option: str, value: float | None, most: float | None, below: bool = False) -> None:
@@ -51,6 +51,8 @@ def in_options(names: Mapping[str, str], standardize: bool) -> Iterator[None]:
         if standardize or "missing" not in str(error):
             raise
         raise NonFiniteError(f"{str(error).rstrip('.')}. Here: --standardize fills it with the mean.") from None
+    except FileFormatError as error:
+        raise FileFormatError(str(error).replace("open_matrix(path, format=...)", "--format NAME")) from None
     except InvalidParameterError as error:
         said = re.sub(r'\bmethod="(\w+)"', r"--method \1", str(error))
         for name, option in names.items():

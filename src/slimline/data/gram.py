@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +21,16 @@ if TYPE_CHECKING:
     from slimline.data.matrix import Matrix
 
 Floats = NDArray[np.float64]
+Places = slice | NDArray[np.intp]
 
-#: Bytes of the rows that `gram_of_rows` holds.
-_HELD_BYTES = 32 << 20
+#: Bytes of the rows that `gram_of_rows` holds, and of a product that is made before it is added.
+_HELD_BYTES = _PRODUCT_BYTES = 32 << 20
+#: Parts in which the lower triangle of the product of a block with itself is made: each takes a transposed copy.
+_BANDS = 4
 #: Whole numbers below this are exact in float32, so sums that stay below are, too.
 _EXACT = 1 << 24
+#: Rows and columns of the squares that are transposed at a time: they stay in the cache.
+_TILE = 256
 #: Rows for which a second matrix of sums is kept, at most.
 _MOST_ROWS = 8192
 
@@ -130,10 +136,11 @@ def _add_product(syrk: Any, values: NDArray[Any], out: NDArray[Any]) -> None:
 
 def mirrored(lower: Floats) -> Floats:
     """Write the lower triangle of a symmetric matrix over the upper one, and return it in C order; no copy is made."""
-    step = 512
-    for start in range(0, lower.shape[0], step):
+    n, step = len(lower), _TILE
+    for start in range(0, n, step):
         stop = start + step
-        lower[start:stop, stop:] = lower[stop:, start:stop].T
+        for left in range(stop, n, step):
+            lower[start:stop, left : left + step] = lower[left : left + step, start:stop].T
         corner = lower[start:stop, start:stop]
         corner[...] = np.tril(corner) + np.tril(corner, -1).T
     return lower if lower.flags.c_contiguous else lower.T
@@ -153,7 +160,7 @@ def gram_of_rows(matrix: Matrix) -> Floats:
 class _Held:
     """A block that stays in memory: where it is, its values in float64, and what is still to be subtracted."""
 
-    rows: slice | NDArray[np.intp]
+    rows: Places
     columns: slice
     values: Any
     middle: Floats | None
@@ -187,13 +194,13 @@ def _gram_of_group(matrix: Matrix, first: int, out: Floats) -> int | None:
             left, right = max(before.columns.start, block.columns.start), min(before.columns.stop, block.columns.stop)
             if left >= right:
                 continue
-            product = _product(*before.cut(left, right), *this.cut(left, right))
-            if not np.isfinite(product).all():  # what is held was looked at when it came by
-                require_finite(matrix, block, affine)
-                refuse_overflow(matrix, product.dtype)
-            out[_places(before.rows, block.rows)] += product
-            if before is not this:
-                out[_places(block.rows, before.rows)] += product.T
+            for rows, columns, product in _products(before, this, left, right):
+                if not np.isfinite(product).all():  # what is held was looked at when it came by
+                    require_finite(matrix, block, affine)
+                    refuse_overflow(matrix, product.dtype)
+                out[_places(rows, columns)] += product
+                if before is not this:
+                    out[_places(columns, rows)] += product.T
     return next_group
 
 
@@ -204,17 +211,50 @@ def _middle(values: Any, affine: Affine) -> Floats | None:
     return affine.centre if affine.factor is None else affine.centre * affine.factor
 
 
-def _product(a: Any, a_middle: Floats | None, b: Any, b_middle: Floats | None) -> Floats:
-    """Return (A - 1 aᵀ)(B - 1 bᵀ)ᵀ."""
-    product: Any = a @ b.T
-    product = product.toarray() if sp.issparse(product) else product  # type: ignore[attr-defined]
-    if a_middle is None or b_middle is None:
+def _products(before: _Held, this: _Held, left: int, right: int) -> Iterator[tuple[Places, Places, Floats]]:
+    """Yield rows and columns of X Xᵀ, and what the columns of X from `left` to `right` add there, a few at a time.
+
+    Of the product of a block with itself the upper triangle is left out, but for some of it near the diagonal.
+    """
+    a, a_middle = before.cut(left, right)
+    b, b_middle = this.cut(left, right)
+    whole = not (before is this and isinstance(this.rows, slice))
+    height, width = a.shape[0], b.shape[0]
+    band = height if whole else -(-height // _BANDS)
+    step = max(1, _PRODUCT_BYTES // max(1, 8 * width))
+    for top in range(0, height, max(1, band)):
+        end = min(top + band, height)
+        factor = _Factor(b if whole else b[:end], b_middle, a_middle)
+        columns = _part(this.rows, 0, width if whole else end)
+        for start in range(top, end, step):
+            stop = min(start + step, end)
+            yield _part(before.rows, start, stop), columns, factor.times(a[start:stop])
+
+
+class _Factor:
+    """(B - 1 bᵀ)ᵀ, by which (A - 1 aᵀ) is multiplied, some rows at a time."""
+
+    def __init__(self, b: Any, b_middle: Floats | None, a_middle: Floats | None) -> None:
+        self._transposed = b.T.tocsr() if sp.issparse(b) else b.T  # type: ignore[attr-defined]
+        self._middle = None
+        if a_middle is not None and b_middle is not None:
+            self._middle, self._own, self._constant = b_middle, np.asarray(b @ a_middle), a_middle @ b_middle
+
+    def times(self, a: Any) -> Floats:
+        product: Any = a @ self._transposed
+        product = product.toarray() if sp.issparse(product) else product  # type: ignore[attr-defined]
+        if self._middle is None:
+            return np.asarray(product)
+        product -= np.asarray(a @ self._middle)[:, None] + self._own
+        product += self._constant
         return np.asarray(product)
-    left, right = np.asarray(a @ b_middle), np.asarray(b @ a_middle)
-    return np.asarray(product - (left[:, None] + right[None, :]) + a_middle @ b_middle)
 
 
-def _places(rows: slice | NDArray[np.intp], columns: slice | NDArray[np.intp]) -> Any:
+def _part(rows: Places, start: int, stop: int) -> Places:
+    return slice(rows.start + start, rows.start + stop) if isinstance(rows, slice) else rows[start:stop]
+
+
+def _places(rows: Places, columns: Places) -> Any:
     """Return an index of the rectangle of some rows and some columns, a view where both are ranges."""
     if isinstance(rows, slice) and isinstance(columns, slice):
         return rows, columns
@@ -226,6 +266,6 @@ def _sparse_gram(x: Any, affine: Affine, out: Floats) -> None:
     require_sound(x)
     rows = scaled_values(x, affine).tocsr()
     middle = _middle(rows, affine)
-    step = max(1, _HELD_BYTES // (8 * x.shape[0]))
-    for start in range(0, x.shape[0], step):
-        out[start : start + step] += _product(rows[start : start + step], middle, rows, middle)
+    held = _Held(slice(0, x.shape[0]), slice(0, x.shape[1]), rows, middle)
+    for places, columns, product in _products(held, held, 0, x.shape[1]):
+        out[places, columns] += product

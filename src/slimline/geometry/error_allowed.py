@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from slimline.geometry.inputs import require_directions
 from slimline.geometry.margin import margin
 from slimline.geometry.points import Points
 from slimline.geometry.records import ErrorAllowedMargin
-from slimline.parameters import number
+from slimline.parameters import number, share
 from slimline.recovery.rounding import sum_error
 
 
@@ -53,9 +52,7 @@ def error_allowed_margin(
     >>> round(found.value, 6), found.short.tolist()
     (0.6, [2])
     """
-    share = isinstance(errors, Real) and not isinstance(errors, (bool, np.bool_))
-    if not share or not 0.0 <= float(errors) < 1.0:
-        raise InvalidParameterError(f"errors must be a share of the points, in [0, 1); got {errors!r}.")
+    errors = share("errors", errors, "the points")
     offset = float(number("intercept", intercept, -np.inf))
     data = Points.of(X)
     names, codes = class_codes(y, data.matrix)
@@ -85,14 +82,14 @@ def error_allowed_margin(
     lost = sum_error(data.matrix.summands + 1) * data.sizes * scale
     lost += 2.0 * data.norms_error * (np.abs(values) + abs(offset))  # the sum may be small beside its terms
     order = np.argsort(values, kind="stable")
-    place = min(int(np.floor(float(errors) * len(values) * (1.0 + 1e-12))), len(values) - 1)
+    place = min(int(np.floor(errors * len(values) * (1.0 + 1e-12))), len(values) - 1)
     value = float(values[order[place]])
     return ErrorAllowedMargin(
         value=value,
         lower=float(np.sort(values - lost)[place]),
         upper=float(np.sort(values + lost)[place]),
         reached=f"{how}; margins of all {len(values):,} points, sorted",
-        errors=float(errors),
+        errors=errors,
         short=np.sort(order[:place][values[order[:place]] < value]),
         boundary=int(order[place]),
     )

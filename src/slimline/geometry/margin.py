@@ -81,14 +81,13 @@ def margin(
     if norm > np.finfo(float).tiny:  # the soft-margin machine of points that are all alike has no direction
         separator, offset = separator / norm, offset / norm
     violators = np.zeros(0, dtype=np.intp)
-    if intercept or not separable:
+    if separable:
+        offset = _middle(signs * found.lowest.gradient / norm, signs) if intercept else 0.0
+    else:
         values = centred.matrix.dot(separator) * np.abs(points.factor)
-        if separable:
-            offset = _middle(values, signs)
-        else:
-            violators = np.flatnonzero(signs * (values + offset) <= 0.0)
-        if centred is not data and centred.middle is not None:
-            offset -= float(separator @ centred.middle)
+        violators = np.flatnonzero(signs * (values + offset) <= 0.0)
+    if intercept and centred is not data and centred.middle is not None:
+        offset -= float(separator @ centred.middle)
     support = found.supports
     lower = max(found.lower, 0.0) if separable else 0.0
     return Margin(

@@ -15,7 +15,7 @@ from slimline.geometry.inputs import require_directions
 from slimline.geometry.margin import FIRST, VANISHED, is_separable
 from slimline.geometry.orthogonal import orthogonal_direction
 from slimline.geometry.points import MOST_POINTS, Points
-from slimline.geometry.records import MulticlassMargin, reached_by
+from slimline.geometry.records import Bracketed, MulticlassMargin, reached_by
 from slimline.geometry.rivals import Rivals
 from slimline.geometry.spheres import ascend
 from slimline.parameters import number
@@ -94,6 +94,36 @@ def multiclass_margin(X: Any, y: Any, *, normalised: bool = True, tol: float = 1
         classes=tuple(name.item() for name in names),
         normalised=normalised,
     )
+
+
+def stacked_margin(X: Any, y: Any, *, tol: float = 1e-8) -> Bracketed:
+    """Return the margin of the one-parameter method before any projection: one vector with a part for every class.
+
+    It is the largest least cosine of a vector with (xᵢ, -xᵢ), in the places of the point's own class and of a rival:
+    Crammer and Singer's margin of the points scaled to norm 1, divided by √2.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, data frame, path, Matrix or Points
+        One row a point.
+    y : array-like of shape (n_samples,)
+        Labels of two classes or more.
+    tol : float
+        Width of the bracket, as a part of the margin.
+
+    Returns
+    -------
+    margin : Bracketed
+        What `one_parameter_margin` comes to with many components.
+    """
+    tol = number("tol", tol, 0.0, 0.5)
+    data = Points.of(X)
+    names, codes = class_codes(y, data.matrix)
+    points = _PairPoints(data, Rivals(codes, len(names)), normalised=True)
+    best, found = _plain(points, tol)
+    lower, upper = best.lower / float(np.sqrt(2.0)), best.upper / float(np.sqrt(2.0))
+    reached = reached_by(found.looks, len(found.index), len(points.pairs), "pairs of a point and a rival class")
+    return Bracketed(lower, lower, upper, reached)
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ class Points:
     def __init__(self, X: Any, *, keep: bool = True) -> None:
         self.matrix = matrix_of(X)
         self._keep = keep
-        self._kept: Floats | None = None
+        self._whole: Floats | None = None
         self._squares: Floats | None = None
 
     @staticmethod
@@ -102,16 +102,21 @@ class Points:
         K : array of shape (m, m)
             In C order.
         """
-        if self._kept is not None:
-            return self._kept.copy() if rows is None else np.ascontiguousarray(self._kept[np.ix_(rows, rows)])
-        if rows is not None and not (self._keep and self.at_once):
+        if rows is not None and self._whole is None and not (self._keep and self.at_once):
             return np.ascontiguousarray(self.matrix.rows(rows).gram())
-        K = np.ascontiguousarray(self.matrix.gram())
-        self._squares = np.maximum(K.diagonal(), 0.0)
-        if not self._keep:
-            return K
-        self._kept = K
-        return self.gram(rows)
+        K = self._made_whole()
+        if rows is not None:
+            return np.ascontiguousarray(K[np.ix_(rows, rows)])
+        if self._keep:
+            return K.copy()
+        self._whole = None  # it is the caller's now
+        return K
+
+    def _made_whole(self) -> Floats:
+        if self._whole is None:
+            self._whole = np.ascontiguousarray(self.matrix.gram())
+            self._squares = np.maximum(self._whole.diagonal(), 0.0)
+        return self._whole
 
     @property
     def squares(self) -> Floats:
@@ -165,11 +170,18 @@ class Points:
         """Return the points with their mean subtracted, where it is so far away that differences would drown in it."""
         if isinstance(self.matrix, Standardised):
             return self
-        stats = self.matrix.column_stats()
-        middle, spread = float(np.sum(np.square(stats.mean))), float(np.sum(np.square(stats.std)))
-        if middle <= _FAR * spread:
+        if not self._is_far():
             return self
-        return Points(self.matrix.standardised(stats.mean, None), keep=False)
+        if not self._keep:
+            self._whole = None
+        return Points(self.matrix.standardised(self.matrix.column_stats().mean, None), keep=False)
+
+    def _is_far(self) -> bool:
+        if not self.at_once:
+            stats = self.matrix.column_stats()
+            return float(np.sum(np.square(stats.mean))) > _FAR * float(np.sum(np.square(stats.std)))
+        middle = float(self._made_whole().mean(axis=1).mean())  # without a pass: it will be asked for in any case
+        return middle > _FAR * (float(self.squares.mean()) - middle)
 
     @property
     def middle(self) -> Floats | None:

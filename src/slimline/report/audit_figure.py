@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from slimline.auditing import Audit
+from slimline.auditing.words import counted
 from slimline.report.audit_panels import draw_angles, draw_distances, draw_margins
 from slimline.report.audit_strips import draw_changes, draw_ratios
 from slimline.report.colours import GREEN, INK, ORANGE, PURPLE
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 #: Inches, and dots an inch: 1400 × 1120.
 _SIZE, _DPI = (14.0, 11.2), 100
 #: Left edges, bottom edges, width and height of the four panels.
-_LEFT, _BOTTOM, _WIDTH, _HEIGHT = (0.105, 0.605), (0.52, 0.07), 0.335, 0.3
+_LEFT, _BOTTOM, _WIDTH, _HEIGHT = (0.105, 0.595), (0.52, 0.07), 0.335, 0.3
 _FAMILIES = {"gaussian": "Gaussian", "very_sparse": "Very sparse", "srht": "SRHT", "cw": "CW", "osnap": "OSNAP"}
 _OUTCOMES = {"kept": GREEN, "shrunk": PURPLE, "lost": ORANGE}
 #: Letters of the data's name that are shown.
@@ -33,8 +34,9 @@ def audit_figure(audit: Audit) -> Figure:
     Returns
     -------
     figure : matplotlib.figure.Figure
-        1400 × 1120 dots, four axes: the margins of all points (without labels, the largest changes of each draw), the
-        ratios of margins and ball in each draw, squared distances, and cosines; `save_figure` writes it.
+        1400 × 1120 dots, four axes: the margins of all points (without labels, or where nothing tells several classes
+        apart, the largest changes of each draw), the ratios of margins and ball in each draw, squared distances, and
+        cosines; `save_figure` writes it.
 
     Examples
     --------
@@ -51,7 +53,7 @@ def audit_figure(audit: Audit) -> Figure:
     figure = Figure(figsize=_SIZE, dpi=_DPI, facecolor="white")
     places = [(left, bottom, _WIDTH, _HEIGHT) for bottom in _BOTTOM for left in _LEFT]
     first, second, third, fourth = (figure.add_axes(place) for place in places)
-    if audit.cosines_before.size:
+    if audit.cosines_before.any():  # all 0: no vectors were found to look at the points with
         draw_margins(first, audit)
     else:
         draw_changes(first, audit)
@@ -65,17 +67,17 @@ def audit_figure(audit: Audit) -> Figure:
 def _write_title(figure: Figure, audit: Audit) -> None:
     left = 0.04
     family = _FAMILIES.get(audit.family, audit.family.capitalize())
-    said = f"{family} projection to {audit.n_components:,} dimensions:"
+    said = f"{family} projection to {counted(audit.n_components, 'dimension')}:"
     figure.text(left, 0.953, said, fontsize=20, weight="bold", color=INK, gid="title")
     figure.text(
         left + _width(said) + 0.014, 0.953, audit.outcome.upper(), fontsize=20, weight="bold",
         color=_OUTCOMES[audit.outcome], gid="outcome",
     )  # fmt: skip
     name = audit.data if len(audit.data) <= _NAME else f"{audit.data[: _NAME // 2]}…{audit.data[-_NAME // 2 :]}"
-    rows = f"{audit.n_rows:,}" + (f" of {audit.n_samples:,}" if audit.n_rows < audit.n_samples else "")
+    rows = (f"{audit.n_rows:,} of " if audit.n_rows < audit.n_samples else "") + counted(audit.n_samples, "row")
     classes = f"{audit.n_classes} classes" if audit.n_classes else "no labels"
-    draws = f"{audit.repeats} draw{'' if audit.repeats == 1 else 's'}"
-    sizes = f"{rows} rows × {audit.n_features:,} features, {classes}; {draws}, asked about ε = {audit.eps:g}"
+    sizes = f"{rows} × {counted(audit.n_features, 'feature')}, {classes}; {counted(audit.repeats, 'draw')}"
+    sizes += f", asked about ε = {audit.eps:g}"
     figure.text(left, 0.918, f"{name}: {sizes}", fontsize=13, color=INK, gid="subtitle", parse_math=False)
 
 

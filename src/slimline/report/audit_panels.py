@@ -13,6 +13,7 @@ from slimline.laws import cosine, norm
 from slimline.report.colours import BLUE, GREY, INK, ORANGE, PURPLE
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
@@ -24,6 +25,9 @@ _GRID, _LAW_POINTS = 121, 200
 _DOTS = 3000
 #: Share of the law that is shown as a band.
 _BAND = 0.95
+_ALMOST_ONE = 1.0 - 1e-12
+#: How the curve of a law looks.
+_LAW: dict[str, Any] = {"color": PURPLE, "linewidth": 2.0, "linestyle": (0, (4, 2))}
 
 
 def draw_margins(axes: Axes, audit: Audit) -> None:
@@ -48,17 +52,19 @@ def draw_margins(axes: Axes, audit: Audit) -> None:
     lost = after[after <= 0.0]
     if lost.size:
         x, y = [low, *np.repeat(lost, 2), 0.0], np.repeat(np.arange(lost.size + 1), 2) / len(after)
-        axes.fill_between(x, 0.0, y, color=ORANGE, alpha=0.6, linewidth=0, zorder=3, gid="lost")
-        words.append(("lost", ORANGE))
+        axes.fill_between(x, 0.0, y, color=ORANGE, alpha=0.6, linewidth=0, zorder=3, gid="wrong side")
+        words.append(("wrong side", ORANGE))
     if audit.n_classes == 2:
         grid = np.linspace(low, high, _GRID)
         some = before[np.linspace(0, len(before) - 1, min(len(before), _LAW_POINTS)).round().astype(int)]
         foretold = np.asarray(cosine.cdf(np.clip(grid, -1.0, 1.0)[:, None], audit.n_components, some)).mean(axis=1)
-        axes.plot(grid, foretold, color=PURPLE, linewidth=1.8, linestyle=(0, (4, 2)), zorder=6, gid="law")
-        words.append((_law(audit), PURPLE))
+        axes.plot(grid, foretold, zorder=6, gid="law", **_LAW)
+        words.append((f"{_law(audit)}, all draws", PURPLE))
     axes.set_xlim(low, high)
     axes.set_ylim(0.0, 1.02)
     caption = f"on the wrong side: {np.sum(before <= 0.0):,} of {len(before):,} before, {lost.size:,} after"
+    if audit.wrong_side is not None:
+        caption += f", {audit.wrong_side.predicted:.3g} by the law"
     dress(axes, "Margins of the points, same separator", caption, words)
     name = "cosine with the separator" if audit.n_classes == 2 else "least lead in cosines"
     axes.set_xlabel(f"{name}; left of 0: wrong side", fontsize=FONT)
@@ -86,15 +92,16 @@ def draw_distances(axes: Axes, audit: Audit) -> None:
     axes.axvspan(1.0 - eps, 1.0 + eps, color="0.5", alpha=0.12, linewidth=0, zorder=0, gid="band")
     axes.axvline(1.0, color=GREY, linewidth=1.0, zorder=1)
     if ratios.size:
-        axes.hist(ratios, np.linspace(low, high, 61), density=True, color=BLUE, alpha=0.35, zorder=2, gid="after")
+        filled: dict[str, Any] = {"histtype": "stepfilled", "color": BLUE, "alpha": 0.35, "linewidth": 0}
+        axes.hist(ratios, np.linspace(low, high, 61).tolist(), density=True, zorder=2, gid="after", **filled)
     grid = np.linspace(low, high, 401)
     density = np.diff(np.asarray(norm.cdf(grid, r))) / np.diff(grid)
-    axes.plot(0.5 * (grid[1:] + grid[:-1]), density, color=INK, linewidth=2.2, zorder=3, gid="law")
+    axes.plot(0.5 * (grid[1:] + grid[:-1]), density, zorder=3, gid="law", **_LAW)
     axes.set_xlim(low, high)
-    said = f"within 1 ± {eps:g}: {100.0 * float(np.mean(pairs.share_within)):.3g} % on average"
+    said = f"within 1 ± {eps:g}: {_percent(float(np.mean(pairs.share_within)))} on average"
     if pairs.predicted is not None:
-        said += f", {100.0 * pairs.predicted:.3g} % by the law"
-    words = [(_law(audit), INK), ("after, first draw", BLUE), (f"1 ± {eps:g}", GREY)]
+        said += f", {_percent(pairs.predicted)} by the law"
+    words = [("after, first draw", BLUE), (f"{_law(audit)}, each pair", PURPLE), (f"1 ± {eps:g}", GREY)]
     caption = said if pairs.n_pairs else "there is no pair of different points"
     dress(axes, "Squared distances of all pairs", caption, words)
     axes.set_xlabel("squared distance after / before", fontsize=FONT)
@@ -116,10 +123,11 @@ def draw_angles(axes: Axes, audit: Audit) -> None:
     low, high = _span(before) if before.size else (-1.0, 1.0)
     grid = np.linspace(low, high, 41)
     bottom, top = _law_band(grid, audit.n_components)
-    axes.fill_between(grid, bottom, top, color="0.5", alpha=0.18, linewidth=0, zorder=1, gid="band")
+    axes.fill_between(grid, bottom, top, color=PURPLE, alpha=0.16, linewidth=0, zorder=1, gid="law")
     changes = float(np.abs(after - before).max()) if after.size else 0.0
-    most = 1.2 * max(changes, float(np.maximum(top - grid, grid - bottom).max()), 0.01)
-    limits = (low, high, max(-1.02, low - most), min(1.02, high + most))
+    most = 1.2 * max(changes, float(np.maximum(top - grid, grid - bottom).max()), 1e-6)
+    room = 0.02 * (high - low + 2.0 * most)
+    limits = (low, high, max(-1.0 - room, low - most), min(1.0 + room, high + most))
     axes.set_xlim(*limits[:2])
     axes.set_ylim(*limits[2:])
     if len(before) > _DOTS:
@@ -128,15 +136,18 @@ def draw_angles(axes: Axes, audit: Audit) -> None:
     else:
         axes.scatter(before, after, s=12, color=BLUE, alpha=0.4, linewidths=0, zorder=2, gid="after")
     axes.plot([low, high], [low, high], color=INK, linewidth=1.2, zorder=4, gid="same")
-    words = [("first draw", BLUE), ("no change", INK), (f"{100 * _BAND:g} %, {_law(audit)}", GREY)]
+    words = [("first draw", BLUE), ("no change", INK), (f"{100 * _BAND:g} %, {_law(audit)}", PURPLE)]
     if most > audit.eps:
         words.append((f"± {audit.eps:g}", ORANGE))
         for sign in (-1.0, 1.0):
             shifted = [low + sign * audit.eps, high + sign * audit.eps]
             axes.plot([low, high], shifted, color=ORANGE, linewidth=1.2, linestyle=(0, (5, 3)), zorder=3, gid="eps")
-    said = f"largest change: {min(pairs.largest):.3g} to {max(pairs.largest):.3g} over the draws"
+    least, greatest = f"{min(pairs.largest):.3g}", f"{max(pairs.largest):.3g}"
+    said = f"largest change: {greatest if least == greatest else f'{least} to {greatest}'} over the draws"
     caption = said if pairs.n_pairs else "there is no pair of points with an angle"
     dress(axes, "Angles of all pairs", caption, words)
+    axes.locator_params(axis="x", nbins=6)  # close together they have many digits
+    axes.ticklabel_format(useOffset=False)
     axes.set_xlabel("cosine before", fontsize=FONT)
     axes.set_ylabel("cosine after", fontsize=FONT)
 
@@ -167,13 +178,19 @@ def _write_key(axes: Axes, words: Sequence[tuple[str, str]]) -> None:
     """Write what the colours mean in one line above the panel."""
     from matplotlib.offsetbox import AnchoredOffsetbox, HPacker, TextArea
 
-    parts = [TextArea(f"■ {text}", textprops={"color": colour, "fontsize": SMALL}) for text, colour in words]
+    parts: list[Artist] = [
+        TextArea(f"■ {text}", textprops={"color": colour, "fontsize": SMALL}) for text, colour in words
+    ]
     box = AnchoredOffsetbox(
         "lower left", child=HPacker(children=parts, sep=14), pad=0.0, borderpad=0.0, frameon=False,
         bbox_to_anchor=(0.0, 1.03), bbox_transform=axes.transAxes,
     )  # fmt: skip
     box.set_gid("key")
     axes.add_artist(box)
+
+
+def _percent(share: float) -> str:
+    return "> 99.9 %" if 0.9995 < share < 1.0 else f"{100.0 * share:.3g} %"
 
 
 def _law(audit: Audit) -> str:
@@ -189,17 +206,24 @@ def _rise(axes: Axes, ordered: Floats, ends: tuple[float, float], **look: Any) -
 
 def _span(values: Floats) -> tuple[float, float]:
     low, high = float(values.min()), float(values.max())
-    room = 0.03 * (high - low) or 0.05
+    room = 0.03 * (high - low) if high - low > 1e-9 else 0.05
     return max(-1.0, low - room), min(1.0, high + room)
 
 
 def _law_band(cosines: Floats, r: int) -> tuple[Floats, Floats]:
-    """Return what the law leaves as much below as above."""
-    grid = np.linspace(-1.0, 1.0, 801)
-    rising = np.asarray(cosine.cdf(grid[None, :], r, np.clip(cosines, -1.0, 1.0)[:, None]))
+    """Return what the law leaves as much below as above.
+
+    In Fisher's ζ = artanh cos' it has nearly the same shape about every cosine, 1/√r wide.
+    """
+    c = np.clip(cosines, -_ALMOST_ONE, _ALMOST_ONE)[:, None]
+    grid = np.tanh(np.arctanh(c) + np.linspace(-6.0, 6.0, 241) / np.sqrt(r))
+    rising = np.asarray(cosine.cdf(grid, r, c))
     tail = 0.5 * (1.0 - _BAND)
-    ends = [[float(np.interp(level, row, grid)) for row in rising] for level in (tail, 1.0 - tail)]
-    return np.asarray(ends[0]), np.asarray(ends[1])
+    low, high = (
+        np.array([np.interp(level, row, places) for row, places in zip(rising, grid, strict=True)])
+        for level in (tail, 1.0 - tail)
+    )
+    return low, high
 
 
 def _blues() -> Any:

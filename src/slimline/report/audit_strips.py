@@ -23,7 +23,9 @@ Floats = NDArray[np.float64]
 #: Ratios further away are drawn as arrows at the edge.
 _LEAST, _MOST = -0.25, 2.0
 #: Letters of a line beside a strip.
-_LETTERS = 15
+_LETTERS = 14
+#: Strips that there is room for at least: fewer would be too tall.
+_FEWEST = 4
 
 
 @dataclass(frozen=True)
@@ -69,8 +71,10 @@ def draw_ratios(axes: Axes, audit: Audit) -> None:
     _draw_strips(axes, strips, _limits(strips, eps))
     if axes.get_xlim()[0] < 0.0:
         axes.axvline(0.0, color=INK, linewidth=1.2, zorder=1)
-    what = "Margins and ball, after / before" if audit.margins else "Smallest ball, after / before"
+    what = "Margins and ball, after / before" if len(strips) > 1 else "Smallest ball, after / before"
     said = f"at the right: draws within 1 ± {eps:g}" if strips else "there is nothing above 0 to compare with"
+    if audit.margins and len(strips) == 1:
+        said = f"not separable, so no margins; right: draws within 1 ± {eps:g}"
     dress(axes, what, said, _words(strips, f"1 ± {eps:g}"))
     axes.set_xlabel("after / before, one dot a draw", fontsize=FONT)
 
@@ -118,7 +122,8 @@ def _limits(strips: Sequence[Strip], eps: float) -> tuple[float, float]:
 
 def _draw_strips(axes: Axes, strips: Sequence[Strip], limits: tuple[float, float]) -> None:
     axes.set_xlim(*limits)
-    axes.set_ylim(len(strips) - 0.4, -0.6)
+    middle, half = 0.5 * (len(strips) - 1), 0.5 * max(len(strips), _FEWEST) + 0.1
+    axes.set_ylim(middle + half, middle - half)
     for place, strip in enumerate(strips):
         _draw_strip(axes, place, strip, limits)
     axes.set_yticks(range(len(strips)), [fill(strip.name, _LETTERS) for strip in strips])
@@ -135,7 +140,7 @@ def _draw_strip(axes: Axes, place: int, strip: Strip, limits: tuple[float, float
     axes.plot(strip.values[inside], heights[inside], marker="o", gid="draws", **dots)
     for outside, edge, marker in ((strip.values < low, low, "<"), (strip.values > high, high, ">")):
         if outside.any():
-            _draw_beyond(axes, strip.values[outside], edge, heights[outside], marker, dots)
+            _draw_beyond(axes, place, strip.values[outside], edge, heights[outside], marker, dots)
     middle = float(np.median(strip.values))
     if low <= middle <= high:
         axes.plot([middle, middle], [place - 0.3, place + 0.3], color=INK, linewidth=2.2, zorder=4, gid="median")
@@ -151,14 +156,16 @@ def _draw_strip(axes: Axes, place: int, strip: Strip, limits: tuple[float, float
         )  # fmt: skip
 
 
-def _draw_beyond(axes: Axes, values: Floats, edge: float, heights: Floats, marker: str, dots: dict[str, Any]) -> None:
+def _draw_beyond(
+    axes: Axes, place: int, values: Floats, edge: float, heights: Floats, marker: str, dots: dict[str, Any]
+) -> None:
     """Draw values that have no room as arrows at the edge, and write between what they lie."""
     low, high = axes.get_xlim()
     inward = 0.012 * (high - low) * (1.0 if marker == "<" else -1.0)
     axes.plot(np.full(len(values), edge + inward), heights, marker=marker, gid="beyond", **dots)
     ends = sorted({f"{values.min():.2g}", f"{values.max():.2g}"}, key=float)
     axes.annotate(
-        " to ".join(ends), (edge, float(heights.mean())), xytext=(10 if marker == "<" else -10, -17),
+        " to ".join(ends), (edge, place + 0.45), xytext=(10 if marker == "<" else -10, 0),
         textcoords="offset points", fontsize=10, color=BLUE, va="center", ha="left" if marker == "<" else "right",
         zorder=5, bbox={"facecolor": "white", "alpha": 0.85, "linewidth": 0, "pad": 0.5}, gid="beyond",
     )  # fmt: skip

@@ -1,7 +1,7 @@
 """The colours of all figures.
 
-After those of Okabe and Ito, which colour-blind readers can tell apart, a little darker, so that words can be written in
-them.
+After those of Okabe and Ito, which colour-blind readers can tell apart, a little darker, so that words can be written
+in them.
 """
 
 INK, GREY = "#1a1a1a", "0.4"

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
+from scipy.linalg.blas import dsymv
 
 Floats = NDArray[np.float64]
 Groups = NDArray[np.uint8]
@@ -19,6 +20,8 @@ _MOST_SINGLE = 4
 _MOST_FACTORED = 3000
 _MOST_ITERATIONS = 60
 _RESIDUAL = 1e-5
+#: The same for a first look at whether all coordinates are free, which is to end with a point that is good enough.
+_FIRST_ITERATIONS, _FIRST_RESIDUAL = 12, 1e-9
 #: What is added to the diagonal, as a part of its mean: far below anything that Q resolves.
 _RIDGE = 1e-13
 
@@ -76,6 +79,37 @@ def settle_simplex_face(Q: Floats, gradient: Floats, group: Groups, weights: Flo
     return weights
 
 
+def is_large(weights: Floats) -> bool:
+    """Say whether Newton's method on the face of these weights takes conjugate gradients."""
+    return int(np.count_nonzero(weights)) > _MOST_FACTORED
+
+
+def point_inside(Q: Floats, gradient: Floats, group: Groups, weights: Floats) -> Floats | None:
+    """Return the least point of the face of some weights, if a few conjugate gradients find it inside the face.
+
+    Parameters
+    ----------
+    Q : array of shape (n, n)
+        Of the quadratic.
+    gradient : array of shape (n,)
+        Qa - c.
+    group : array of shape (n,), uint8
+        Number of each coordinate's simplex.
+    weights : array of shape (n,)
+        a: not negative, with a sum of 1 over each group.
+
+    Returns
+    -------
+    weights : array of shape (n,), optional
+        None as soon as a coordinate comes out negative.
+    """
+    free = np.flatnonzero(weights > 0.0)
+    found = weights.copy()
+    limits = _FIRST_ITERATIONS, _FIRST_RESIDUAL
+    found[free] += _by_conjugate_gradients(Q, free, gradient[free], group[free], *limits, weights[free])
+    return found if found.min() >= 0.0 else None
+
+
 def times(Q: Floats, free: NDArray[np.intp], values: Floats) -> Floats:
     """Return the product of a symmetric matrix with a vector that is 0 but at some places.
 
@@ -97,7 +131,7 @@ def times(Q: Floats, free: NDArray[np.intp], values: Floats) -> Floats:
         return np.asarray(values @ Q[free])
     padded = np.zeros(len(Q))
     padded[free] = values
-    return np.asarray(Q @ padded)
+    return np.asarray(dsymv(1.0, Q.T, padded))  # reads one triangle
 
 
 def _newton(Q: Floats, free: NDArray[np.intp], gradient: Floats, group: Groups) -> Floats:
@@ -133,8 +167,19 @@ def _balanced(change: Floats, members: Floats) -> Floats:
     return np.asarray(change - members @ ((members.T @ change) / members.sum(axis=0)))
 
 
-def _by_conjugate_gradients(Q: Floats, free: NDArray[np.intp], gradient: Floats, group: Groups) -> Floats:
-    """Return the same by conjugate gradients among changes that keep the sums (Gould, Hribar and Nocedal, 2001)."""
+def _by_conjugate_gradients(
+    Q: Floats,
+    free: NDArray[np.intp],
+    gradient: Floats,
+    group: Groups,
+    iterations: int = _MOST_ITERATIONS,
+    reduction: float = _RESIDUAL,
+    room: Floats | None = None,
+) -> Floats:
+    """Return the same by conjugate gradients among changes that keep the sums (Gould, Hribar and Nocedal, 2001).
+
+    With some `room` they end as soon as a coordinate falls by more.
+    """
     members = (group[:, None] == np.unique(group)).astype(np.float64)
     diagonal = Q.diagonal()[free]
     inverse = 1.0 / np.maximum(diagonal, _RIDGE * float(diagonal.mean()))
@@ -147,14 +192,16 @@ def _by_conjugate_gradients(Q: Floats, free: NDArray[np.intp], gradient: Floats,
     change = np.zeros(free.size)
     direction = conditioned(residual)
     size = first = float(residual @ direction)
-    for _ in range(_MOST_ITERATIONS):
-        if not size > _RESIDUAL**2 * first:
+    for _ in range(iterations):
+        if not size > reduction**2 * first:
             break
         product = times(Q, free, direction)[free]
         curvature = float(direction @ product)
         if not curvature > 0.0:
             break
         change += size / curvature * direction
+        if room is not None and (change < -room).any():
+            break
         residual = residual - size / curvature * product
         residual -= members @ ((members.T @ (inverse * residual)) / sums)
         steepest = conditioned(residual)

@@ -1,0 +1,53 @@
+"""Numbers of an audit in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.auditing.records import Frequency
+
+
+def times(found: Frequency) -> str:
+    """Return how often something held, with the interval of its chance: to go after "in"."""
+    share = f"a chance of {percent(found.low)} to {percent(found.high)}, at 95 % confidence"
+    if found.draws == 1:
+        return f"the one draw ({share})" if found.held else f"no draw (of one; {share})"
+    if not found.held:
+        return f"none of {found.draws} draws ({share})"
+    every = f"all {found.draws}" if found.held == found.draws else f"{found.held} of {found.draws}"
+    return f"{every} draws ({share})"
+
+
+def only_times(found: Frequency) -> str:
+    """Return the same, with "only" where it was not always."""
+    return f"only {times(found)}" if 0 < found.held < found.draws else times(found)
+
+
+def percent(share: float) -> str:
+    """Return a share in percent; 0 and 100 only where it is nothing or all."""
+    if 0.0 < share < 0.0001:
+        return f"{100.0 * share:.1g} %"
+    if 0.9999 < share < 1.0:
+        return "more than 99.99 %"
+    return f"{100.0 * share:.3g} %"
+
+
+def values(numbers: Sequence[float]) -> str:
+    """Return the least and the most of some numbers, or the one that they are."""
+    low, high = min(numbers), max(numbers)
+    return f"{low:.3g}" if f"{low:.3g}" == f"{high:.3g}" else f"{low:.3g} to {high:.3g}"
+
+
+def ratios(numbers: NDArray[np.float64]) -> str:
+    """Return the least, the most and the median of some ratios, in percent."""
+    low, high, middle = float(numbers.min()), float(numbers.max()), float(np.median(numbers))
+    least, most = f"{100.0 * low:.0f} %", f"{100.0 * high:.0f} %"
+    return least if least == most else f"{least} to {most} (median {100.0 * middle:.0f} %)"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return "1 row" or "2,000 rows"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
