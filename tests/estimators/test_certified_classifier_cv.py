@@ -160,7 +160,7 @@ def test_search_on_the_sketch_fits_once(method):
     assert quick.scores_.shape == (5, 6)
     assert not hasattr(quick, "coefs_path_")
     best = quick.scores_.mean(axis=0)
-    assert quick.C_ == quick.Cs_[best.argmax()]
+    assert quick.Cs_[best.argmax()] == quick.C_
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
