@@ -37,6 +37,10 @@ class FileChangedError(DataError):
     """A file that changed or vanished while it was in use, so that two passes would not see the same data."""
 
 
+class ModelFileError(DataError):
+    """A model file that is damaged, of a later version, or no model file at all."""
+
+
 class NonFiniteError(DataError):
     """Data hold NaN, an infinity or a missing value where a number is needed."""
 

@@ -53,7 +53,7 @@ def _storages(folder):
 
 
 def _check(view, explicit, weight, what):
-    """Compare both sums with those of the written-out values, after tdot and after normal."""
+    """Compare both sums with those of the written-out values, after each product."""
     n, d = view.shape
     A = np.random.default_rng(2).standard_normal((n, 2))
     row_weight = np.ones(n) if weight is None else weight
@@ -62,13 +62,15 @@ def _check(view, explicit, weight, what):
     lost += (2 * explicit.size + explicit.error) * explicit.error
     values = explicit.values**2
     view.tdot(A)  # what is measured is known: blocks of a measuring pass may have another shape
-    for name in ("tdot", "normal"):
+    W = np.random.default_rng(3).standard_normal((d, 2))
+    for name, right in (("dot", W), ("tdot", A), ("normal", A)):
         squares = Squares(n, d, weight)
         squares.rows[:] = squares.columns[:] = 77.0  # of an earlier pass
-        passes = 1 if name == "tdot" or view.whole_columns else 2
-        plain = getattr(view, name)(A)
-        got = counted(view, lambda name=name, squares=squares: getattr(view, name)(A, squares=squares), passes, what)
-        pairs = [(got, plain)] if name == "tdot" else zip(got, plain, strict=True)
+        passes = 1 if name != "normal" or view.whole_columns else 2
+        product = getattr(view, name)
+        plain = product(right)
+        got = counted(view, lambda p=product, r=right, squares=squares: p(r, squares=squares), passes, what)
+        pairs = [(got, plain)] if name != "normal" else zip(got, plain, strict=True)
         assert all(np.array_equal(*pair) for pair in pairs), f"{what}: {name} is not what it is without squares"
         require_close(squares.rows, values.sum(axis=1), lost.sum(axis=1), f"{what}: rows, {name}")
         require_close(squares.columns, row_weight @ values, row_weight @ lost, f"{what}: columns, {name}")

@@ -131,3 +131,47 @@ def test_every_group_of_tasks_has_its_passes_and_the_same_sketch(monkeypatch):
         Cs=[0.1, 1.0], cv=3, method="sketch", n_components=512, random_state=0, max_passes=8
     ).fit(X, y)
     assert max(claim.relative_error[0] for claim in path.certificates_path_) <= 1e-2
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic", "hinge", "squared"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_search_on_an_exact_model_is_the_certified_search(loss, classes):
+    X, y = data(classes=classes)
+    settings = {"Cs": [0.1, 1.0, 10.0], "cv": 3, "loss": loss, "method": "gram", "tol": 1e-5}
+    certified = CertifiedClassifierCV(**settings).fit(X, y)
+    quick = CertifiedClassifierCV(search="sketch", **settings).fit(X, y)
+    # solved to a gap, not to rounding: a row or two on the boundary may fall on the other side
+    assert np.abs(quick.scores_ - certified.scores_).max() <= 2.5 / 20
+    assert np.abs(quick.scores_ - certified.scores_).mean() <= 0.02
+    if quick.C_ == certified.C_:
+        np.testing.assert_allclose(quick.coef_, certified.coef_, atol=1e-4 * np.abs(certified.coef_).max())
+    assert quick.certificate_.relative_error.max() <= 1e-5
+    assert quick.n_passes_ <= certified.n_passes_
+
+
+@pytest.mark.parametrize("method", ["sketch", "gram", "direct"])
+def test_search_on_the_sketch_fits_once(method):
+    X, y = data(n=120, d=3000)
+    settings = {"method": method, "n_components": 512, "random_state": 0}
+    quick = CertifiedClassifierCV(6, search="sketch", **settings).fit(X, y)
+    alone = CertifiedClassifier(quick.C_, **settings).fit(X, y)
+    assert quick.n_passes_ <= alone.n_passes_ + 1  # that the model need not know its smallest penalty may cost a step
+    assert quick.certificate_.relative_error.max() <= 1e-2
+    assert quick.scores_.shape == (5, 6)
+    assert not hasattr(quick, "coefs_path_")
+    best = quick.scores_.mean(axis=0)
+    assert quick.Cs_[best.argmax()] == quick.C_
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_search_on_the_sketch_fits_data_of_any_scale(scale):
+    X, y = data(n=80, d=500)
+    whole = CertifiedClassifierCV(5, search="sketch", method="gram", fit_intercept=False).fit(X * scale, y)
+    np.testing.assert_allclose(whole.Cs_ * scale**2 * np.mean(np.sum(X**2, axis=1)), np.logspace(-4, 4, 5), rtol=1e-9)
+
+
+def test_search_must_be_known():
+    with pytest.raises(InvalidParameterError, match="search"):
+        CertifiedClassifierCV(search="quick").fit(*data())
+    with pytest.raises(InvalidParameterError, match="no sample left"):
+        CertifiedClassifierCV(search="sketch", cv=KFold(2)).fit(np.eye(4), [0, 0, 1, 1])

@@ -151,3 +151,18 @@ class TestTools:
         assert seen.count(("begin", "step")) == model.n_iter_
         assert seen[0] == "setup"
         assert seen[-1] == "teardown"
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("standardize", [False, True])
+def test_decisions_are_what_the_other_methods_say_in_one_pass(classes, standardize):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((50, 80))
+    y = np.digitize(X[:, 0], [0.0] if classes == 2 else [-0.5, 0.5])
+    model = CertifiedClassifier(0.1, standardize=standardize, tol=1e-3).fit(X, y)
+    matrix = open_matrix(X)
+    found = model.decide(matrix)
+    assert matrix.passes == 1
+    np.testing.assert_array_equal(found.labels, model.predict(X))
+    np.testing.assert_allclose(found.scores, model.decision_function(X), rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(found.proved, model.certified(X))

@@ -62,6 +62,11 @@ class GramSum:
             for _, values in tiles(block, affine, np.float64):
                 _add_product(dsyrk, _in_order(values, block.rows), self._sums)
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what is written to, all of it in one matrix."""
+        self._carry()
+        return {"sums": self._sums}
+
     @property
     def diagonal(self) -> Floats:
         """Return the squared norms of the rows so far, NaN where a value was missing."""

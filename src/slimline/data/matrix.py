@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -13,15 +12,15 @@ from numpy.typing import NDArray
 from slimline._kernels import half_of_the_threads
 from slimline.data import products
 from slimline.data.affine import PLAIN, Affine
-from slimline.data.ahead import read_ahead
 from slimline.data.arguments import right_hand_sides, sample_weights
 from slimline.data.block import Block
 from slimline.data.finite import refuse_overflow, require_finite
 from slimline.data.gram import GramSum, gram_of_rows
-from slimline.data.progress import Listener, PassCounter, PassProgress
-from slimline.data.sparse_shift import shifted
-from slimline.data.squares import Squares
+from slimline.data.keeping import Kept
+from slimline.data.passes import go_through
+from slimline.data.squares import Squares, arrays_of
 from slimline.data.statistics import ColumnStats, RunningStats
+from slimline.data.storage import Storage
 from slimline.data.two_level_sums import TwoLevelSums
 from slimline.errors import InvalidParameterError
 from slimline.projections import Projection
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 FloatMatrix = NDArray[np.float64]
 
 
-class Matrix(ABC):
+class Matrix(Storage):
     """n samples × d features, in memory or not, seen block by block.
 
     A storage format provides `blocks`; everything else is a sum over the blocks and is written here, once.
@@ -50,63 +49,6 @@ class Matrix(ABC):
     name : str
         What messages call the data.
     """
-
-    #: Whether `blocks(whole_columns=True)` can be asked for.
-    whole_columns = False
-    #: Whether panels of its columns are too narrow to be fast.
-    tall = False
-    #: Whether the next block should be made while the last one is computed on: yes, where making it means reading.
-    reads_ahead = True
-    #: Share of the values that are stored, where only those that are not zero are; None: all of them.
-    density: float | None = None
-    #: How many additions followed one another at most in the last `dot` or `normal`: rounding grows with them.
-    summands = 0
-
-    def __init__(self, shape: tuple[int, int], dtype: Any, name: str) -> None:
-        self.shape = (int(shape[0]), int(shape[1]))
-        self.dtype = np.dtype(dtype)
-        self.name = name
-        self._counter = PassCounter()
-
-    # What a format provides ----------------------------------------------------------------------
-
-    @abstractmethod
-    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
-        """Yield rectangles that cover X once, in the order that the storage likes.
-
-        Parameters
-        ----------
-        whole_columns : bool
-            Ask for full-height panels of columns; only where `self.whole_columns` says that they can be had.
-
-        Yields
-        ------
-        Block
-            Valid until the next is asked for.
-        """
-
-    @property
-    def feature_names(self) -> Sequence[str] | None:
-        """Return the names of the columns, where the data have any."""
-        return None
-
-    @property
-    def sample_ids(self) -> Sequence[str] | None:
-        """Return the names of the rows, where the data have any."""
-        return None
-
-    @property
-    def labels(self) -> NDArray[Any] | None:
-        """Return the label of each row, where the data carry them."""
-        return None
-
-    @property
-    @abstractmethod
-    def fingerprint(self) -> str:
-        """Return a short digest of the data: shape, type and samples of the content. A copy has the same."""
-
-    def require_unchanged(self) -> None:  # noqa: B027 - in memory there is nothing to look at
-        """Raise where the storage can tell that the data are not what they were."""
 
     # Passes ----------------------------------------------------------------------------------------
 
@@ -132,7 +74,8 @@ class Matrix(ABC):
         dtype = np.dtype(np.float64) if double else result_dtype(self.dtype)
         out: NDArray[np.floating[Any]] = np.zeros((self.shape[0], projection.n_components), dtype=dtype)
         # What is drawn for a panel of columns serves all rows, if they are all there.
-        for block, affine in self._pass("sketch", whole_columns=projection.draws_every_entry):
+        kept = Kept(lambda: {"out": out}, lambda: {"projection": projection.to_json()})
+        for block, affine in self._pass("sketch", whole_columns=projection.draws_every_entry, kept=kept):
             with nullcontext() if projection.draws_every_entry else self._beside_the_reader():
                 products.add_sketch(block, projection, affine, out)
             if not isinstance(block.rows, slice) or block.rows != slice(0, self.shape[0]):
@@ -143,13 +86,15 @@ class Matrix(ABC):
             refuse_overflow(self, out.dtype)
         return out
 
-    def dot(self, W: Any) -> FloatMatrix:
+    def dot(self, W: Any, squares: Squares | None = None) -> FloatMatrix:
         """Return X W, in one pass.
 
         Parameters
         ----------
         W : array of shape (n_features,) or (n_features, k)
             Right-hand sides; all of them share the pass.
+        squares : Squares, optional
+            Filled with the sums of the squares of rows and columns, in the same pass.
 
         Returns
         -------
@@ -158,12 +103,16 @@ class Matrix(ABC):
         """
         W, flat = right_hand_sides(W, self.shape[1], "W", "feature")
         out = np.zeros((self.shape[0], W.shape[1]))
+        if squares is not None:
+            squares.begin(self.shape)
         sums = TwoLevelSums(out, self.shape[1])
-        for block, affine in self._pass("dot"):
+        kept = Kept(lambda: {**sums.arrays(), **arrays_of(squares)}, lambda: {"W": W})
+        for block, affine in self._pass("dot", kept=kept):
             with self._beside_the_reader():
                 products.add_dot(block, W, affine, sums.of(block, affine))
             sums.add(block)
             self._require_finite(out, block.rows, block, affine)
+            self._add_squares(squares, block, affine)
         self.summands = sums.summands
         return out[:, 0] if flat else out
 
@@ -186,7 +135,8 @@ class Matrix(ABC):
         out = np.zeros((self.shape[1], A.shape[1]))
         if squares is not None:
             squares.begin(self.shape)
-        for block, affine in self._pass("tdot"):
+        kept = Kept(lambda: {"out": out, **arrays_of(squares)}, lambda: {"A": A})
+        for block, affine in self._pass("tdot", kept=kept):
             with self._beside_the_reader():
                 products.add_tdot(block, A, affine, out)
             self._require_finite(out, block.columns, block, affine)
@@ -218,7 +168,8 @@ class Matrix(ABC):
         if squares is not None:
             squares.begin(self.shape)
         sums = TwoLevelSums(out, self.shape[1])
-        for block, affine in self._pass("normal", whole_columns=True):
+        kept = Kept(lambda: {"W": W, **sums.arrays(), **arrays_of(squares)}, lambda: {"A": A})
+        for block, affine in self._pass("normal", whole_columns=True, kept=kept):
             with self._beside_the_reader():
                 products.add_normal(block, A, affine, W, sums.of(block, affine))
             sums.add(block)
@@ -238,7 +189,7 @@ class Matrix(ABC):
         if not self.whole_columns:
             return gram_of_rows(self)
         total = GramSum(self.shape[0])
-        for block, affine in self._pass("gram", whole_columns=True):
+        for block, affine in self._pass("gram", whole_columns=True, kept=Kept(total.arrays)):
             total.add(block, affine)
             self._require_finite(total.diagonal, slice(None), block, affine)
         return total.result()
@@ -258,7 +209,7 @@ class Matrix(ABC):
         """
         weight = sample_weights(sample_weight, self.shape[0])
         running = RunningStats(*self.shape)
-        for block, affine in self._pass("column_stats"):
+        for block, affine in self._pass("column_stats", kept=Kept(running.arrays)):
             with self._beside_the_reader():
                 part = products.statistics(block, affine, None if weight is None else weight[block.rows])
             self._require_finite(part.deviation, slice(None), block, affine, missing=False)
@@ -268,7 +219,7 @@ class Matrix(ABC):
     def row_norms(self) -> NDArray[np.float64]:
         """Return the Euclidean norm of each row, in one pass."""
         squares = Squares(*self.shape)
-        for block, affine in self._pass("row_norms"):
+        for block, affine in self._pass("row_norms", kept=Kept(squares.arrays)):
             self._add_squares(squares, block, affine)
         return np.sqrt(squares.rows)
 
@@ -321,50 +272,14 @@ class Matrix(ABC):
 
         return Standardised(self, centre, scale, fill, sample_weight)
 
-    @property
-    def passes(self) -> int:
-        """Return how many times the data went by since the matrix was opened, views included."""
-        return self._counter.count
-
-    def listen(self, listener: Listener | None) -> None:
-        """Tell a function how far each pass is, from now on; None: no longer.
-
-        Parameters
-        ----------
-        listener : callable
-            Called with a `PassProgress` after every block; `ProgressBar()` draws a bar.
-        """
-        self._counter.listener = listener
-
-    def _pass(self, operation: str, whole_columns: bool = False) -> Iterator[tuple[Block, Affine]]:
-        whole_columns = whole_columns and self.whole_columns
-        self.require_unchanged()
-        self._tell(operation, 0.0)
-        blocks = self.blocks(whole_columns)
-        if self.reads_ahead:
-            blocks = read_ahead(blocks)
-        cells, all_cells = 0, max(self.shape[0] * self.shape[1], 1)
-        try:
-            for block in blocks:
-                if block.values.shape[0]:  # a view may see no row of it
-                    yield shifted(block, self._affine(block))
-                cells += block.values.shape[0] * block.values.shape[1]
-                self._tell(operation, min(cells / all_cells, 0.999))
-        finally:  # at once: the traceback of an error would keep file and reading thread for as long as it is kept
-            if (close := getattr(blocks, "close", None)) is not None:
-                close()
-        self.require_unchanged()
-        self._counter.count += 1
-        self._tell(operation, 1.0, done=True)
+    def _pass(
+        self, operation: str, whole_columns: bool = False, kept: Kept | None = None
+    ) -> Iterator[tuple[Block, Affine]]:
+        return go_through(self, operation, whole_columns and self.whole_columns, kept)
 
     def _beside_the_reader(self) -> AbstractContextManager[None]:
         """Return a context in which the kernels leave room for the thread that reads ahead."""
         return half_of_the_threads() if self.reads_ahead else nullcontext()
-
-    def _tell(self, operation: str, fraction: float, done: bool = False) -> None:
-        if self._counter.listener is not None:
-            number = self._counter.count + (0 if done else 1)
-            self._counter.listener(PassProgress(number, operation, fraction, self.name))
 
     def _affine(self, block: Block) -> Affine:
         return PLAIN
@@ -391,8 +306,3 @@ class Matrix(ABC):
         if not np.isfinite(stats.deviation).all():
             refuse_overflow(self, stats.deviation.dtype)
         return stats
-
-    def __repr__(self) -> str:
-        n, d = self.shape
-        size = f"{n:,} sample{'' if n == 1 else 's'} × {d:,} feature{'' if d == 1 else 's'}"
-        return f"<{type(self).__name__} {self.name}: {size}, {self.dtype}>"

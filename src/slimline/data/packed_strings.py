@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import index as as_index
 from typing import Any, overload
 
@@ -30,6 +30,29 @@ class PackedStrings(Sequence[str]):
         self._data = data
         small = len(self._data) < 2**32
         self._ends = np.ascontiguousarray(ends, dtype=np.uint32 if small else np.uint64)
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> PackedStrings:
+        """Return texts, packed.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Any that UTF-8 can hold.
+
+        Returns
+        -------
+        packed : PackedStrings
+            The same texts.
+        """
+        if isinstance(texts, PackedStrings):
+            return texts
+        encoded = [str(text).encode(errors="backslashreplace") for text in texts]
+        return cls(b"".join(encoded), np.cumsum([len(text) for text in encoded]))
+
+    def arrays(self) -> tuple[NDArray[np.uint8], NDArray[Any]]:
+        """Return the bytes of all texts, and where each ends."""
+        return np.frombuffer(self._data, dtype=np.uint8), self._ends
 
     def __len__(self) -> int:
         return self._ends.size

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from slimline.data.keeping import PassKeeper
+
 
 @dataclass(frozen=True, slots=True)
 class PassProgress:
@@ -39,10 +41,11 @@ class PassCounter:
     def __init__(self) -> None:
         self.count = 0
         self.listener: Listener | None = None
+        self.keeper: PassKeeper | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # who listens stays here: another process has a screen of its own, and few functions can be sent to it
-        return {"count": self.count, "listener": None}
+        return {"count": self.count, "listener": None, "keeper": None}
 
 
 class ProgressBar:

@@ -45,6 +45,11 @@ class RowView(Matrix):
         for block in self._base.blocks(whole_columns):
             yield self._cut(block)
 
+    def blocks_after(self, first: int, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield the blocks of the matrix but the first ones, less the rows that are not seen."""
+        for block in self._base.blocks_after(first, whole_columns):
+            yield self._cut(block)
+
     def _cut(self, block: Block) -> Block:
         if not isinstance(block.rows, slice):  # a view of a view
             where = np.full(self._base.shape[0], -1, dtype=np.intp)

@@ -63,6 +63,10 @@ class Squares:
         self.rows[:] = 0.0
         self.columns[:] = 0.0
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what is written to."""
+        return {"squares of rows": self.rows, "squares of columns": self.columns}
+
     def add(self, block: Block, affine: Affine) -> None:
         """Add what a block holds.
 
@@ -85,6 +89,11 @@ class Squares:
             _native.block_squares(x, samples, block.missing, *parts, weight, rows, columns, thread_count())
         if not whole:
             self.rows[block.rows] += rows
+
+
+def arrays_of(squares: Squares | None) -> dict[str, NDArray[Any]]:
+    """Return what is written to, if anything is."""
+    return {} if squares is None else squares.arrays()
 
 
 def _add_sparse(x: Any, affine: Affine, weight: Floats | None, rows: Floats, columns: Floats) -> None:

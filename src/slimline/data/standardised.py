@@ -13,6 +13,7 @@ from slimline.data.affine import PLAIN, Affine
 from slimline.data.arguments import sample_weights
 from slimline.data.block import Block
 from slimline.data.digest import digest
+from slimline.data.keeping import Kept
 from slimline.data.matrix import Matrix
 from slimline.data.row_view import RowView
 from slimline.data.sparse_shift import far_columns, shifted
@@ -60,19 +61,27 @@ class Standardised(Matrix):
         """Yield the blocks of the matrix as they are stored; the passes standardise them."""
         return self._base.blocks(whole_columns)
 
-    def _pass(self, operation: str, whole_columns: bool = False) -> Iterator[tuple[Block, Affine]]:
+    def blocks_after(self, first: int, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield the blocks of the matrix but the first ones."""
+        return self._base.blocks_after(first, whole_columns)
+
+    def _pass(
+        self, operation: str, whole_columns: bool = False, kept: Kept | None = None
+    ) -> Iterator[tuple[Block, Affine]]:
         if self._affine_of_all is not None:
-            yield from super()._pass(operation, whole_columns)
+            yield from super()._pass(operation, whole_columns, kept)
         elif self.whole_columns and operation != "column_stats":
-            yield from self._measuring_pass(operation)
+            yield from self._measuring_pass(operation, kept)
         else:
             _ = self.affine  # computed now
-            yield from super()._pass(operation, whole_columns)
+            yield from super()._pass(operation, whole_columns, kept)
 
-    def _measuring_pass(self, operation: str) -> Iterator[tuple[Block, Affine]]:
+    def _measuring_pass(self, operation: str, kept: Kept | None) -> Iterator[tuple[Block, Affine]]:
         """Go through whole columns: what is needed to standardise one is known when it is at hand."""
         running = RunningStats(*self.shape)
-        for block, _ in super()._pass(operation, whole_columns=True):
+        if kept is not None:
+            kept = kept.beside(running.arrays)
+        for block, _ in super()._pass(operation, whole_columns=True, kept=kept):
             with self._beside_the_reader():
                 part = products.statistics(block, PLAIN, None if self._weight is None else self._weight[block.rows])
             self._require_finite(part.deviation, slice(None), block, PLAIN, missing=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +81,16 @@ class RunningStats:
         self._deviation = np.zeros(n_features)
         self._nonzeros = np.zeros(n_features, dtype=np.int64)
         self._missing = np.zeros(n_features, dtype=np.int64)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what is written to."""
+        return {
+            "weight": self._weight,
+            "mean": self._mean,
+            "deviation": self._deviation,
+            "nonzeros": self._nonzeros,
+            "missing": self._missing,
+        }
 
     def add(self, columns: slice, part: ColumnStats) -> None:
         """Add the statistics of further rows of some columns (Chan, Golub and LeVeque 1983: two means merged)."""

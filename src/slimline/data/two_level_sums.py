@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,12 +31,17 @@ class TwoLevelSums:
         self._out = out
         self._n_features = n_features
         self._part = np.zeros_like(out)
-        self._widest = self._blocks = self._chain = 0
+        self._counts = np.zeros(3, dtype=np.int64)  # the widest block, blocks, the longest chain
 
     @property
     def summands(self) -> int:
         """Return how many additions follow one another at most."""
-        return max(self._widest + self._blocks, self._chain)
+        widest, blocks, chain = self._counts.tolist()
+        return int(max(widest + blocks, chain))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what is written to: sums and counts."""
+        return {"out": self._out, "counts": self._counts}
 
     def of(self, block: Block, affine: Affine) -> Floats:
         """Return where the products of a block are added.
@@ -52,12 +59,12 @@ class TwoLevelSums:
             The result itself, or room for the block's part.
         """
         longest = products.longest_sum(block, affine)
-        self._widest = max(self._widest, longest)
+        self._counts[0] = max(self._counts[0], longest)
         if not self._whole(block):
             if block.values.shape[1] < self._n_features:  # some rows, some columns: one after the other
-                self._chain += longest
+                self._counts[2] += longest
             return self._out
-        self._blocks += 1
+        self._counts[1] += 1
         self._part[...] = 0.0
         return self._part
 

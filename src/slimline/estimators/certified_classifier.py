@@ -232,7 +232,7 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         self._centre, self._factor, self._fill = centre, factor, fill
         self.certificate_ = certificate_of(data, outcome, factor)
         weights = self.certificate_.weights
-        self.coef_ = weights[:, :-1] if factor is None else weights[:, :-1] * factor
+        self.coef_ = self.certificate_.coefficients(factor)
         self.intercept_ = data.constant * weights[:, -1]
         if centre is not None:
             self.intercept_ = self.intercept_ - self.coef_ @ centre

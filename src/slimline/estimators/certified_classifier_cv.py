@@ -18,6 +18,7 @@ from slimline.estimators.callbacks import StepCallbacks
 from slimline.estimators.certified_classifier import CertifiedClassifier
 from slimline.estimators.certified_parameters import check_parameters
 from slimline.estimators.path import FoldScores, most_tasks_at_once
+from slimline.estimators.sketch_search import scores_on_sketch
 from slimline.recovery import Outcome, Task, certificate_of
 from slimline.solvers import loss_named
 
@@ -34,7 +35,12 @@ class CertifiedClassifierCV(CertifiedClassifier):
     Parameters
     ----------
     Cs : int or array-like, default=10
-        Penalties to try, or how many from 1e-4 to 1e4.
+        Penalties to try, or how many from 1e-4 to 1e4; with `search="sketch"` these are divided by the mean squared
+        norm of the rows, so that they fit data of any scale.
+    search : {"certified", "sketch"}, default="certified"
+        "certified" steps on with the fits of all folds and penalties until each is certified. "sketch" compares fits
+        to the sketch (or to the Gram matrix, or the rows), which need no further pass over the data, and then makes
+        one certified fit, with the best penalty, to all rows.
     cv : int, splitter or iterable, default=5
         How the rows are divided, as in scikit-learn.
     scoring : str, callable or None, default=None
@@ -55,9 +61,9 @@ class CertifiedClassifierCV(CertifiedClassifier):
     scores_ : array of shape (n_folds, n_penalties)
         Score of each fit on the rows that it did not see.
     coefs_path_ : array of shape (n_penalties, n_tasks, n_features)
-        Weights of the fits to all rows.
+        Weights of the fits to all rows; with `search="certified"`.
     certificates_path_ : list of Certificate
-        What is proved about them.
+        What is proved about them; with `search="certified"`.
 
     Examples
     --------
@@ -76,6 +82,7 @@ class CertifiedClassifierCV(CertifiedClassifier):
         *,
         cv: Any = 5,
         scoring: Any = None,
+        search: str = "certified",
         loss: str = "squared_hinge",
         tol: float = 1e-2,
         method: str = "auto",
@@ -92,6 +99,7 @@ class CertifiedClassifierCV(CertifiedClassifier):
         self.Cs = Cs
         self.cv = cv
         self.scoring = scoring
+        self.search = search
         self.loss = loss
         self.tol = tol
         self.method = method
@@ -128,6 +136,8 @@ class CertifiedClassifierCV(CertifiedClassifier):
             The fitted classifier.
         """
         check_parameters(self)
+        if self.search not in ("certified", "sketch"):
+            raise InvalidParameterError(f'search must be "certified" or "sketch"; got {self.search!r}.')
         self._with_callbacks(type(self)._fit, X, y, sample_weight, groups)
         return self
 
@@ -140,17 +150,21 @@ class CertifiedClassifierCV(CertifiedClassifier):
         self._folds = [(train[train >= 0], test[test >= 0]) for train, test in both]
 
     def _train(self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, callbacks: StepCallbacks) -> None:
+        if self.search == "sketch":
+            self._train_on_sketch(matrix, codes, weight, callbacks)
+            return
         before = matrix.passes
         self.Cs_ = penalties(self.Cs)
         folds = self.__dict__.pop("_folds")
         data, s, signs, fitting = self._prepared(matrix, codes, weight, len(self.Cs_) * (len(folds) + 1))
+        _require_both_sides(signs, s, folds)
         per_fit = len(signs)
         tasks = self._tasks(signs, s, folds)
         at_once = max(per_fit, most_tasks_at_once(data.shape) // per_fit * per_fit)
         scores = FoldScores(get_scorer(self.scoring or "accuracy"), self.classes_, codes, weight, self.loss)
         whole: list[Outcome] = []
         found: list[float] = []
-        model = fitting.model(data, tasks)
+        model = fitting.model(data, min(task.penalty for task in tasks))
         worst = []
         for first in range(0, len(tasks), at_once):
             group = tasks[first : first + at_once]
@@ -173,6 +187,27 @@ class CertifiedClassifierCV(CertifiedClassifier):
         self.coefs_path_ = np.array([claim.weights[:, :-1] * factor for claim in self.certificates_path_])
         self._warn_of_members(worst)
 
+    def _train_on_sketch(
+        self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, callbacks: StepCallbacks
+    ) -> None:
+        before, folds = matrix.passes, self.__dict__.pop("_folds")
+        for name in ("coefs_path_", "certificates_path_"):  # of a fit before
+            self.__dict__.pop(name, None)
+        data, s, signs, fitting = self._prepared(matrix, codes, weight)
+        loss, values = loss_named(self.loss), penalties(self.Cs)
+        _require_both_sides(signs, s, folds)
+        relative = isinstance(self.Cs, Integral)
+        model = fitting.model(data, 0.0 if relative else 1.0 / float(values.max()))
+        square = model.mean_square() if relative else 1.0
+        self.Cs_ = values / (square if square > 0.0 else 1.0)
+        scores = FoldScores(get_scorer(self.scoring or "accuracy"), self.classes_, codes, weight, self.loss)
+        self.scores_ = scores_on_sketch(model, loss, self.Cs_, signs, s, folds, scores)
+        self.C_ = float(self.Cs_[int(np.argmax(self.scores_.mean(axis=0)))])
+        tasks = [Task(loss, sign, s, 1.0 / self.C_) for sign in signs]
+        outcome = fitting.outcome(data, tasks, lambda step: self._tell(step, callbacks), model)
+        self._keep(data, outcome, before)
+        self._warn_if_open(outcome)
+
     def _warn_of_members(self, errors: list[float]) -> None:
         above = sum(error > self.tol for error in errors)
         if above:
@@ -193,14 +228,18 @@ class CertifiedClassifierCV(CertifiedClassifier):
         for train in [np.arange(len(s)), *(train for train, _ in folds)]:
             kept = np.zeros_like(s)
             kept[train] = s[train]
-            for C in self.Cs_:
-                for sign in signs:
-                    if not ((sign > 0) & (kept > 0)).any() or not ((sign < 0) & (kept > 0)).any():
-                        raise InvalidParameterError(
-                            "a class has no sample left when a fold is put aside: use fewer folds, or drop the class."
-                        )
-                    tasks.append(Task(loss, sign, kept, 1.0 / float(C)))
+            tasks += [Task(loss, sign, kept, 1.0 / float(C)) for C in self.Cs_ for sign in signs]
         return tasks
+
+
+def _require_both_sides(signs: list[Floats], s: Floats, folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]]) -> None:
+    for train, _ in folds:
+        for sign in signs:
+            kept = sign[train][s[train] > 0]
+            if not ((kept > 0).any() and (kept < 0).any()):
+                raise InvalidParameterError(
+                    "a class has no sample left when a fold is put aside: use fewer folds, or drop the class."
+                )
 
 
 def penalties(Cs: Any) -> Floats:

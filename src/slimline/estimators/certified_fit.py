@@ -65,15 +65,15 @@ class Fitting:
     max_passes: int
     may_switch: bool = False
 
-    def model(self, data: TrainingData, tasks: Sequence[Task]) -> Model:
-        """Return what stands for the data in the small problems of all tasks.
+    def model(self, data: TrainingData, penalty: float) -> Model:
+        """Return what stands for the data in small problems.
 
         Parameters
         ----------
         data : TrainingData
             X.
-        tasks : sequence of Task
-            Every problem that it is to be used for.
+        penalty : float
+            The smallest λ that it is to be used with; 0 where that is not known.
 
         Returns
         -------
@@ -85,7 +85,7 @@ class Fitting:
         if self.route.method == "direct":
             return direct_model(data)
         first = self.draw(data.shape[1], 0, self.route.n_components)
-        return sketch_model(data, first, penalty=min(task.penalty for task in tasks))
+        return sketch_model(data, first, penalty=penalty)
 
     def outcome(
         self, data: TrainingData, tasks: Sequence[Task], on_step: Callable[[Step], None], model: Model | None = None
@@ -110,16 +110,16 @@ class Fitting:
         """
         n, d = data.shape
         most = data.passes + self.max_passes
+        penalty = min(task.penalty for task in tasks)
         if self.route.method == "gram":
-            model = model or self.model(data, tasks)
+            model = model or self.model(data, penalty)
             most = data.passes + 6 * data.passes_of_a_step
             return recover_certified(data, tasks, model, tol=min(self.tol, EXACT), max_passes=most, on_step=on_step)
-        penalty = min(task.penalty for task in tasks)
         if self.recovery == "naive":
             first = self.draw(d, 0, self.route.n_components)
             Z: NDArray[Any] = data.matrix.sketch(first)
             return recover_naive(data, tasks, sketch_model(data, first, Z, penalty), Z, first, on_step=on_step)
-        model = model or self.model(data, tasks)
+        model = model or self.model(data, penalty)
         if self.recovery == "dual":
             return recover_dual(data, tasks, model, on_step=on_step)
         limits: dict[str, Any] = {"tol": self.tol, "max_passes": most, "on_step": on_step}

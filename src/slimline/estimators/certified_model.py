@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from slimline.data import Matrix
+from slimline.data import Matrix, Squares
 from slimline.errors import DataError, InvalidParameterError
 from slimline.estimators.scores import class_of_scores, log_probabilities, probabilities
 from slimline.estimators.validation import as_matrix
@@ -20,6 +22,25 @@ from slimline.recovery.rounding import sum_error
 from slimline.recovery.training_data import relative_centre, size_bounds
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What a certified classifier says of some rows.
+
+    Parameters
+    ----------
+    labels : array of shape (n_samples,)
+        Of the class with the highest score.
+    scores : array of shape (n_samples,) or (n_samples, n_classes)
+        For two classes one score: above 0 means the second.
+    proved : array of shape (n_samples,), bool
+        Whether the exact model of all training data is proved to give the same label.
+    """
+
+    labels: NDArray[Any]
+    scores: Floats
+    proved: NDArray[np.bool_]
 
 
 def _requires_logistic(estimator: Any) -> bool:
@@ -113,7 +134,7 @@ class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Claims ----------------------------------------------------------------------------------------
 
     def certified(self, X: Any) -> NDArray[np.bool_]:
-        """Say which predictions are proved equal to those of the exact full-data model; takes two passes over `X`.
+        """Say which predictions are proved equal to those of the exact full-data model; takes one pass over `X`.
 
         Parameters
         ----------
@@ -125,22 +146,38 @@ class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         proved : array of shape (n_samples,), bool
             Equal to what training on everything, to the end, would predict; not: true of the world.
         """
+        return self.decide(X).proved
+
+    def decide(self, X: Any) -> Decisions:
+        """Return labels, scores and which labels are proved, all in one pass over `X`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        decisions : Decisions
+            What `predict`, `decision_function` and `certified` say, scores to rounding.
+        """
         check_is_fitted(self)
         matrix = as_matrix(self, X, reset=False, finite=self._fill is not None)
         if self._centre is not None and self._factor is not None:
             matrix = matrix.standardised(self._centre, 1.0 / self._factor, self._fill)
-        weights, radius = self.certificate_.weights, self.certificate_.radius
-        scores = matrix.dot(np.ascontiguousarray(weights[:, :-1].T)) + self._constant * weights[:, -1]
-        size, offset = size_bounds(np.square(matrix.row_norms()), matrix, self._constant), relative_centre(matrix)
+        weights, radius, squares = self.certificate_.weights, self.certificate_.radius, Squares(*matrix.shape)
+        scores = matrix.dot(np.ascontiguousarray(weights[:, :-1].T), squares) + self._constant * weights[:, -1]
+        size, offset = size_bounds(squares.rows, matrix, self._constant), relative_centre(matrix)
         lost = sum_error(matrix.shape[1] + 1) * np.linalg.norm(weights, axis=1) * (size + 2.0 * offset)[:, None]
         slack = radius * size[:, None] + 2.0 * lost  # `predict` sums in another order
         if len(radius) == 1:
-            return np.asarray(np.abs(scores[:, 0]) > slack[:, 0])
+            flat = scores[:, 0]
+            return Decisions(self.classes_[class_of_scores(flat)], flat, np.abs(flat) > slack[:, 0])
         winner = scores.argmax(axis=1)
         row = np.arange(len(winner))
         ahead = scores[row, winner][:, None] - scores > slack[row, winner][:, None] + slack
         ahead[row, winner] = True
-        return np.asarray(ahead.all(axis=1))
+        return Decisions(self.classes_[winner], scores, ahead.all(axis=1))
 
     def top_features(self, k: int = 20, label: Any = None) -> TopFeatures:
         """Return the features of the largest weights, with intervals, and whether their place is proved.
@@ -180,6 +217,79 @@ class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         name = np.array([f"x{j}" for j in order], dtype=object) if names is None else np.asarray(names)[order]
         middle, around = middle[order], around[order]
         return TopFeatures(order, name, weight[order], middle - around, middle + around, proved[order])
+
+    # Files -----------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the fitted classifier to a file that holds arrays and plain data, and no code.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, usually with the ending .slim.
+        overwrite : bool, default=False
+            Whether a file that exists may be replaced.
+
+        Notes
+        -----
+        What JSON cannot hold among the parameters (a random generator, a splitter, a scorer) is not written, nor is
+        the path of a search over penalties: only its best model is.
+        """
+        from slimline.estimators.saving import stored_model
+
+        check_is_fitted(self)
+        stored_model(self).write(path, overwrite=overwrite)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a fitted classifier from a file that `save` or `slimline fit` wrote; nothing in it is run.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+
+        Returns
+        -------
+        model : CertifiedClassifier or CertifiedClassifierCV
+            With the same weights, to the last bit, and the same certificate.
+        """
+        from slimline.estimators.saving import load_model
+
+        model = load_model(path)
+        if not isinstance(model, cls):
+            raise InvalidParameterError(f"{path} holds a {type(model).__name__}: use {type(model).__name__}.load.")
+        return model
+
+    def to_sklearn(self) -> Any:
+        """Return a plain scikit-learn linear model with the same weights, which no longer needs slimline.
+
+        Returns
+        -------
+        model : LinearSVC, LogisticRegression or SGDClassifier
+            By the loss; the last for the squared loss, and for the logistic one with several classes. It takes data
+            as they are given, standardising being part of its weights; missing values must be filled before, with the
+            means of the training data.
+        """
+        from slimline.estimators.exporting import to_sklearn
+
+        check_is_fitted(self)
+        return to_sklearn(self)
+
+    def to_onnx(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the model of `to_sklearn` as ONNX, in float32; needs `pip install "slimline[onnx]"`.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, usually with the ending .onnx.
+        overwrite : bool, default=False
+            Whether a file that exists may be replaced.
+        """
+        from slimline.estimators.exporting import to_onnx
+
+        check_is_fitted(self)
+        to_onnx(self, path, overwrite=overwrite)
 
     # scikit-learn ----------------------------------------------------------------------------------
 

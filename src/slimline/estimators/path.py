@@ -65,8 +65,24 @@ class FoldScores:
 
     def __call__(self, fit: Outcome, rows: NDArray[np.intp]) -> float:
         """Return the score of a fit on some rows."""
-        values = np.column_stack([0.5 * (state.best.values + state.dual.values)[rows] for state in fit.progress])
-        known = _KnownScores(self._classes, values, self._loss)
+        return self.of_values(np.column_stack([0.5 * (s.best.values + s.dual.values) for s in fit.progress]), rows)
+
+    def of_values(self, values: Floats, rows: NDArray[np.intp]) -> float:
+        """Return the score on some rows of what a fit makes of all rows.
+
+        Parameters
+        ----------
+        values : array of shape (n_samples, n_tasks)
+            What it makes of them.
+        rows : array of int
+            Those that it did not see.
+
+        Returns
+        -------
+        score : float
+            The scorer's.
+        """
+        known = _KnownScores(self._classes, values[rows], self._loss)
         extra = {} if self._uniform else {"sample_weight": self._weight[rows]}
         return float(self._scorer(known, np.arange(len(rows))[:, None], self._classes[self._codes[rows]], **extra))
 

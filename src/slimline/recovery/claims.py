@@ -48,6 +48,22 @@ class Certificate:
     interval_radius: Floats
     passes: int
 
+    def coefficients(self, factor: Floats | None) -> Floats:
+        """Return the weights of the features as they are given.
+
+        Parameters
+        ----------
+        factor : array of shape (n_features,), optional
+            What each was multiplied by before training; nothing unless given.
+
+        Returns
+        -------
+        coefficients : array of shape (n_tasks, n_features)
+            Without those of the constant column.
+        """
+        weights = self.weights[:, :-1]
+        return weights if factor is None else weights * factor
+
     def __str__(self) -> str:
         lines = [f"proved after {self.passes} passes over the data: the weights are within"]
         for radius, error in zip(self.radius, self.relative_error, strict=True):

@@ -120,6 +120,10 @@ class CompressedMatrix(NamedMatrix):
 
     def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
         """Yield rows (CSR) or whole columns (CSC), some megabytes at a time."""
+        return self.blocks_after(0, whole_columns)
+
+    def blocks_after(self, first: int, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield the blocks but the first ones, which are not read."""
         n, d = self.shape
         make = sp.csr_array if self._by_row else sp.csc_array
         with self._store.open() as root:
@@ -127,13 +131,13 @@ class CompressedMatrix(NamedMatrix):
                 group = root[self._key]
                 data = Stretches(self._store, group["data"], self.dtype)
                 indices = Stretches(self._store, group["indices"], self._index_type)
-            for start, stop in pairwise(line_cuts(self._indptr, self._block_values)):
-                first, last = int(self._indptr[start]), int(self._indptr[stop])
+            for start, stop in pairwise(line_cuts(self._indptr, self._block_values)[first:]):
+                begin, end = int(self._indptr[start]), int(self._indptr[stop])
                 values = make((stop - start, d) if self._by_row else (n, stop - start), dtype=self.dtype)
                 # assigned, so that SciPy does not check and copy them again
-                values.data = data.read(first, last)
-                values.indices = indices.read(first, last)
-                values.indptr = (self._indptr[start : stop + 1] - first).astype(self._index_type)
+                values.data = data.read(begin, end)
+                values.indices = indices.read(begin, end)
+                values.indptr = (self._indptr[start : stop + 1] - begin).astype(self._index_type)
                 self._require_inside(values, start)
                 if self._by_row:
                     yield Block(slice(start, stop), slice(0, d), values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice, product
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -62,13 +63,17 @@ class NpyMatrix(Matrix):
 
     def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
         """Yield columns of a Fortran-ordered file; rows, long ones in stretches, or panels of columns of the other."""
+        return self.blocks_after(0, whole_columns)
+
+    def blocks_after(self, first: int, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield the blocks but the first ones, which are not read."""
         n, d = self.shape
         item = self._stored.itemsize
         buffers = Buffers()
         columns = max(1, BLOCK_BYTES // max(n * item, 1))
         with self._file.open() as file:
             if self._fortran:
-                for start in range(0, d, step := panel_width(columns, d)):
+                for start in range(first * (step := panel_width(columns, d)), d, step):
                     stop = min(start + step, d)
                     out = buffers.array((stop - start, n), self._stored)
                     file.read_into(out, self._offset + start * n * item)
@@ -81,12 +86,12 @@ class NpyMatrix(Matrix):
             else:
                 width = d if d * item <= _STRETCH else panel_width(_STRETCH // item, d)
                 height = max(1, BLOCK_BYTES // max(width * item, 1))
-            for top in range(0, n, max(height, 1)):
-                for left in range(0, d, width):
-                    bottom, right = min(top + height, n), min(left + width, d)
-                    out = buffers.array((bottom - top, right - left), self._stored)
-                    file.read_into(out, self._offset + (top * d + left) * item, stride=d * item)
-                    yield self._block(slice(top, bottom), slice(left, right), out)
+            corners = product(range(0, n, max(height, 1)), range(0, d, width))
+            for top, left in islice(corners, first, None):
+                bottom, right = min(top + height, n), min(left + width, d)
+                out = buffers.array((bottom - top, right - left), self._stored)
+                file.read_into(out, self._offset + (top * d + left) * item, stride=d * item)
+                yield self._block(slice(top, bottom), slice(left, right), out)
 
     def _block(self, rows: slice, columns: slice, values: Any) -> Block:
         return Block(rows, columns, *with_missing(values, self._missing))

@@ -86,12 +86,16 @@ class PlinkMatrix(Matrix):
 
     def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
         """Yield panels of whole columns, packed."""
+        return self.blocks_after(0, whole_columns)
+
+    def blocks_after(self, first: int, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield the panels but the first ones, which are not read."""
         n, d = self.shape
         size = -(-n // 4)
         step = panel_width(BLOCK_BYTES // size, d)
         buffers = Buffers()
         with self._bed.open() as file:
-            for start in range(0, d, step):
+            for start in range(first * step, d, step):
                 stop = min(start + step, d)
                 packed = buffers.array((stop - start, size), np.uint8)
                 file.read_into(packed, _HEAD + start * size)

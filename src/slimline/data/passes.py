@@ -1,0 +1,71 @@
+"""One pass over a matrix: blocks read ahead, counted, told of, and left out where their sums were kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from slimline.data.affine import Affine
+from slimline.data.ahead import read_ahead
+from slimline.data.block import Block
+from slimline.data.keeping import Kept, PassKeeper
+from slimline.data.sparse_shift import shifted
+
+if TYPE_CHECKING:
+    from slimline.data.matrix import Matrix
+
+
+def go_through(
+    matrix: Matrix, operation: str, whole_columns: bool, kept: Kept | None
+) -> Iterator[tuple[Block, Affine]]:
+    """Go through a matrix once.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        The data.
+    operation : str
+        What is computed, for those who are told.
+    whole_columns : bool
+        Ask for whole columns, which the matrix must be able to give.
+    kept : Kept, optional
+        What the pass adds to: a keeper, where the matrix has one, fills it with what it has, and is shown it.
+
+    Yields
+    ------
+    block, affine
+        What is to be computed on, and what is to be done to its values before.
+    """
+    counter = matrix._counter
+    keeper = None if kept is None else counter.keeper
+    matrix.require_unchanged()
+    matrix._tell(operation, 0.0)
+    first = 0 if keeper is None or kept is None else keeper.begin(operation, kept.inputs(), kept.sums())
+    if first is not None:
+        yield from _blocks(matrix, first, operation, whole_columns, keeper, kept)
+        matrix.require_unchanged()
+    if keeper is not None and kept is not None:
+        keeper.end(None if first is None else kept.sums())
+    counter.count += 1
+    matrix._tell(operation, 1.0, done=True)
+
+
+def _blocks(
+    matrix: Matrix, first: int, operation: str, whole_columns: bool, keeper: PassKeeper | None, kept: Kept | None
+) -> Iterator[tuple[Block, Affine]]:
+    """Yield the blocks after the first ones, which were computed on before."""
+    blocks = matrix.blocks_after(first, whole_columns) if first else matrix.blocks(whole_columns)
+    if matrix.reads_ahead:
+        blocks = read_ahead(blocks)
+    cells, all_cells = 0, max(matrix.shape[0] * matrix.shape[1], 1)
+    try:
+        for number, block in enumerate(blocks, first + 1):
+            if block.values.shape[0]:  # a view may see no row of it
+                yield shifted(block, matrix._affine(block))
+            cells += block.values.shape[0] * block.values.shape[1]
+            matrix._tell(operation, min(cells / all_cells, 0.999))
+            if keeper is not None and kept is not None:
+                keeper.after_block(number, kept.sums)
+    finally:  # at once: the traceback of an error would keep file and reading thread for as long as it is kept
+        if (close := getattr(blocks, "close", None)) is not None:
+            close()

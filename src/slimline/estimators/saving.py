@@ -1,0 +1,196 @@
+"""Fitted certified classifiers as stored models, and back."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from slimline.data.packed_strings import PackedStrings
+from slimline.errors import ModelFileError
+from slimline.estimators.certified_model import CertifiedModel
+from slimline.estimators.gaussian_projection import GaussianProjection
+from slimline.estimators.hadamard_projection import HadamardProjection
+from slimline.estimators.random_projection import RandomProjection
+from slimline.estimators.sign_projection import SignProjection
+from slimline.estimators.sparse_embedding import SparseEmbedding
+from slimline.estimators.sparse_sign_projection import SparseSignProjection
+from slimline.model_files import StoredModel
+from slimline.plain_values import plain
+from slimline.planning import Route
+from slimline.recovery import Certificate, Step
+
+_PROJECTIONS: dict[str, type[RandomProjection]] = {
+    kind.__name__: kind
+    for kind in (GaussianProjection, HadamardProjection, SignProjection, SparseEmbedding, SparseSignProjection)
+}
+#: What a search over penalties has found, beside its best model.
+_SEARCH = ("C_", "Cs_", "scores_")
+
+
+def stored_model(model: Any, details: dict[str, Any] | None = None, **more: Any) -> StoredModel:
+    """Return everything that a fitted certified classifier knows, as it is written to a file.
+
+    Parameters
+    ----------
+    model : CertifiedClassifier
+        Fitted.
+    details : dict, optional
+        More that is worth keeping; what JSON can hold.
+    **more : dict
+        Fields of `StoredModel` that the classifier does not know: means of the columns, places of variants.
+
+    Returns
+    -------
+    stored : StoredModel
+        Its arrays are those of the classifier, not copies.
+    """
+    claim = model.certificate_
+    names = getattr(model, "feature_names_in_", None)
+    own: dict[str, Any] = {
+        "history": [asdict(step) for step in model.history_],
+        "route": asdict(model.route_),
+        "n_passes": model.n_passes_,
+        "search": {name: np.asarray(getattr(model, name)).tolist() for name in _SEARCH if hasattr(model, name)},
+    }
+    return StoredModel(
+        kind=type(model).__name__,
+        parameters=_plain_parameters(model.get_params(deep=False)),
+        classes=model.classes_,
+        constant=model._constant,
+        passes=claim.passes,
+        weights=claim.weights,
+        intercept=model.intercept_,
+        gap=claim.gap,
+        radius=claim.radius,
+        relative_error=claim.relative_error,
+        coordinate_radius=claim.coordinate_radius,
+        interval_centre=claim.interval_centre,
+        interval_radius=claim.interval_radius,
+        centre=model._centre,
+        factor=model._factor,
+        fill=model._fill,
+        feature_names=None if names is None else PackedStrings.of(names),
+        details=plain(own | (details or {})),
+        **more,
+    )
+
+
+def load_model(path: str | os.PathLike[str]) -> CertifiedModel:
+    """Return the classifier that a file holds.
+
+    Parameters
+    ----------
+    path : str or path
+        A model file.
+
+    Returns
+    -------
+    model : CertifiedClassifier or CertifiedClassifierCV
+        Fitted.
+    """
+    return restored_model(StoredModel.read(path), str(path))
+
+
+def restored_model(stored: StoredModel, path: str) -> CertifiedModel:
+    """Return a stored classifier.
+
+    Parameters
+    ----------
+    stored : StoredModel
+        What was read.
+    path : str
+        Name of the file, for messages.
+
+    Returns
+    -------
+    model : CertifiedClassifier or CertifiedClassifierCV
+        Fitted.
+    """
+    from slimline import estimators
+
+    if stored.kind not in ("CertifiedClassifier", "CertifiedClassifierCV"):
+        raise ModelFileError(f"{path} holds a {stored.kind!r:.60}, which this version of slimline does not know.")
+    model: CertifiedModel = getattr(estimators, stored.kind)()
+    _restore(model, stored, path)
+    return model
+
+
+def _restore(model: Any, stored: StoredModel, path: str) -> None:
+    known = model.get_params(deep=False)
+    try:
+        model.set_params(**{k: v for k, v in _parameters(stored.parameters).items() if k in known})
+        model.route_ = Route(**{k: _finite(v) for k, v in stored.details["route"].items()})
+        model.history_ = [_step(entry) for entry in stored.details["history"]]
+        model.n_passes_ = int(stored.details["n_passes"])
+        for name, value in stored.details["search"].items():
+            if name in _SEARCH:
+                setattr(model, name, float(value) if name == "C_" else np.asarray(value, dtype=np.float64))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ModelFileError(f"{path} is damaged: what it says of the fit cannot be read ({error!r:.200}).") from None
+    model.classes_ = stored.classes
+    model.n_features_in_ = stored.n_features
+    if stored.feature_names is not None:
+        model.feature_names_in_ = np.array(list(stored.feature_names), dtype=object)
+    model.certificate_ = Certificate(
+        gap=stored.gap,
+        radius=stored.radius,
+        relative_error=stored.relative_error,
+        weights=stored.weights,
+        coordinate_radius=stored.coordinate_radius,
+        interval_centre=stored.interval_centre,
+        interval_radius=stored.interval_radius,
+        passes=stored.passes,
+    )
+    model._constant = stored.constant
+    model._centre, model._factor, model._fill = stored.centre, stored.factor, stored.fill
+    model.coef_ = model.certificate_.coefficients(stored.factor)
+    model.intercept_ = stored.intercept
+    model.n_iter_ = len(model.history_)
+
+
+def _plain_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters that JSON can hold; a generator, a splitter or a scorer is left out."""
+    found: dict[str, Any] = {}
+    for name, value in parameters.items():
+        if isinstance(value, RandomProjection):
+            inner = _plain_parameters(value.get_params(deep=False))
+            found[name] = {"class": type(value).__name__, "parameters": inner}
+        elif name == "class_weight" and isinstance(value, dict):
+            pairs = [[_as_python(label), float(weight)] for label, weight in value.items()]
+            found[name] = {"pairs": pairs}
+        else:
+            value = _as_python(value)
+            try:
+                json.dumps(value, allow_nan=False)
+            except (TypeError, ValueError):
+                continue
+            found[name] = value
+    return found
+
+
+def _as_python(value: Any) -> Any:
+    return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
+
+
+def _parameters(found: dict[str, Any]) -> dict[str, Any]:
+    values = dict(found)
+    for name, value in found.items():
+        if isinstance(value, dict) and "class" in value:
+            values[name] = _PROJECTIONS[value["class"]](**value["parameters"])
+        elif isinstance(value, dict) and "pairs" in value:
+            values[name] = dict(value["pairs"])
+    return values
+
+
+def _step(entry: dict[str, Any]) -> Step:
+    values: dict[str, Any] = {k: tuple(map(_finite, v)) if isinstance(v, list) else v for k, v in entry.items()}
+    return Step(**values)
+
+
+def _finite(value: Any) -> Any:
+    """Return a number of a record; JSON has none for infinity, and nothing else in them can be absent."""
+    return float("inf") if value is None else value

@@ -1,0 +1,218 @@
+"""Jobs that are cut short at every block go on where they were, and end with the same bits."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from slimline.data import Squares, open_matrix, write_genotypes
+from slimline.data.formats import npy, plink, svmlight
+from slimline.errors import FileWriteError, InvalidParameterError
+from slimline.model_files import pass_files
+from slimline.model_files.pass_files import PassFiles
+from slimline.projections import Gaussian, HashEmbedding, SubsampledHadamard
+
+rng = np.random.default_rng(0)
+N, D = 30, 400
+X = rng.standard_normal((N, D)).astype(np.float32)
+W, A = rng.standard_normal((D, 2)), rng.standard_normal((N, 3))
+
+
+class KilledError(Exception):
+    pass
+
+
+def job(matrix: Any) -> list[Any]:
+    """Every operation, one after the other, some depending on those before."""
+    squares = Squares(*matrix.shape)
+    product = matrix.dot(W)
+    back = matrix.tdot(product, squares)
+    both = matrix.normal(A)
+    stats = matrix.column_stats()
+    out = [product, back, squares.rows, squares.columns, *both, matrix.row_norms(), matrix.summands]
+    out += [stats.mean, stats.std, stats.nonzeros, stats.missing]
+    for projection in (HashEmbedding(D, 64, seed=0), Gaussian(D, 8, seed=0)):
+        out.append(matrix.sketch(projection))
+    if matrix.whole_columns:
+        out.append(matrix.gram())
+    return out
+
+
+def plain(matrix: Any) -> Any:
+    return matrix
+
+
+def standardised(matrix: Any) -> Any:
+    return matrix.standardised("mean", "std", "mean")
+
+
+def some_rows(matrix: Any) -> Any:
+    return matrix.rows(np.arange(N)[::-1])
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    for module, size in ((npy, 8000), (plink, 8 * 64), (svmlight, 8000)):
+        if hasattr(module, "BLOCK_BYTES"):
+            monkeypatch.setattr(module, "BLOCK_BYTES", size)
+
+
+@pytest.fixture(params=["npy", "fortran", "plink", "svmlight", "array", "csr"])
+def source(request, tmp_path, small_blocks) -> Callable[[], Any]:
+    kind = request.param
+    path: Any = tmp_path / "data"
+    if kind in ("npy", "fortran"):
+        np.save(tmp_path / "x.npy", np.asfortranarray(X) if kind == "fortran" else X)
+        path = tmp_path / "x.npy"
+    elif kind == "plink":
+        write_genotypes(path, N, D, missing_rate=0.0, seed=0)
+        path = tmp_path / "data.bed"
+    elif kind == "svmlight":
+        path = tmp_path / "x.svm"
+        lines = (" ".join([str(i % 2), *(f"{j + 1}:{v:.6g}" for j, v in enumerate(row))]) for i, row in enumerate(X))
+        path.write_text("\n".join(lines) + "\n")
+    elif kind == "csr":
+        path = sp.csr_array(X * (X > 1))
+    else:
+        path = X
+    return lambda: open_matrix(path)
+
+
+def run(matrix: Any, view: Callable[[Any], Any], keeper: PassFiles | None, blocks: int) -> tuple[list[Any], int]:
+    """Run the job until so many blocks have gone by; return what it found, and passes."""
+    left = blocks
+
+    def count(now: Any) -> None:
+        nonlocal left
+        if 0.0 < now.fraction < 1.0:
+            left -= 1
+            if left < 0:
+                raise KilledError
+
+    matrix.listen(count)
+    matrix.keep(keeper)
+    found = job(view(matrix))
+    return found, blocks - left
+
+
+@pytest.mark.parametrize("view", [plain, standardised, some_rows])
+def test_cut_short_anywhere(tmp_path, source, view):
+    expected, total = run(source(), view, None, 10**6)
+    every = 0.0  # a file after every block
+    for blocks in {1, 2, 3, 5, total // 3, total // 2, total - 1} - {0}:
+        folder = tmp_path / f"resume-{blocks}"
+        with pytest.raises(KilledError):
+            run(source(), view, PassFiles(folder, "key", every), blocks)
+        keeper = PassFiles(folder, "key", every)
+        found, went_by = run(source(), view, keeper, 10**6)
+        for one, other in zip(expected, found, strict=True):
+            np.testing.assert_array_equal(one, other)  # to the last bit
+        assert went_by <= total - blocks + 1  # the one it was killed at may be lost, no other
+        assert keeper.passes_found + keeper.blocks_found > 0 or blocks == 1
+        keeper.remove()
+        assert not folder.exists()
+
+
+def test_killed_again_and_again(tmp_path, source):
+    expected, total = run(source(), standardised, None, 10**6)
+    for _ in range(total + 1):
+        try:
+            found, _ = run(source(), standardised, PassFiles(tmp_path / "resume", "key", 0.0), 2)
+            break
+        except KilledError:
+            continue
+    for one, other in zip(expected, found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_the_count_of_passes_goes_on(tmp_path):
+    first = open_matrix(X)
+    first.keep(PassFiles(tmp_path / "resume", "key"))
+    job(first)
+    again = open_matrix(X)
+    keeper = PassFiles(tmp_path / "resume", "key")
+    again.keep(keeper)
+    job(again)
+    assert again.passes == first.passes == keeper.passes_found
+
+
+def test_other_data_or_settings_take_nothing(tmp_path):
+    one = open_matrix(X)
+    one.keep(PassFiles(tmp_path / "resume", "one"))
+    one.dot(W)
+    keeper = PassFiles(tmp_path / "resume", "other")
+    assert keeper.replaced
+    assert sorted(path.name for path in (tmp_path / "resume").iterdir()) == ["key"]
+    other = open_matrix(-X)
+    other.keep(keeper)
+    np.testing.assert_array_equal(other.dot(W), open_matrix(-X).dot(W))
+    assert keeper.passes_found == 0
+
+
+@pytest.mark.parametrize("change", ["inputs", "operation", "shape", "projection"])
+def test_another_pass_in_its_place(tmp_path, change):
+    one = open_matrix(X)
+    one.keep(PassFiles(tmp_path / "resume", "key"))
+    one.sketch(HashEmbedding(D, 64, seed=0)) if change == "projection" else one.dot(W)
+    other = open_matrix(X)
+    keeper = PassFiles(tmp_path / "resume", "key")
+    other.keep(keeper)
+    call = {
+        "inputs": lambda matrix: matrix.dot(W + 1.0),
+        "operation": lambda matrix: matrix.tdot(A),
+        "shape": lambda matrix: matrix.dot(W[:, :1]),
+        "projection": lambda matrix: matrix.sketch(SubsampledHadamard(D, 64, seed=0)),
+    }[change]
+    np.testing.assert_array_equal(call(other), call(open_matrix(X)))
+    assert keeper.passes_found == 0
+
+
+def test_damaged_files_are_made_again(tmp_path):
+    expected = open_matrix(X).dot(W)
+    one = open_matrix(X)
+    one.keep(PassFiles(tmp_path / "resume", "key"))
+    one.dot(W)
+    path = tmp_path / "resume" / "pass-0001"
+    whole = path.read_bytes()
+    for damaged in (whole[:-1], whole[: len(whole) // 2], b"", whole[:-1] + b"\x00", b"\x00" * len(whole)):
+        path.write_bytes(damaged)
+        again = open_matrix(X)
+        keeper = PassFiles(tmp_path / "resume", "key")
+        again.keep(keeper)
+        np.testing.assert_array_equal(again.dot(W), expected)
+        assert keeper.passes_found == 0
+
+
+def test_files_come_every_so_often(tmp_path, monkeypatch, small_blocks):
+    np.save(tmp_path / "x.npy", X)
+    clock = iter(np.arange(0.0, 1e6, 10.0))  # ten seconds from look to look
+    monkeypatch.setattr(pass_files, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
+    matrix, written = open_matrix(tmp_path / "x.npy"), []
+    keeper = PassFiles(tmp_path / "resume", "key", every=30.0)
+    write = keeper._write
+    keeper._write = lambda sums, blocks, done: (written.append((blocks, done)), write(sums, blocks, done))
+    matrix.keep(keeper)
+    matrix.dot(W)
+    assert written[-1] == (0, True)
+    assert [blocks for blocks, done in written if not done] == [3, 6]  # of 6
+
+
+def test_a_full_disk_is_told(tmp_path, monkeypatch):
+    matrix = open_matrix(X)
+    matrix.keep(PassFiles(tmp_path / "resume", "key"))
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    with pytest.raises(FileWriteError, match="No space left"):
+        matrix.dot(W)
+    assert sorted(path.name for path in (tmp_path / "resume").iterdir()) == ["key"]
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    with pytest.raises(InvalidParameterError, match="another folder"):
+        PassFiles(tmp_path / "absent" / "resume", "key")
