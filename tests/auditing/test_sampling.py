@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from slimline import audit, open_matrix
-from slimline.auditing.auditor import _stratified
+from slimline.auditing.auditor import _sample, _stratified
+from slimline.auditing.measures import Labels
 from slimline.errors import DataError, InvalidParameterError
 from tests.auditing.clouds import clouds, several
 
@@ -109,3 +110,13 @@ def test_a_view_can_be_sampled():
     rows = np.arange(39, -1, -2)
     found = audit(open_matrix(X).rows(rows), y[rows] ^ (np.arange(20) % 2), n_components=4, repeats=1, rows=8)
     assert (found.n_samples, found.n_rows) == (20, 8)
+
+
+@pytest.mark.parametrize(("classes", "measured"), [(None, 1999), (2, 1999), (3, 1000), (5, 500), (30, 68)])
+def test_fewer_rows_of_several_classes_unless_told(classes, measured):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((1999, 12))
+    y = None if classes is None else np.arange(1999) % classes
+    matrix, labels = _sample(open_matrix(X), None if y is None else Labels(y, classes), "auto", 0)
+    assert matrix.shape[0] == measured
+    assert labels is None or (np.bincount(labels.codes, minlength=classes) >= 2).all()

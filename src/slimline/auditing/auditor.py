@@ -31,6 +31,8 @@ from slimline.projections import Projection
 
 #: Components of a family that is given by its name alone.
 _COMPONENTS = 256
+#: Rows that are measured unless told, times the other classes: the margins of several classes take their cube in time.
+_AUTO_ROWS = 2000
 #: Most rows that can be measured: all their pairs are.
 _MOST_ROWS = 10_000
 #: Most numbers in a sketch: 8 GB.
@@ -49,7 +51,7 @@ def audit(
     eps: float = 0.2,
     delta: float = 0.05,
     errors: float = 0.05,
-    rows: int | None = 2000,
+    rows: int | str | None = "auto",
     random_state: Any = 0,
     progress: Listener | None = None,
 ) -> Audit:
@@ -73,8 +75,9 @@ def audit(
         Failure probability of the theorems, in (0, 1).
     errors : float
         Share of the points that may fall short of the error-allowed margin, in [0, 1).
-    rows : int or None
-        Measure at most so many rows, drawn at random from every class by its share. None: all, up to 10,000.
+    rows : int, "auto" or None
+        Measure at most so many rows, drawn at random from every class by its share. "auto": 2,000, of several classes
+        so many fewer that they make 2,000 pairs of a row and another class. None: all, up to 10,000.
     random_state : int, RandomState or None
         Seed of the sample of rows and, for a name, of the projection, as `make_projection` takes it.
     progress : callable, optional
@@ -156,9 +159,11 @@ def _first(projection: Any, n_components: int | None, shape: tuple[int, int], se
     return projection_of(projection, shape)
 
 
-def _sample(matrix: Matrix, labels: Labels | None, rows: int | None, seed: int) -> tuple[Matrix, Labels | None]:
+def _sample(matrix: Matrix, labels: Labels | None, rows: Any, seed: int) -> tuple[Matrix, Labels | None]:
     """Return the rows that are measured, with their classes."""
-    n = matrix.shape[0]
+    n, classes = matrix.shape[0], 1 if labels is None else labels.n_classes
+    if rows == "auto":
+        rows = max(_AUTO_ROWS // max(classes - 1, 1), 2 * classes)
     most = _MOST_ROWS if rows is None else whole("rows", rows, 1, _MOST_ROWS)
     if rows is None and n > _MOST_ROWS:
         raise InvalidParameterError(

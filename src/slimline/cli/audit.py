@@ -35,8 +35,8 @@ _OPTIONS = {
     "random_state": "--seed",
     "errors": "--errors",
 }
-#: `--rows` for every row, and the most that it can be: all pairs of them are measured.
-_ALL, _MOST_ROWS = "all", 10_000
+#: `--rows` for as many as are quick and for every row, and the most that it can be: all pairs of them are measured.
+_AUTO, _ALL, _MOST_ROWS = "auto", "all", 10_000
 
 
 class Family(StrEnum):
@@ -85,8 +85,8 @@ def audit(
     ] = False,
     rows: Annotated[
         str,
-        typer.Option(metavar="N|all", help="Rows to measure, drawn at random; at most 10,000.", rich_help_panel=_DATA),
-    ] = "2000",
+        typer.Option(metavar="N|auto|all", help="Rows to measure, drawn at random; auto: up to 2,000, at most 10,000.", rich_help_panel=_DATA),
+    ] = "auto",
     projection: Annotated[
         Family, typer.Option(help="Family of projections.", rich_help_panel=_PROJECTION)
     ] = Family.gaussian,
@@ -197,9 +197,11 @@ def _words(labels: Labels | None) -> str:
     return "none known, so no margins: add --labels FILE --target COLUMN" if labels is None else labels.source
 
 
-def _rows(text: str) -> int | None:
+def _rows(text: str) -> int | str | None:
     if text == _ALL:
         return None
+    if text == _AUTO:
+        return text
     if not text.isdecimal() or not 2 <= int(text) <= _MOST_ROWS:
-        raise InvalidParameterError(f"--rows {text}: give a number of rows from 2 to {_MOST_ROWS:,}, or {_ALL}.")
+        raise InvalidParameterError(f"--rows {text}: give a number of rows from 2 to {_MOST_ROWS:,}, {_AUTO} or {_ALL}.")
     return int(text)

@@ -62,6 +62,7 @@ def draw_margins(axes: Axes, audit: Audit) -> None:
         words.append((f"{_law(audit)}, all draws", PURPLE))
     axes.set_xlim(low, high)
     axes.set_ylim(0.0, 1.02)
+    axes.locator_params(axis="x", nbins=5)  # small cosines have many digits
     caption = f"on the wrong side: {np.sum(before <= 0.0):,} of {len(before):,} before, {lost.size:,} after"
     if audit.wrong_side is not None:
         caption += f", {audit.wrong_side.predicted:.3g} by the law"
