@@ -1,11 +1,13 @@
 """Every measured number against an independent computation, from draws that are rebuilt from their JSON lines."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from slimline import audit
-from slimline.auditing.measures import Labels, margins_of
+from slimline.auditing.measures import Labels, _ruled_out, margins_of
 from slimline.geometry import Points
 from slimline.laws import cosine
 from tests.auditing import independent
@@ -183,7 +185,16 @@ def test_margins_that_only_cosines_see_are_not_ruled_out(n_classes):
     found, searched = (margins_of(Points(Z), labels, vectors=vectors) for vectors in (False, True))
     name = "normalised margin" if n_classes == 2 else "normalised multiclass margin"
     assert found[name].value == searched[name].value > 0.3
-    assert min(one.value for one in searched.values()) < 1e-8
+    # were the widest margin lost to rounding, it would say nothing of cosines with the tiny points
+    widest = next(one for other, one in searched.items() if "normalised" not in other and other != "margin")
+    lost = replace(widest, separable=False, value=0.0, lower=0.0, upper=1e-9)
+    assert set(_ruled_out(Points(Z), lost, labels)) - {"margin"} == set()
+    Z[:6] *= 1e10
+    least = np.linalg.norm(Z, axis=1).min()
+    assert _ruled_out(Points(Z), lost, labels)[name].upper == pytest.approx(
+        1e-9 / least * (1.0 if n_classes == 2 else np.sqrt(3.0)), rel=1e-12
+    )
+    assert not _ruled_out(Points(Z), replace(lost, separable=None), labels)
 
 
 @pytest.mark.filterwarnings("ignore:The number of components is higher")
@@ -228,6 +239,15 @@ def test_pairs_and_embedding_error(family, r):
     for pairs in found.pairs:
         assert pairs.all_within.held == sum(value <= 0.25 for value in pairs.largest)
     assert found.rank == 13
+
+
+def test_embedding_errors_within_eps():
+    X, _ = two_classes(n=6)
+    errors = audit(X, n_components=50, repeats=5, eps=0.5).embedding.after
+    assert max(errors) < 0.99
+    for place, error in enumerate(sorted(errors)):
+        for eps, held in ((0.999 * error, place), (1.001 * error, place + 1)):
+            assert audit(X, n_components=50, repeats=5, eps=eps).embedding.within.held == held
 
 
 def test_predicted_shares_are_means_of_the_exact_laws():

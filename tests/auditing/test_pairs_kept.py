@@ -34,13 +34,14 @@ def test_a_sketch_without_a_direction_has_no_angle():
     X[0] = 0.0
     X[0, first], X[0, second] = places[first, 0], -places[second, 0]  # the two cancel
     y = np.arange(6) % 2
-    found = audit(X, y, projection=projection, repeats=1)
+    found = audit(X, y, projection=projection, repeats=1, errors=0.34)
     distances, angles, products = found.pairs
     assert (distances.n_pairs, angles.n_pairs, products.n_pairs) == (15, 10, 15)
     margins = {kept.name: kept for kept in found.margins}
     assert margins["normalised margin"].after == (0.0,)
     assert margins["normalised margin, same separator"].after[0] <= 0.0
-    assert margins["error-allowed margin"].after[0] <= 0.0
+    assert found.cosines_after[0] == 0.0
+    assert margins["error-allowed margin"].after[0] == np.sort(found.cosines_after)[2]  # 2 of 6 are left out
     assert found.outcome != "kept"
 
 

@@ -199,19 +199,38 @@ def test_margins_as_distances_of_hulls(two):
         assert (promise.low, promise.high) == pytest.approx(tuple(ends), rel=1e-12)
 
 
-def test_balcan_and_the_law_of_most_points(two):
-    kept = kept_of(two, "error-allowed margin")
-    gamma = kept_of(two, "normalised margin").before
-    half = by_bound(kept)["balcan2006"]
-    assert half.eps == pytest.approx(np.exp(-4000 * gamma**2 / 8.0) / DELTA, rel=1e-4)
-    assert half.low == pytest.approx(gamma / 2.0, rel=1e-6) and "not proved" in half.note
+def test_balcan():
+    X, y = clouds(N, D, 8.0, seed=1)
+    gamma = kept_of(audit(X, y, n_components=5, repeats=1), "normalised margin").before
+    r = int(8.0 * np.log(1.0 / (0.11 * DELTA)) / gamma**2)  # all but a share of a little more than 0.11
+    share = np.exp(-r * gamma**2 / 8.0) / DELTA
+    assert 1.0 < share * N < 2.0
+    for errors, allowed in ((0.0, 0), (0.08, 0), (0.1, 1), (0.2, 2)):
+        with pytest.warns(UserWarning, match="components is higher"):
+            found = audit(X, y, n_components=r, repeats=2, delta=DELTA, errors=errors)
+        half = by_bound(kept_of(found, "error-allowed margin"))["balcan2006"]
+        assert half.eps == pytest.approx(share, rel=1e-4)
+        assert (half.frequency is None) == (allowed == 0)  # one point of twelve is promised nothing
+        if allowed:
+            assert half.low == pytest.approx(gamma / 2.0, rel=1e-6) and "not proved" in half.note
+        else:
+            assert half.note == f"speaks of all but {100 * half.eps:.3g} % of the points with {r} dimensions"
+
+
+@pytest.mark.parametrize("errors, allowed", [(0.0, 0), (0.1, 1), (0.2, 2), (0.25, 3)])
+def test_the_law_of_most_points(errors, allowed):
+    X, y = clouds(N, D, 5.0, seed=1)
+    found = audit(X, y, n_components=30, repeats=2, eps=0.1, errors=errors)
+    kept = kept_of(found, "error-allowed margin")
     above, share = (one for one in kept.promises if one.kind == "law")
     assert above.low == 0.0 and share.low == pytest.approx(0.9 * kept.before, rel=1e-12)
-    cosines = np.sort(two.cosines_before)
-    tails = np.sort(stats.t.cdf(-np.sqrt(4000) * cosines / np.sqrt(1.0 - cosines**2), 4000))
-    # Markov's inequality for the points beside j that are given up, at best; 2 of 12 may fall short
-    best = min(tails[: N - j].sum() / (2 - j + 1) for j in range(3))
+    cosines = found.cosines_before
+    tails = np.sort(stats.t.cdf(-np.sqrt(30) * cosines / np.sqrt(1.0 - cosines**2), 30))
+    # Markov's inequality for the points beside j that are given up, at best
+    best = min(tails[: N - j].sum() / (allowed - j + 1) for j in range(allowed + 1))
+    assert 1e-9 < best < 1.0
     assert above.predicted == pytest.approx(best, rel=1e-6)
+    assert above.predicted < share.predicted <= 1.0
 
 
 def test_a_theorem_that_says_nothing_says_so_and_what_it_takes():
