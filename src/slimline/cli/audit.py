@@ -85,7 +85,11 @@ def audit(
     ] = False,
     rows: Annotated[
         str,
-        typer.Option(metavar="N|auto|all", help="Rows to measure, drawn at random; auto: up to 2,000, at most 10,000.", rich_help_panel=_DATA),
+        typer.Option(
+            metavar="N|auto|all",
+            help="Rows to measure, drawn at random; auto: up to 2,000, at most 10,000.",
+            rich_help_panel=_DATA,
+        ),
     ] = "auto",
     projection: Annotated[
         Family, typer.Option(help="Family of projections.", rich_help_panel=_PROJECTION)
@@ -203,5 +207,7 @@ def _rows(text: str) -> int | str | None:
     if text == _AUTO:
         return text
     if not text.isdecimal() or not 2 <= int(text) <= _MOST_ROWS:
-        raise InvalidParameterError(f"--rows {text}: give a number of rows from 2 to {_MOST_ROWS:,}, {_AUTO} or {_ALL}.")
+        raise InvalidParameterError(
+            f"--rows {text}: give a number of rows from 2 to {_MOST_ROWS:,}, {_AUTO} or {_ALL}."
+        )
     return int(text)
