@@ -188,8 +188,10 @@ class PairDescent {
       const size_t first = b * simplex_block;
       if (first + simplex_block <= p_.count) {
         SLIMLINE_UNROLL
-        for (size_t k = first; k < first + simplex_block; k += lanes<double>)
-          store(gradient_ + k, load<vd>(gradient_ + k) + factor * (load<vd>(to + k) - load<vd>(from + k)));
+        for (size_t k = 0; k < simplex_block; k += lanes<double>) {
+          double* here = gradient_ + first + k;
+          store(here, load<vd>(here) + factor * (load<vd>(to + first + k) - load<vd>(from + first + k)));
+        }
       } else {
         for (size_t k = first; k < p_.count; k++) gradient_[k] += amount * (to[k] - from[k]);
       }
