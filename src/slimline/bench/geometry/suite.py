@@ -81,7 +81,7 @@ class _Builder:
     def margin(self, data_set: DataSet[Labelled], intercept: bool) -> JudgedCase:
         arena = self._arena()
         mine = ours.beside_gram(names.MARGIN, ours.margin(intercept), arena, estimated_bytes=_gram_bytes(data_set))
-        peers = (names.SVC, names.SVC_GRAM) if intercept else (names.ONE_CLASS, names.ONE_CLASS_GRAM)
+        peer = names.SVC if intercept else names.ONE_CLASS
         return self._case(
             data_set,
             f"{data_set.name}-{'intercept' if intercept else 'origin'}",
@@ -89,7 +89,7 @@ class _Builder:
             arena,
             margin_with_intercept if intercept else margin_through_origin,
             (mine, *margin_peers(data_set, intercept, arena)),
-            targets.for_hulls(names.MARGIN, *peers),
+            targets.for_hulls(names.MARGIN, peer),
         )
 
     def ball(self, data_set: DataSet[Labelled]) -> JudgedCase:

@@ -30,7 +30,7 @@ def geometry(
     case: Cases = None,
     threads: Threads = "all",
     repeats: Repeats = 3,
-    budget: Budget = 600.0,  # LIBSVM takes minutes for the dense data
+    budget: Budget = 1800.0,  # LIBSVM needs most of it for the dense data
     samples: Annotated[
         int | None,
         typer.Option(min=16, help="Rows of the dense and of the sparse data; 2,000 and 10,000 unless told."),
