@@ -57,25 +57,40 @@ def test_rows_without_a_label_are_left_out_and_said(tmp_path, named):
     assert labels.source == "class of labels.csv, matched by id; 2 of 4 rows have none and are left out"
 
 
-def test_without_ids_the_order_counts(tmp_path, named, nameless):
+def test_the_order_counts_only_where_the_data_name_no_samples(tmp_path, named, nameless):
     path = _write(tmp_path / "labels.csv", "who,class\np,x\nq,y\nr,y\ns,x\n")
     labels = labels_in_file(path, "class", nameless)
     assert labels.values.tolist() == ["x", "y", "y", "x"] and "in the order of the rows" in labels.source
-    with pytest.raises(DataError, match=r"no sample of .* is named in the column 'who'"):
-        labels_in_file(path, "class", named)  # by their order they might go to the wrong rows
-    numbered = _write(tmp_path / "numbered.csv", "line,class\n1,x\n2,y\n3,y\n4,x\n")
-    assert "in the order of the rows" in labels_in_file(numbered, "class", named).source
+    with pytest.raises(DataError, match=r"no sample of .* is named there \('p' in the column 'who' and 'ann' in the"):
+        labels_in_file(path, "class", named)
+    with pytest.raises(DataError, match=r"never by their order"):
+        labels_in_file(_write(tmp_path / "numbered.csv", "line,class\n1,x\n2,y\n3,y\n4,x\n"), "class", named)
     short = _write(tmp_path / "short.csv", "who,class\np,x\nq,y\n")
-    with pytest.raises(DataError, match=r"2 labels, and .* 4 rows.*first column, as .* does \('ann', …\)"):
-        labels_in_file(short, "class", named)
-    with pytest.raises(DataError, match=r"first column\.$"):
+    with pytest.raises(DataError, match=r"2 labels, and .* 4 rows without names"):
         labels_in_file(short, "class", nameless)
+    one = _write(tmp_path / "one.txt", "x\ny\ny\nx\n")
+    with pytest.raises(DataError, match=r"does not name the samples, and .* does \('ann', …\)"):
+        labels_in_file(one, None, named)
+    np.save(tmp_path / "one.npy", np.array([1, 0, 0, 1]))
+    with pytest.raises(DataError, match=r"does not name the samples"):
+        labels_in_file(tmp_path / "one.npy", None, named)
 
 
 def test_a_column_with_the_same_entry_twice_holds_no_ids(tmp_path):
     matrix = DenseMatrix(np.eye(4), sample_ids=["1", "2", "3", "4"])
     path = _write(tmp_path / "labels.csv", "batch,class\n1,x\n1,y\n2,y\n2,x\n")
-    assert "in the order" in labels_in_file(path, "class", matrix).source
+    with pytest.raises(DataError, match="no column of names, all different"):
+        labels_in_file(path, "class", matrix)
+    path = _write(tmp_path / "labels.csv", "batch,class,who\n1,x,4\n1,y,3\n2,y,2\n2,x,1\n")
+    assert labels_in_file(path, "class", matrix, "who").values.tolist() == ["x", "y", "y", "x"]
+    with pytest.raises(DataError, match="--id batch: .* has '1' more than once"):
+        labels_in_file(path, "class", matrix, "batch")
+
+
+def test_minus_nine_is_no_label(tmp_path, named):
+    path = _write(tmp_path / "labels.tsv", "id\tcase\nann\t1\nbob\t-9\ncem\t2\ndan\tNA\n")
+    labels = labels_in_file(path, "case", named)
+    assert labels.values.tolist() == ["1", "2"] and labels.rows.tolist() == [0, 2]
 
 
 @pytest.mark.parametrize("text", ["x\ny\ny\nx\n", "class\nx\ny\ny\nx\n", "\ufeffclass\r\nx\r\ny\r\n\r\ny\r\nx"])

@@ -16,6 +16,9 @@ from slimline.errors import DataError, FileFormatError, InvalidParameterError
 if TYPE_CHECKING:
     from slimline.data import Matrix
 
+#: PLINK's for a phenotype that nobody knows.
+_NO_PHENOTYPE = "-9"
+
 
 @dataclass(frozen=True)
 class Labels:
@@ -39,11 +42,11 @@ class Labels:
     source: str
 
 
-def labels_in_file(path: Path, target: str | None, matrix: Matrix) -> Labels:
+def labels_in_file(path: Path, target: str | None, matrix: Matrix, id: str | None = None) -> Labels:
     """Read labels from a file of their own.
 
-    Rows are matched by the ids of the samples, if a first or second column holds them (or both together, as PLINK's
-    FID and IID do); else by their order.
+    Rows are matched by the ids of the samples, which a first or second column holds (or both together, as PLINK's
+    FID and IID do). Only where the data name no samples does the order count.
 
     Parameters
     ----------
@@ -54,6 +57,8 @@ def labels_in_file(path: Path, target: str | None, matrix: Matrix) -> Labels:
         Name of the column; may be left out where there is no choice.
     matrix : Matrix
         The data.
+    id : str, optional
+        Column of the file that names the samples, where it is not one of the first two.
 
     Returns
     -------
@@ -64,25 +69,25 @@ def labels_in_file(path: Path, target: str | None, matrix: Matrix) -> Labels:
     if path.suffix.lower() == ".npy":
         if target is not None:
             raise InvalidParameterError(f"--target {target}: {path} has no columns; leave it out.")
+        _require_no_names(matrix, path)
         return _known(_vector(path, n), f"{path.name}, in the order of the rows")
     lines = _cells(path)
     if len(lines[0]) == 1 and target is None and len(lines) in (n, n + 1):
+        _require_no_names(matrix, path)
         texts = [line[0] for line in lines[len(lines) - n :]]
         return _known(np.array(texts, dtype=str), f"{path.name}, in the order of the rows")
     head, body = lines[0], lines[1:]
     column = _target(head, target, path)
     values = np.array([line[column] for line in body], dtype=str)
-    found = _matched(head, body, column, matrix.sample_ids)
-    if found is None:
+    if matrix.sample_ids is None:
         if len(body) != n:
             raise DataError(
-                f"{path} has {len(body):,} labels, and {matrix.name} {n:,} rows: give one for each row in the same "
-                f"order, or name the samples in the first column{_as_in(matrix)}."
+                f"{path} has {len(body):,} labels, and {matrix.name} {n:,} rows without names: give one label for each "
+                "row in the same order."
             )
-        _require_no_other_names(head, body, column, matrix, path)
         return _known(values, f"{head[column]} of {path.name}, in the order of the rows")
-    name, places = found
-    all_values = np.where(places >= 0, values[places], "")
+    name, places = _matched(_candidates(head, body, column, id, path), matrix, path)
+    all_values = np.where(places >= 0, values[places], "") if len(values) else np.full(n, "")
     return _known(all_values, f"{head[column]} of {path.name}, matched by {name}")
 
 
@@ -107,7 +112,7 @@ def labels_in_data(matrix: Matrix, asked: bool) -> Labels | None:
     return labels if asked or len(np.unique(labels.values)) > 1 else None
 
 
-def known_labels(matrix: Matrix, path: Path | None, target: str | None) -> Labels | None:
+def known_labels(matrix: Matrix, path: Path | None, target: str | None, id: str | None = None) -> Labels | None:
     """Return the labels of a file, or those that the data carry.
 
     Parameters
@@ -118,13 +123,18 @@ def known_labels(matrix: Matrix, path: Path | None, target: str | None) -> Label
         File with the labels; None: the data have them.
     target : str, optional
         Column of them.
+    id : str, optional
+        Column of the file that names the samples.
 
     Returns
     -------
     labels : Labels or None
         Two classes or more; None where there are no labels.
     """
-    labels = labels_in_data(matrix, asked=target is not None) if path is None else labels_in_file(path, target, matrix)
+    if path is None:
+        labels = labels_in_data(matrix, asked=target is not None)
+    else:
+        labels = labels_in_file(path, target, matrix, id)
     if labels is not None:
         require_classes(labels)
     return labels
@@ -153,10 +163,11 @@ def _known(values: NDArray[Any], source: str) -> Labels:
     """Return the labels without those that are missing."""
     from slimline.data.formats.delimited import MISSING_TEXT
 
+    missing = (*MISSING_TEXT, _NO_PHENOTYPE)
     if values.dtype.kind == "f":
         there = ~np.isnan(values)
     elif values.dtype.kind in "US":
-        there = ~np.isin(values, np.array(MISSING_TEXT))
+        there = ~np.isin(values, np.array(missing))
     else:
         there = np.ones(len(values), dtype=bool)
     rows = np.flatnonzero(there)
@@ -227,51 +238,50 @@ def _target(head: Sequence[str], target: str | None, path: Path) -> int:
     return head.index(target)
 
 
-def _matched(
-    head: Sequence[str], body: Sequence[Sequence[str]], target: int, ids: Sequence[str] | None
-) -> tuple[str, NDArray[np.intp]] | None:
-    """Return the name of the column that holds the ids, and the line of each id (-1: none); None where none does."""
-    if ids is None:
-        return None
-    candidates = {head[k]: [line[k] for line in body] for k in range(min(2, len(head))) if k != target}
+def _candidates(
+    head: Sequence[str], body: Sequence[Sequence[str]], target: int, id: str | None, path: Path
+) -> dict[str, list[str]]:
+    """Return the columns that may name the samples, by what they are called; none in which a name comes twice."""
+    if id is not None and head.count(id) == 1:
+        names = [line[head.index(id)] for line in body]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise DataError(f"--id {id}: {path} has {twice!r} more than once.")
+        return {id: names}
+    found = {head[k]: [line[k] for line in body] for k in range(min(2, len(head))) if k != target}
     if len(head) > 2 and target > 1:
-        candidates[f"{head[0]}_{head[1]}"] = [f"{line[0]}_{line[1]}" for line in body]
-    wanted = list(ids)
+        found[f"{head[0]}_{head[1]}"] = [f"{line[0]}_{line[1]}" for line in body]
+    return {name: names for name, names in found.items() if len(set(names)) == len(names)}
+
+
+def _matched(candidates: dict[str, list[str]], matrix: Matrix, path: Path) -> tuple[str, NDArray[np.intp]]:
+    """Return the name of the column that holds the ids, and the line of each id (-1: none)."""
+    wanted = list(matrix.sample_ids or ())
     best: tuple[int, str, NDArray[np.intp]] | None = None
     for name, names in candidates.items():
         lines = {text: k for k, text in enumerate(names)}
-        if len(lines) < len(names):  # no id: it comes twice
-            continue
         places = np.array([lines.get(text, -1) for text in wanted], dtype=np.intp)
         count = int((places >= 0).sum())
         if count and (best is None or count > best[0]):
             best = count, name, places
-    return None if best is None else best[1:]
-
-
-def _require_no_other_names(
-    head: Sequence[str], body: Sequence[Sequence[str]], target: int, matrix: Matrix, path: Path
-) -> None:
-    """Refuse names of samples that are not those of the data: by their order, labels would go to the wrong rows."""
-    if matrix.sample_ids is None or target == 0:
-        return
-    names = [line[0] for line in body]
-    if len(set(names)) == len(names) and not all(_is_number(name) for name in names):
-        raise DataError(
-            f"{path}: no sample of {matrix.name} is named in the column {head[0]!r} ({names[0]!r} there, "
-            f"{matrix.sample_ids[0]!r} in the data). Give the names of the data, or leave the column out if the labels "
-            "are in the order of the rows."
+    if best is None:
+        seen = next(((name, names[0]) for name, names in candidates.items() if names), None)
+        found = (
+            "it has no column of names, all different," if seen is None else f"{seen[1]!r} in the column {seen[0]!r}"
         )
+        raise DataError(
+            f"{path}: no sample of {matrix.name} is named there ({found} and {wanted[0]!r} in the data). Labels are "
+            "matched by the names of the samples, never by their order: put these into the first column, or name "
+            "theirs with --id COLUMN."
+        )
+    return best[1:]
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _as_in(matrix: Matrix) -> str:
+def _require_no_names(matrix: Matrix, path: Path) -> None:
+    """Refuse labels without names for samples that have one: by their order they could go to the wrong rows."""
     ids = matrix.sample_ids
-    return "" if ids is None else f", as {matrix.name} does ({ids[0]!r}, …)"
+    if ids is not None:
+        raise DataError(
+            f"{path} does not name the samples, and {matrix.name} does ({ids[0]!r}, …). Labels are matched by the "
+            "names of the samples, never by their order: give a file with two columns, names and labels."
+        )

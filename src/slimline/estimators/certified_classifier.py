@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -89,6 +90,8 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         Steps.
     route_ : Route
         What was chosen, and why.
+    projections_ : list of str
+        Projections that were drawn, one JSON line each: the first, and larger ones where it gained too little.
     classes_ : array of shape (n_classes,)
         Labels.
     n_features_in_ : int
@@ -188,7 +191,7 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         data, s, signs, fitting = self._prepared(matrix, codes, weight)
         tasks = [Task(loss_named(self.loss), sign, s, 1.0 / float(self.C)) for sign in signs]
         outcome = fitting.outcome(data, tasks, lambda step: self._tell(step, callbacks))
-        self._keep(data, outcome, before)
+        self._keep(data, outcome, before, fitting)
         if self.recovery == "certified":
             self._warn_if_open(outcome)
 
@@ -223,7 +226,7 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         uniform = bool((weight == weight[0]).all())
         return matrix.standardised("mean", "std", "mean", sample_weight=None if uniform else weight)
 
-    def _keep(self, data: TrainingData, outcome: Outcome, passes_before: int) -> None:
+    def _keep(self, data: TrainingData, outcome: Outcome, passes_before: int, fitting: Fitting) -> None:
         centre = factor = fill = None
         if self.standardize:
             assert isinstance(data.matrix, Standardised)
@@ -243,9 +246,33 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         self.history_ = outcome.history
         self.n_iter_ = len(outcome.history)
         self.n_passes_ = data.matrix.passes - passes_before
+        self.projections_ = [projection.to_json() for projection in fitting.drawn]
+
+    def watch(self, on_step: Callable[[Step], None] | None) -> Self:
+        """Have a function told of every step of the next fits; None: no longer.
+
+        Parameters
+        ----------
+        on_step : callable
+            Called with a `Step`.
+
+        Returns
+        -------
+        self : object
+            The classifier. Copies, in this process or another, are not watched.
+        """
+        self._on_step = on_step
+        return self
+
+    def __getstate__(self) -> Any:
+        state = dict(super().__getstate__())
+        state.pop("_on_step", None)  # a screen, perhaps: it stays here
+        return state
 
     def _tell(self, step: Step, callbacks: StepCallbacks) -> None:
         callbacks.step()
+        if (on_step := self.__dict__.get("_on_step")) is not None:
+            on_step(step)
         if self.verbose:
             worst = max(step.relative_error)
             print(f"pass {step.passes}: certified relative error {worst:.2g}, {step.seconds:.2f} s", flush=True)

@@ -181,7 +181,7 @@ class CertifiedClassifierCV(CertifiedClassifier):
         self.scores_ = np.array(found).reshape(len(folds), len(self.Cs_))
         best = int(np.argmax(self.scores_.mean(axis=0)))
         self.C_ = float(self.Cs_[best])
-        self._keep(data, whole[best], before)
+        self._keep(data, whole[best], before, fitting)
         self.certificates_path_ = [certificate_of(data, fit, self._factor) for fit in whole]
         factor = 1.0 if self._factor is None else self._factor
         self.coefs_path_ = np.array([claim.weights[:, :-1] * factor for claim in self.certificates_path_])
@@ -205,7 +205,7 @@ class CertifiedClassifierCV(CertifiedClassifier):
         self.C_ = float(self.Cs_[int(np.argmax(self.scores_.mean(axis=0)))])
         tasks = [Task(loss, sign, s, 1.0 / self.C_) for sign in signs]
         outcome = fitting.outcome(data, tasks, lambda step: self._tell(step, callbacks), model)
-        self._keep(data, outcome, before)
+        self._keep(data, outcome, before, fitting)
         self._warn_if_open(outcome)
 
     def _warn_of_members(self, errors: list[float]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from numpy.typing import NDArray
@@ -55,6 +55,8 @@ class Fitting:
         Passes at most.
     may_switch : bool
         Whether another route may be taken where the sketch turns out to be too slow.
+    drawn : list of Projection
+        Projections that were drawn, in their order.
     """
 
     route: Route
@@ -64,6 +66,7 @@ class Fitting:
     tol: float
     max_passes: int
     may_switch: bool = False
+    drawn: list[Projection] = field(default_factory=list)
 
     def model(self, data: TrainingData, penalty: float) -> Model:
         """Return what stands for the data in small problems.
@@ -165,7 +168,9 @@ class Fitting:
         projection : Projection
             Frozen.
         """
-        return frozen_projection(self.projection, n_features, n_components, self.seed + number)
+        projection = frozen_projection(self.projection, n_features, n_components, self.seed + number)
+        self.drawn.append(projection)
+        return projection
 
 
 def frozen_projection(projection: Any, n_features: int, n_components: int, seed: int) -> Projection:

@@ -54,6 +54,7 @@ def stored_model(model: Any, details: dict[str, Any] | None = None, **more: Any)
         "history": [asdict(step) for step in model.history_],
         "route": asdict(model.route_),
         "n_passes": model.n_passes_,
+        "projections": model.projections_,
         "search": {name: np.asarray(getattr(model, name)).tolist() for name in _SEARCH if hasattr(model, name)},
     }
     return StoredModel(
@@ -126,6 +127,7 @@ def _restore(model: Any, stored: StoredModel, path: str) -> None:
         model.route_ = Route(**{k: _finite(v) for k, v in stored.details["route"].items()})
         model.history_ = [_step(entry) for entry in stored.details["history"]]
         model.n_passes_ = int(stored.details["n_passes"])
+        model.projections_ = [str(line) for line in stored.details["projections"]]
         for name, value in stored.details["search"].items():
             if name in _SEARCH:
                 setattr(model, name, float(value) if name == "C_" else np.asarray(value, dtype=np.float64))
