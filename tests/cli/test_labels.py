@@ -83,7 +83,7 @@ def test_a_column_with_the_same_entry_twice_holds_no_ids(tmp_path):
         labels_in_file(path, "class", matrix)
     path = _write(tmp_path / "labels.csv", "batch,class,who\n1,x,4\n1,y,3\n2,y,2\n2,x,1\n")
     assert labels_in_file(path, "class", matrix, "who").values.tolist() == ["x", "y", "y", "x"]
-    with pytest.raises(DataError, match="--id batch: .* has '1' more than once"):
+    with pytest.raises(DataError, match=r"--id batch: .* has '1' more than once"):
         labels_in_file(path, "class", matrix, "batch")
 
 

@@ -44,9 +44,10 @@ def geometry(
 ) -> None:
     """Time hard margins, smallest balls and distortions beside the Gram matrix alone, and against other solvers.
 
-    Peers are LIBSVM, LIBLINEAR, Clarabel, and what one writes with NumPy, SciPy and scikit-learn. Each is timed with the
-    loosest settings whose answer is within 1e-5 of the exact number, by the bracket that ours prove, in float64 and
-    outside the clock. Memory is the peak above the data. Real sets are read from the folder that SLIMLINE_DATA names.
+    Peers are LIBSVM, LIBLINEAR, Clarabel, and what one writes with NumPy, SciPy and scikit-learn. Each is timed with
+    the loosest settings whose answer is within 1e-5 of the exact number, by the bracket that ours prove, in float64
+    and outside the clock. Memory is the peak above the data. Real sets are read from the folder that SLIMLINE_DATA
+    names.
     """
     from slimline.bench.geometry import PARTS, geometry_cases
     from slimline.bench.machine import parse_threads
