@@ -287,7 +287,8 @@ class CostFacts:
     phases : tuple of Phase
         In their order.
     peak_bytes : int or None
-        Most memory of the process beside mapped files; None where the system does not tell.
+        Most memory that it took above what the process had before, mapped files not counted; None where the system
+        does not tell.
     threads : int
         Threads.
     resumed : bool
