@@ -1,12 +1,14 @@
 """Certificates against exact optima in rational numbers: no claim is ever false, whatever the pair of points."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slimline import open_matrix
-from slimline.recovery import Task, TrainingData, membership
+from slimline.recovery import Task, TrainingData, membership, rank_bounds
 from slimline.recovery.certificate import gap_parts, intervals, prove, relative
 from slimline.solvers import LOSSES
 from tests.recovery.attack import check_claims, pairs, random_case, with_constant
@@ -104,3 +106,19 @@ def test_membership_over_several_tasks():
     surely_in, surely_out = membership(centre, radius, 2)
     np.testing.assert_array_equal(surely_in, [True, True, False])
     np.testing.assert_array_equal(surely_out, [False, False, True])
+
+
+def test_places_by_brute_force(global_random_seed):
+    """Every corner of the intervals is tried: the bounds hold in all of them, and each is reached in one."""
+    rng = np.random.default_rng(global_random_seed)
+    for _ in range(100):
+        tasks, d = int(rng.integers(1, 3)), int(rng.integers(1, 4))
+        centre, radius = rng.integers(-4, 5, (tasks, d)).astype(float), rng.integers(0, 3, (tasks, d)).astype(float)
+        size = np.abs(centre)
+        ends = [sorted({max(c - r, 0.0), c + r}) for c, r in zip(size.ravel(), radius.ravel(), strict=True)]
+        largest = np.array(list(product(*ends))).reshape(-1, tasks, d).max(axis=1)
+        ahead = (largest[:, None, :] > largest[:, :, None]).sum(axis=2)  # of each feature, in each corner
+        level = (largest[:, None, :] >= largest[:, :, None]).sum(axis=2)  # with those that are equal, and itself
+        best, worst = rank_bounds(centre, radius)
+        np.testing.assert_array_equal(best, 1 + ahead.min(axis=0))
+        np.testing.assert_array_equal(worst, level.max(axis=0))

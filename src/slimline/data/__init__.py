@@ -7,6 +7,7 @@ from slimline.data.progress import PassProgress, ProgressBar
 from slimline.data.simulate import Genotypes, PopulationModel, simulate_genotypes, write_genotypes
 from slimline.data.squares import Squares
 from slimline.data.statistics import ColumnStats
+from slimline.data.variants import Variants
 
 __all__ = [
     "Block",
@@ -18,6 +19,7 @@ __all__ = [
     "PopulationModel",
     "ProgressBar",
     "Squares",
+    "Variants",
     "open_matrix",
     "simulate_genotypes",
     "write_genotypes",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from slimline.data.block import MISSING_CALL, Block, PackedGenotypes
 from slimline.data.digest import digest
 from slimline.data.matrix import Matrix
+from slimline.data.variants import Variants
 from slimline.errors import InvalidParameterError
 
 
@@ -98,6 +99,11 @@ class RowView(Matrix):
         """Return the labels of these rows."""
         labels = self._base.labels
         return None if labels is None else labels[self._index]
+
+    @property
+    def variants(self) -> Variants | None:
+        """Return chromosome, position and alleles of each column, where the data are genotypes that say so."""
+        return self._base.variants
 
     @property
     def fingerprint(self) -> str:

@@ -18,6 +18,7 @@ from slimline.data.matrix import Matrix
 from slimline.data.row_view import RowView
 from slimline.data.sparse_shift import far_columns, shifted
 from slimline.data.statistics import ColumnStats, RunningStats
+from slimline.data.variants import Variants
 from slimline.errors import InvalidParameterError
 
 Vector = NDArray[np.float64]
@@ -129,6 +130,11 @@ class Standardised(Matrix):
     def labels(self) -> NDArray[Any] | None:
         """Return the labels of the rows."""
         return self._base.labels
+
+    @property
+    def variants(self) -> Variants | None:
+        """Return chromosome, position and alleles of each column, where the data are genotypes that say so."""
+        return self._base.variants
 
     @property
     def fingerprint(self) -> str:

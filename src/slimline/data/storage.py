@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from slimline.data.block import Block
 from slimline.data.keeping import PassKeeper
 from slimline.data.progress import Listener, PassCounter, PassProgress
+from slimline.data.variants import Variants
 
 
 class Storage(ABC):
@@ -90,6 +91,11 @@ class Storage(ABC):
     @property
     def labels(self) -> NDArray[Any] | None:
         """Return the label of each row, where the data carry them."""
+        return None
+
+    @property
+    def variants(self) -> Variants | None:
+        """Return chromosome, position and alleles of each column, where the data are genotypes that say so."""
         return None
 
     @property

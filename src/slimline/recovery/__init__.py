@@ -2,7 +2,7 @@
 
 from slimline.recovery.build import exact_model, growing, sketch_model
 from slimline.recovery.certified import Outcome, Step, recover_certified
-from slimline.recovery.claims import Certificate, TopFeatures, certificate_of, membership
+from slimline.recovery.claims import Certificate, TopFeatures, certificate_of, membership, rank_bounds
 from slimline.recovery.direct_model import direct_model
 from slimline.recovery.model import Model
 from slimline.recovery.published import recover_dual, recover_iterative, recover_naive
@@ -22,6 +22,7 @@ __all__ = [
     "exact_model",
     "growing",
     "membership",
+    "rank_bounds",
     "recover_certified",
     "recover_dual",
     "recover_iterative",

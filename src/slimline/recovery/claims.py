@@ -153,6 +153,36 @@ class TopFeatures:
         return "\n".join(lines)
 
 
+def rank_bounds(centre: Floats, radius: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the best and the worst place that each feature can have in the exact model, by absolute weight.
+
+    Parameters
+    ----------
+    centre, radius : arrays of shape (n_features,), or (n_tasks, n_features)
+        Intervals of the exact weights; over several tasks a feature counts by its largest absolute weight.
+
+    Returns
+    -------
+    best, worst : arrays of shape (n_features,)
+        Places from 1 on. Where weights are equal in the exact model, the best counts none of the others before it, the
+        worst all of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from slimline.recovery import rank_bounds
+    >>> rank_bounds(np.array([0.2, -3.0, 1.0, 1.1]), np.array([0.1, 0.1, 0.2, 0.2]))
+    (array([4, 1, 2, 2]), array([4, 1, 3, 3]))
+    """
+    size, around = np.atleast_2d(np.abs(centre)), np.atleast_2d(radius)
+    lower = np.maximum(size - around, 0.0).max(axis=0)
+    upper = (size + around).max(axis=0)
+    # all whose interval reaches up to its lower end may stand before it; its own does too, and counts for itself
+    worst = len(lower) - np.searchsorted(np.sort(upper), lower, side="left")
+    best = 1 + len(lower) - np.searchsorted(np.sort(lower), upper, side="right")
+    return best, worst
+
+
 def membership(centre: Floats, radius: Floats, k: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Say which features are surely, and which surely not, among the k of largest absolute weight.
 
@@ -168,15 +198,5 @@ def membership(centre: Floats, radius: Floats, k: int) -> tuple[NDArray[np.bool_
     surely_in, surely_out : arrays of shape (n_features,), bool
         Where neither holds, the intervals leave it open.
     """
-    size = np.atleast_2d(np.abs(centre))
-    lower = np.maximum(size - np.atleast_2d(radius), 0.0).max(axis=0)
-    upper = (size + np.atleast_2d(radius)).max(axis=0)
-    d = len(lower)
-    if k >= d:
-        return np.ones(d, dtype=bool), np.zeros(d, dtype=bool)
-    # j is in, if at most k - 1 others reach up to it: its own interval does too, so at most k in all
-    sorted_upper = np.sort(upper)
-    reaching = d - np.searchsorted(sorted_upper, lower, side="left")
-    sorted_lower = np.sort(lower)
-    above = d - np.searchsorted(sorted_lower, upper, side="right")
-    return reaching <= k, above >= k
+    best, worst = rank_bounds(centre, radius)
+    return worst <= k, best > k

@@ -57,7 +57,10 @@ def test_names_alleles_and_positions_travel_along(tmp_path):
     assert v.cm.tolist() == [0.0, 0.25, 0.001]
     assert v.allele1.tolist() == ["A", "AAT", "0"] and v.allele2.tolist() == ["G", "C", "T"]
     assert X.variants is v
+    assert X.rows([1]).variants is v and X.standardised().rows([0]).variants is v
+    assert v.of([2, 0]).chromosome.tolist() == ["2", "1"] and v.of(slice(1, 2)).allele1.tolist() == ["AAT"]
     assert X.labels is None
+    assert open_matrix(np.ones((2, 3))).variants is None
 
 
 def test_names_are_a_sequence(tmp_path):

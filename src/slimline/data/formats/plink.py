@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from slimline.data.formats.dense import panel_width
 from slimline.data.matrix import Matrix
 from slimline.data.packed_strings import PackedStrings
 from slimline.data.text_columns import line_of, read_text_columns
+from slimline.data.variants import Variants
 from slimline.errors import FileFormatError
 
 _MAGIC = b"\x6c\x1b"
@@ -31,31 +31,6 @@ _LONGEST_NUMBER = 64
 _LOOKED_AT = 64
 #: Phenotypes that say that there is none; so does 0, where the others are 1 and 2.
 _NO_PHENOTYPE = frozenset(("-9", "NA", "nan", "NaN", "."))
-
-
-@dataclass(frozen=True)
-class Variants:
-    """What a `.bim` file says of each variant, beside its name.
-
-    Parameters
-    ----------
-    chromosome : array of StringDType
-        Chromosome, as it is written there.
-    position : array of int64
-        Base pairs.
-    cm : array of float64
-        Position in centimorgans; 0 where it is not known.
-    allele1 : array of StringDType
-        Allele whose copies are counted, most often the rarer one.
-    allele2 : array of StringDType
-        The other.
-    """
-
-    chromosome: NDArray[Any]
-    position: NDArray[np.int64]
-    cm: NDArray[np.float64]
-    allele1: NDArray[Any]
-    allele2: NDArray[Any]
 
 
 class PlinkMatrix(Matrix):
