@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from slimline.cli import audit, bench, demo, plan, simulate
+from slimline.cli import audit, bench, demo, fit, plan, simulate
 
 app = typer.Typer(
     help="Linear classifiers for data too wide to train on: project, train on the sketch, lift the weights back.",
@@ -18,6 +18,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
+app.command("fit", epilog=fit.EXAMPLES)(fit.fit)
 app.command("plan", epilog=plan.EXAMPLES)(plan.plan)
 app.command("audit", epilog=audit.EXAMPLES)(audit.audit)
 app.command("simulate", epilog=simulate.EXAMPLES)(simulate.simulate)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from slimline.cli.families import Family
 from slimline.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -37,18 +37,6 @@ _OPTIONS = {
 }
 #: `--rows` for as many as are quick and for every row, and the most that it can be: all pairs of them are measured.
 _AUTO, _ALL, _MOST_ROWS = "auto", "all", 10_000
-
-
-class Family(StrEnum):
-    """Families of projections."""
-
-    gaussian = "gaussian"
-    sign = "sign"
-    achlioptas = "achlioptas"
-    very_sparse = "very_sparse"
-    srht = "srht"
-    cw = "cw"
-    osnap = "osnap"
 
 
 _DATA, _PROJECTION, _THEORY, _OUT = "Data", "Projection", "Guarantees", "Output"

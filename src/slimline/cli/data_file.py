@@ -87,6 +87,26 @@ class DataFileOptions:
         return f"open_matrix({str(self.path)!r}{given})"
 
 
+def names_rows(path: Path, format: str | None) -> bool:
+    """Say whether a column of such a file can name its rows.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    format : str or None
+        Its format, where the ending does not tell.
+
+    Returns
+    -------
+    names : bool
+        Whether `--id` means something for it.
+    """
+    from slimline.data.open import format_of
+
+    return (format or format_of(path)) in _KEYWORDS["--id"]
+
+
 @contextmanager
 def explained_errors() -> Iterator[None]:
     """Make what the system says of a file that cannot be read one line of ours.

@@ -1,7 +1,44 @@
-"""Figures as pure functions of result records; matplotlib is imported when one is drawn."""
+"""Figures and pages as pure functions of result records; matplotlib is imported when a figure is drawn."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from slimline.report.audit_figure import audit_figure
 from slimline.report.figure_files import FIGURE_ENDINGS, check_figure_path, save_figure
 from slimline.report.plan_figure import plan_figure
 
-__all__ = ["FIGURE_ENDINGS", "audit_figure", "check_figure_path", "plan_figure", "save_figure"]
+if TYPE_CHECKING:
+    from slimline.report.fit_record import FitReport, Phase
+    from slimline.report.fit_report import Told, fit_report
+    from slimline.report.page import fit_page, write_fit_page
+
+#: What needs the classifiers: it comes when it is asked for.
+_LATER = {
+    "FitReport": "slimline.report.fit_record",
+    "Phase": "slimline.report.fit_record",
+    "Told": "slimline.report.fit_report",
+    "fit_page": "slimline.report.page",
+    "fit_report": "slimline.report.fit_report",
+    "write_fit_page": "slimline.report.page",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = [
+    "FIGURE_ENDINGS",
+    "FitReport",
+    "Phase",
+    "Told",
+    "audit_figure",
+    "check_figure_path",
+    "fit_page",
+    "fit_report",
+    "plan_figure",
+    "save_figure",
+    "write_fit_page",
+]

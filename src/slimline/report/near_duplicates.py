@@ -61,7 +61,8 @@ def near_duplicates(
         For each of them, how many there are, and the nearest.
     """
     n = matrix.shape[0]
-    values = matrix.columns(columns).dot(np.eye(len(columns)))
+    order = np.argsort(columns)
+    values = matrix.columns(columns[order]).dot(np.eye(len(columns)))[:, np.argsort(order)]
     values -= values.mean(axis=0)
     norms = np.linalg.norm(values, axis=0)
     values /= np.where(norms > 0.0, norms, 1.0)

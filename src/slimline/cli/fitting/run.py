@@ -1,0 +1,238 @@
+"""`slimline fit`, from a file to a certified model and a page."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from slimline.cli.data_file import DataFileOptions
+from slimline.cli.fitting.files import stored_bytes
+from slimline.cli.fitting.resume import pass_files
+from slimline.cli.fitting.samples import LabelSource, Samples, samples_of
+from slimline.cli.fitting.settings import FitSettings, Outputs
+
+if TYPE_CHECKING:
+    from slimline.cli.fitting.display import FitDisplay
+    from slimline.data import ColumnStats, Matrix
+    from slimline.estimators import CertifiedClassifier
+    from slimline.model_files import PassFiles
+    from slimline.report import FitReport, Phase
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a fit has come to.
+
+    Parameters
+    ----------
+    report : FitReport
+        All that there is to tell.
+    converged : bool
+        Whether the certified error that was asked for was reached.
+    """
+
+    report: FitReport
+    converged: bool
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be fitted.
+
+    Parameters
+    ----------
+    source : DataFileOptions
+        The data.
+    labels : LabelSource
+        Their labels.
+    settings : FitSettings
+        How.
+    outputs : Outputs
+        Where results go.
+    test : DataFileOptions or None
+        Rows to hold out, in a file of their own.
+    feature_names : Path or None
+        Names of the columns, one a line, where the data have none.
+    command : str
+        How it was asked for.
+    measure_projection : bool
+        Whether the report says what a projection does to the data.
+    """
+
+    source: DataFileOptions
+    labels: LabelSource
+    settings: FitSettings
+    outputs: Outputs
+    test: DataFileOptions | None = None
+    feature_names: Path | None = None
+    command: str = ""
+    measure_projection: bool = True
+
+
+def run_fit(task: Task, display: FitDisplay) -> Finished:
+    """Open the data, fit, hold the model against rows that it did not see, write model and page.
+
+    Parameters
+    ----------
+    task : Task
+        What is asked for.
+    display : FitDisplay
+        What shows where it stands.
+
+    Returns
+    -------
+    finished : Finished
+        What there is to tell.
+    """
+    from slimline.bench.memory import MemoryMeter
+    from slimline.report import Told, fit_report
+
+    meter = MemoryMeter()
+    work = _Work(display)
+    with work.phase("opening"):
+        data = task.source.open()
+        samples = samples_of(data, task.labels, task.settings.holdout, task.settings.seed, task.test)
+    standardize = _standardised(task.settings, data)
+    data.listen(display.on_pass)
+    keeper = _keeper(task, samples, standardize)
+    data.keep(keeper)
+    model = task.settings.classifier(standardize, samples.smallest_class).watch(display.on_step)
+    notes: list[str] = []
+    with work.phase("fitting", data), _noted(notes):
+        model.fit(samples.train, samples.y)
+        _name_columns(model, task)
+    stats = None
+    if not standardize:
+        with work.phase("means of the columns", data):
+            stats = samples.train.column_stats()
+    _save(task, model, samples, stats)
+    report = fit_report(
+        model,
+        samples.train,
+        samples.y,
+        X_test=samples.test,
+        y_test=samples.y_test,
+        measure_projection=task.measure_projection,
+        stats=stats,
+        progress=display.phase,
+        told=Told(
+            labels=samples.labels,
+            left_out=samples.left_out,
+            held_out=samples.held_out,
+            nbytes=stored_bytes(task.source.path),
+            command=task.command,
+            python=_python(task, samples, standardize),
+            seed=task.settings.seed,
+            phases=tuple(work.phases),
+            peak_bytes=meter.peak,
+            resumed=keeper is not None and bool(keeper.passes_found or keeper.blocks_found),
+            notes=tuple(notes),
+        ),
+    )
+    _write_page(task, report)
+    if keeper is not None:
+        keeper.remove()
+    return Finished(report, report.relative_error <= task.settings.tol)
+
+
+class _Work:
+    """Counts time and passes of what is done."""
+
+    def __init__(self, display: FitDisplay) -> None:
+        self._display = display
+        self.phases: list[Phase] = []
+
+    @contextmanager
+    def phase(self, name: str, data: Matrix | None = None) -> Iterator[None]:
+        from slimline.report import Phase
+
+        self._display.phase(name)
+        start, before = time.perf_counter(), 0 if data is None else data.passes
+        yield
+        passes = 0 if data is None else data.passes - before
+        self.phases.append(Phase(name, passes, time.perf_counter() - start))
+
+
+@contextmanager
+def _noted(notes: list[str]) -> Iterator[None]:
+    """Take warnings down instead of printing them into the display."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        notes.append(text)
+
+
+def _standardised(settings: FitSettings, data: Matrix) -> bool:
+    """Say whether columns are standardised: genotypes are, unless somebody says otherwise."""
+    return data.variants is not None if settings.standardize is None else settings.standardize
+
+
+def _keeper(task: Task, samples: Samples, standardize: bool) -> PassFiles | None:
+    if task.outputs.model is None:
+        return None
+    settings: dict[str, Any] = {**task.settings.__dict__, "standardize": standardize}
+    return pass_files(task.outputs.model, task.source.path, samples, settings)
+
+
+def _name_columns(model: CertifiedClassifier, task: Task) -> None:
+    if task.feature_names is None:
+        return
+    from slimline.errors import DataError
+
+    names = task.feature_names.read_text(encoding="utf-8").splitlines()
+    if len(names) != model.n_features_in_:
+        raise DataError(
+            f"--feature-names {task.feature_names}: {len(names):,} lines, and there are {model.n_features_in_:,} "
+            "columns: give one name a line."
+        )
+    model.feature_names_in_ = np.array(names, dtype=object)
+
+
+def _save(task: Task, model: CertifiedClassifier, samples: Samples, stats: ColumnStats | None) -> None:
+    if task.outputs.model is None:
+        return
+    from slimline import __version__
+    from slimline.data.packed_strings import PackedStrings
+    from slimline.estimators.saving import stored_model
+
+    more: dict[str, Any] = {"mean": model._fill if stats is None else stats.mean}
+    variants = samples.data.variants
+    if variants is not None:
+        more["position"] = np.asarray(variants.position, dtype=np.int64)
+        for name in ("chromosome", "allele1", "allele2"):
+            more[name] = PackedStrings.of(getattr(variants, name))
+    details = {
+        "slimline": __version__,
+        "command": task.command,
+        "data": {"name": samples.data.name, "rows": samples.train.shape[0], "fingerprint": samples.train.fingerprint},
+        "labels": samples.labels,
+    }
+    stored_model(model, details, **more).write(task.outputs.model, overwrite=task.outputs.overwrite)
+
+
+def _write_page(task: Task, report: FitReport) -> None:
+    if task.outputs.report is None:
+        return
+    from slimline.report import write_fit_page
+
+    write_fit_page(report, task.outputs.report)
+
+
+def _python(task: Task, samples: Samples, standardize: bool) -> str:
+    kind = "CertifiedClassifierCV" if task.settings.C is None else "CertifiedClassifier"
+    return "\n".join(
+        (
+            "from slimline import open_matrix",
+            f"from slimline.estimators import {kind}",
+            f"X = {task.source.code()}",
+            f"model = {task.settings.code(standardize)}.fit(X.rows(train), y[train])",
+        )
+    )

@@ -1,0 +1,171 @@
+"""Which rows are trained on, and which are held out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.cli.labels import Labels, known_labels
+from slimline.errors import DataError, InvalidParameterError
+
+if TYPE_CHECKING:
+    from slimline.cli.data_file import DataFileOptions
+    from slimline.data import Matrix
+
+Index = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class LabelSource:
+    """Where labels are looked for.
+
+    Parameters
+    ----------
+    path : Path or None
+        A file of their own; None: the data have them.
+    target : str or None
+        Column.
+    id : str or None
+        Column that names the samples.
+    """
+
+    path: Path | None
+    target: str | None
+    id: str | None
+
+    def of(self, matrix: Matrix) -> Labels:
+        """Return the labels of the rows of a matrix.
+
+        Parameters
+        ----------
+        matrix : Matrix
+            The data.
+
+        Returns
+        -------
+        labels : Labels
+            Of those that have one.
+        """
+        labels = known_labels(matrix, self.path, self.target, self.id)
+        if labels is None:
+            raise DataError(f"{matrix.name} carries no labels of two classes: add --labels FILE --target COLUMN.")
+        return labels
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Rows to train on and rows held out.
+
+    Parameters
+    ----------
+    data : Matrix
+        All of the data.
+    train : Matrix
+        Rows to train on,
+    y : array
+        and their labels.
+    test : Matrix or None
+        Rows held out,
+    y_test : array or None
+        and their labels.
+    labels : str
+        Where labels come from, in words.
+    left_out : int
+        Rows without a label.
+    held_out : str
+        Which rows are held out, in words.
+    """
+
+    data: Matrix
+    train: Matrix
+    y: NDArray[Any]
+    test: Matrix | None
+    y_test: NDArray[Any] | None
+    labels: str
+    left_out: int
+    held_out: str
+
+    @property
+    def smallest_class(self) -> int:
+        """Return the number of training rows of the rarest class."""
+        return int(np.unique(self.y, return_counts=True)[1].min())
+
+
+def samples_of(
+    data: Matrix, labels: LabelSource, holdout: float, seed: int, test: DataFileOptions | None = None
+) -> Samples:
+    """Divide the rows of the data that have a label.
+
+    Parameters
+    ----------
+    data : Matrix
+        The data.
+    labels : LabelSource
+        Where labels are looked for.
+    holdout : float
+        Share of each class that is held out; 0: none.
+    seed : int
+        Which rows.
+    test : DataFileOptions, optional
+        A file with the rows to hold out; then all of the data are trained on.
+
+    Returns
+    -------
+    samples : Samples
+        Views of the data.
+    """
+    known = labels.of(data)
+    left_out = data.shape[0] - len(known.rows)
+    y = known.values
+    if test is not None:
+        other = test.open()
+        of_other = labels.of(other)
+        held = other if of_other.complete else other.rows(of_other.rows)
+        train = data if known.complete else data.rows(known.rows)
+        return Samples(data, train, y, held, of_other.values, known.source, left_out, f"all of {other.name}")
+    kept, aside = held_out_rows(y, holdout, seed)
+    if not len(aside):
+        train = data if known.complete else data.rows(known.rows)
+        return Samples(data, train, y, None, None, known.source, left_out, "")
+    return Samples(
+        data=data,
+        train=data.rows(known.rows[kept]),
+        y=y[kept],
+        test=data.rows(known.rows[aside]),
+        y_test=y[aside],
+        labels=known.source,
+        left_out=left_out,
+        held_out=f"{100 * holdout:g} % of each class, drawn with seed {seed}",
+    )
+
+
+def held_out_rows(y: NDArray[Any], share: float, seed: int) -> tuple[Index, Index]:
+    """Draw a share of the rows of each class.
+
+    Parameters
+    ----------
+    y : array of shape (n_samples,)
+        Labels.
+    share : float
+        Below 1.
+    seed : int
+        Of the draw.
+
+    Returns
+    -------
+    kept, aside : arrays of int
+        Rows to train on and rows held out, rising. Every class keeps a row.
+    """
+    if not 0.0 <= share < 1.0:
+        raise InvalidParameterError(f"--holdout {share:g}: give a share of the rows, from 0 to below 1.")
+    rng = np.random.default_rng(seed)
+    aside = np.zeros(len(y), dtype=bool)
+    for label in np.unique(y):
+        rows = np.flatnonzero(y == label)
+        count = min(round(share * len(rows)), len(rows) - 1)
+        aside[rng.permutation(rows)[:count]] = True
+    return np.flatnonzero(~aside), np.flatnonzero(aside)

@@ -1,0 +1,198 @@
+"""What `slimline fit` was asked for."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slimline.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from slimline.estimators import CertifiedClassifier
+
+#: Penalties that `--C auto` tries, and parts of the rows that it puts aside in turn.
+_PENALTIES, _FOLDS = 10, 5
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """How the model is fitted.
+
+    Parameters
+    ----------
+    C : float or None
+        Penalty; None: by cross-validation.
+    loss, method, projection : str
+        As in `CertifiedClassifier`.
+    tol : float
+        Certified relative error asked for.
+    dimensions : int or None
+        Columns of the sketch; None: the cost model's.
+    standardize : bool or None
+        Whether columns are standardised; None: genotypes are.
+    class_weight : str or None
+        "balanced", or none.
+    intercept : bool
+        Whether there is one.
+    holdout : float
+        Share of the rows that is held out; 0: none.
+    seed : int
+        Of the projection, of the rows held out and of the folds.
+    max_passes : int
+        Passes over the data at most.
+    """
+
+    C: float | None = None
+    loss: str = "squared_hinge"
+    method: str = "auto"
+    projection: str = "auto"
+    tol: float = 1e-2
+    dimensions: int | None = None
+    standardize: bool | None = None
+    class_weight: str | None = None
+    intercept: bool = True
+    holdout: float = 0.2
+    seed: int = 0
+    max_passes: int = 50
+
+    def parameters(self, standardize: bool) -> dict[str, Any]:
+        """Return the parameters of the classifier that are not its defaults.
+
+        Parameters
+        ----------
+        standardize : bool
+            What was decided.
+
+        Returns
+        -------
+        parameters : dict
+            By their names.
+        """
+        given = {
+            "loss": self.loss,
+            "tol": self.tol,
+            "method": self.method,
+            "projection": self.projection,
+            "n_components": "auto" if self.dimensions is None else self.dimensions,
+            "max_passes": self.max_passes,
+            "fit_intercept": self.intercept,
+            "standardize": standardize,
+            "class_weight": self.class_weight,
+        }
+        plain = FitSettings().__dict__ | {"n_components": "auto", "fit_intercept": True, "standardize": False}
+        return {name: value for name, value in given.items() if value != plain[name]} | {"random_state": self.seed}
+
+    def classifier(self, standardize: bool, smallest_class: int) -> CertifiedClassifier:
+        """Return the classifier, not fitted.
+
+        Parameters
+        ----------
+        standardize : bool
+            What was decided.
+        smallest_class : int
+            Rows of the rarest class.
+
+        Returns
+        -------
+        classifier : CertifiedClassifier
+            One that chooses the penalty itself, where none was given.
+        """
+        from slimline.estimators import CertifiedClassifier, CertifiedClassifierCV
+
+        parameters = self.parameters(standardize)
+        if self.C is not None:
+            return CertifiedClassifier(C=self.C, **parameters)
+        from sklearn.model_selection import StratifiedKFold
+
+        if smallest_class < 2:
+            raise InvalidParameterError(
+                "--C auto compares penalties on rows that are put aside, and a class has one row only to train on: "
+                "give --C X, or leave that class out."
+            )
+        folds = StratifiedKFold(min(_FOLDS, smallest_class), shuffle=True, random_state=self.seed)
+        return CertifiedClassifierCV(Cs=_PENALTIES, cv=folds, search="sketch", **parameters)
+
+    def code(self, standardize: bool) -> str:
+        """Return the Python expression that makes the classifier.
+
+        Parameters
+        ----------
+        standardize : bool
+            What was decided.
+
+        Returns
+        -------
+        code : str
+            One line.
+        """
+        own: dict[str, Any] = {"search": "sketch"} if self.C is None else {"C": self.C}
+        given = ", ".join(f"{name}={value!r}" for name, value in (own | self.parameters(standardize)).items())
+        return f"CertifiedClassifier{'CV' if self.C is None else ''}({given})"
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Where results go.
+
+    Parameters
+    ----------
+    model, report : Path or None
+        Files; None: not written.
+    overwrite : bool
+        Whether files that exist may be replaced.
+    """
+
+    model: Path | None
+    report: Path | None
+    overwrite: bool
+
+    def check(self) -> None:
+        """Refuse files that could not be written, before any work is done."""
+        for option, path in (("--model", self.model), ("--report", self.report)):
+            if path is None:
+                continue
+            if path.is_dir() or not path.absolute().parent.is_dir():
+                raise InvalidParameterError(f"{option} {path}: give a file in a folder that exists.")
+            if path.exists() and not self.overwrite:
+                raise InvalidParameterError(
+                    f"{path} is there already: name another with {option} FILE, or replace it with --overwrite."
+                )
+        if self.model is not None and self.model == self.report:
+            raise InvalidParameterError(f"--model and --report are the same file, {self.model}.")
+
+
+def command_line(words: list[str], settings: FitSettings, threads: int | None) -> str:
+    """Return the command that does the same again.
+
+    Parameters
+    ----------
+    words : list of str
+        Data and where labels are, as they were given.
+    settings : FitSettings
+        How the model was fitted.
+    threads : int or None
+        Threads, where they were given.
+
+    Returns
+    -------
+    command : str
+        Only what is not a default; the seed always.
+    """
+    plain = FitSettings()
+    said = ["slimline", "fit", *words]
+    names = {"class_weight": "--class-weight", "max_passes": "--max-passes"}
+    for entry in fields(settings):
+        value = getattr(settings, entry.name)
+        if value == getattr(plain, entry.name) and entry.name != "seed":
+            continue
+        if entry.name == "intercept":
+            said.append("--no-intercept")
+        elif entry.name == "standardize":
+            said.append("--standardize" if value else "--no-standardize")
+        else:
+            said += [names.get(entry.name, f"--{entry.name}"), f"{value:g}" if isinstance(value, float) else str(value)]
+    if threads is not None:
+        said += ["--threads", str(threads)]
+    return shlex.join(said)
