@@ -260,3 +260,26 @@ def test_genotypes_are_unpacked(each_instruction_set):
                 function(packed, n, got, threads)
                 reference.unpack_genotypes(packed, n, expected)
                 assert np.array_equal(got, expected)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5, 0.8, 1.0])
+def test_people_are_picked_and_packed_again(share):
+    function = native("pick_genotypes")
+    rng = np.random.default_rng(0)
+    for n in (*range(1, 71), 127, 128, 129, 1001, 1004):
+        packed = rng.integers(0, 256, (5, (n + 3) // 4), dtype=np.uint8)
+        people = np.flatnonzero(rng.random(n) < share)
+        people = people if people.size else np.array([n - 1])
+        for threads in (1, 3):
+            got = np.full((5, (people.size + 3) // 4), 99, np.uint8)
+            expected = np.empty_like(got)
+            function(packed, n, people, got, threads)
+            reference.pick_genotypes(packed, n, people, expected)
+            assert np.array_equal(got, expected)
+
+
+@pytest.mark.parametrize("people", [[1, 1], [2, 1], [-1, 3], [0, 9]])
+def test_people_that_are_not_there_or_do_not_rise_are_refused(people):
+    packed, out = np.zeros((3, 3), np.uint8), np.zeros((3, 1), np.uint8)
+    with pytest.raises(ValueError, match="rise"):
+        native("pick_genotypes")(packed, 9, np.array(people), out, 1)

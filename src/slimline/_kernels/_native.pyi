@@ -74,6 +74,9 @@ class Hadamard:
 def read_file(descriptor: int, offset: int, stride: int, out: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu')], threads: int) -> int:
     """Fills out with rows of a file; -1, or the byte where it ended."""
 
+def pick_genotypes(packed: Annotated[NDArray, dict(device='cpu', writable=False)], samples: int, people: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
+    """Some people, whose numbers rise, packed again."""
+
 def unpack_genotypes(packed: Annotated[NDArray, dict(device='cpu', writable=False)], samples: int, out: Annotated[NDArray[numpy.int8], dict(shape=(None, None), device='cpu')], threads: int) -> None:
     """Copies of the first allele, -127 for a missing call."""
 

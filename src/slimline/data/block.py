@@ -40,6 +40,23 @@ class PackedGenotypes:
         """Return int8, the type of the unpacked genotypes."""
         return np.dtype(np.int8)
 
+    def people(self, index: NDArray[np.int64]) -> PackedGenotypes:
+        """Return some people, packed again.
+
+        Parameters
+        ----------
+        index : array of int64
+            Their numbers, rising.
+
+        Returns
+        -------
+        genotypes : PackedGenotypes
+            A copy.
+        """
+        out = np.empty((self.packed.shape[0], -(-index.size // 4)), dtype=np.uint8)
+        _native.pick_genotypes(self.packed, self.n_samples, index, out, thread_count())
+        return PackedGenotypes(out, int(index.size))
+
     def unpack(self, order: str = "C") -> NDArray[np.int8]:
         """Return copies of the first allele, 0, 1 or 2, and `MISSING_CALL` for a missing call.
 

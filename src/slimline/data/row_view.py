@@ -63,13 +63,13 @@ class RowView(Matrix):
             positions = np.sort(self._order[first:last])
             local = self._index[positions] - block.rows.start
         values, missing = block.values, block.missing
+        if isinstance(values, PackedGenotypes) and local.size and (local[1:] > local[:-1]).all():
+            if local.size < values.n_samples:
+                values = values.people(local.astype(np.int64))
+            return Block(_rows(positions), block.columns, values)
         if isinstance(values, PackedGenotypes):
             values, missing = values.unpack("F"), MISSING_CALL
-        rows: slice | NDArray[np.intp] = positions
-        if positions.size == 0:
-            rows = slice(0, 0)
-        elif positions[-1] - positions[0] + 1 == positions.size:
-            rows = slice(int(positions[0]), int(positions[-1]) + 1)
+        rows = _rows(positions)
         if local.size == values.shape[0] and np.array_equal(local, np.arange(local.size)):
             return Block(rows, block.columns, values, missing)
         if isinstance(values, np.ndarray):
@@ -116,6 +116,15 @@ class RowView(Matrix):
     def require_unchanged(self) -> None:
         """Raise where the storage can tell that the data are not what they were."""
         self._base.require_unchanged()
+
+
+def _rows(positions: NDArray[np.intp]) -> slice | NDArray[np.intp]:
+    """Return rising positions as a slice, where they have no gaps."""
+    if positions.size == 0:
+        return slice(0, 0)
+    if positions[-1] - positions[0] + 1 == positions.size:
+        return slice(int(positions[0]), int(positions[-1]) + 1)
+    return positions
 
 
 def row_numbers(index: Any, n: int) -> NDArray[np.intp]:

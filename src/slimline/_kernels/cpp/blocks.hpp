@@ -39,5 +39,7 @@ template <class T> void block_tile(const Lines&, const Standard&, T* out, ptrdif
 void block_statistics(const Lines&, const Standard&, const double* weights, const Moments&, int threads);
 // people x variants, by rows or by columns
 void unpack_block(const Lines&, int8_t* out, ptrdiff_t row_stride, ptrdiff_t column_stride, int threads);
+// some of the people, whose numbers rise, packed again: `out` has ceil(count / 4) bytes a variant
+void pick_block(const Lines&, const int64_t* people, size_t count, uint8_t* out, int threads);
 
 }  // namespace slimline

@@ -120,6 +120,16 @@ void unpack_genotypes(Array packed, size_t samples, nb::ndarray<int8_t, nb::ndim
   without_gil([&] { unpack_block(x, out.data(), out.stride(0), by_row ? 1 : out.stride(1), threads); });
 }
 
+using People = nb::ndarray<nb::ro, int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Packed = nb::ndarray<uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+void pick_genotypes(Array packed, size_t samples, People people, Packed out, int threads) {
+  if (!people.shape(0)) return;
+  const Lines x = lines_of(packed, samples);
+  if (out.shape(0) != x.lines || out.shape(1) != (people.shape(0) + 3) / 4) refuse("out has the wrong shape");
+  without_gil([&] { pick_block(x, people.data(), people.shape(0), out.data(), threads); });
+}
+
 void dot(Array x, size_t samples, std::optional<int> missing, Table w, Maybe centre, Maybe fill, Sums out, int threads) {
   const Lines lines = lines_of(x, samples);
   const Standard s = standard_of(lines, missing, centre, {}, fill);
@@ -244,6 +254,7 @@ void compressed(Array pointer, Array index, Array value, Table v, Maybe line_fil
 void bind_blocks(nb::module_& m) {
   using namespace nb::literals;
   m.def("read_file", &read_file, "descriptor"_a, "offset"_a, "stride"_a, "out"_a.noconvert(), "threads"_a, "Fills out with rows of a file; -1, or the byte where it ended.");
+  m.def("pick_genotypes", &pick_genotypes, "packed"_a.noconvert(), "samples"_a, "people"_a.noconvert(), "out"_a.noconvert(), "threads"_a, "Some people, whose numbers rise, packed again.");
   m.def("unpack_genotypes", &unpack_genotypes, "packed"_a.noconvert(), "samples"_a, "out"_a.noconvert(), "threads"_a, "Copies of the first allele, -127 for a missing call.");
   m.def("block_dot", &dot, "x"_a.noconvert(), "samples"_a, "missing"_a.none(), "W"_a.noconvert(), "centre"_a.noconvert().none(), "fill"_a.noconvert().none(),
         "out"_a.noconvert(), "threads"_a, "out += X W.");

@@ -1,0 +1,203 @@
+"""`slimline fit`, as a user runs it: what it says, writes and refuses."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import dump_svmlight_file
+
+from slimline import CertifiedClassifier, open_matrix
+from slimline.cli.fitting.samples import held_out_rows
+from slimline.data import write_genotypes
+from slimline.estimators.saving import load_model
+from slimline.model_files import StoredModel
+from tests.cli.command import run_here
+
+N, D = 90, 400
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def _data(classes=2):
+    rng = np.random.default_rng(0)
+    y = np.arange(N) % classes
+    X = rng.standard_normal((N, D)).astype(np.float32)
+    return X + 0.4 * rng.standard_normal((classes, D)).astype(np.float32)[y], y
+
+
+def _npy(classes=2):
+    X, y = _data(classes)
+    np.save("data.npy", X)
+    np.save("labels.npy", y)
+    return X, y, ["data.npy", "--labels", "labels.npy"]
+
+
+def _svmlight():
+    X, y = _data()
+    X = np.where(np.abs(X) > 1.0, X, 0).astype(np.float64)
+    dump_svmlight_file(sp.csr_array(X), y, "data.svm", zero_based=False)
+    return open_matrix("data.svm").dot(np.eye(D)), y.astype(float), ["data.svm"]
+
+
+def _csv():
+    X, y = _data()
+    y = np.array(["no", "yes"])[y]
+    head = ["who", *(f"f{k}" for k in range(D)), "status"]
+    rows = [[f"p{k}", *map(str, row), label] for k, (row, label) in enumerate(zip(X, y, strict=True))]
+    Path("data.csv").write_text("\n".join(",".join(line) for line in (head, *rows)))
+    return X.astype(np.float64), y, ["data.csv", "--id", "who", "--target", "status"]
+
+
+def _run(monkeypatch, *arguments):
+    return run_here(monkeypatch, "fit", *arguments, "--json", "out.json")
+
+
+@pytest.mark.parametrize("made", [_npy, _svmlight, _csv, lambda: _npy(4)], ids=["npy", "svmlight", "csv", "four"])
+def test_the_model_is_that_of_the_training_rows(monkeypatch, capsys, made):
+    X, y, data = made()
+    assert _run(monkeypatch, *data, "--C", "0.01", "--tol", "1e-6", "--seed", "5", "--no-audit") == 0
+    told = json.loads(Path("out.json").read_text())
+    model = CertifiedClassifier.load("data.slim")
+    train, test = held_out_rows(y, 0.2, 5)
+    exact = CertifiedClassifier(C=0.01, method="gram").fit(X[train], y[train])
+    size = np.linalg.norm(exact.coef_)
+    assert np.linalg.norm(model.coef_ - exact.coef_) <= 2e-6 * size
+    held = told["held_out"]
+    assert held["n_rows"] == len(test) and held["accuracy"] == np.mean(exact.predict(X[test]) == y[test])
+    assert told["data"]["n_rows"] == len(train) and told["data"]["left_out"] == 0
+    assert max(told["model"]["relative_error"]) <= 1e-6 and told["model"]["C"] == 0.01
+    assert len(told["features"]) == 50 and told["audit"] is None
+    page = Path("data.html").read_text()
+    assert told["features"][0]["name"] in page
+    said = capsys.readouterr().out
+    assert "held-out rows" in said and "certified error" in said and "data.slim" in said and "data.html" in said
+    assert not Path("data.slim.resume").exists()
+
+
+def test_the_penalty_is_chosen_by_cross_validation(monkeypatch):
+    *_, data = _npy()
+    assert _run(monkeypatch, *data) == 0
+    told = json.loads(Path("out.json").read_text())
+    search = told["search"]
+    assert len(search["penalties"]) == 10 and search["folds"] == 5
+    best = max(search["scores"])
+    assert told["model"]["C"] == next(C for C, s in zip(search["penalties"], search["scores"], strict=True) if s == best)
+    assert told["audit"]["n_rows"] > 0 and told["plan"]["guarantees"]
+    assert told["reproduction"]["command"] == "slimline fit data.npy --labels labels.npy --seed 0"
+    assert load_model("data.slim").C_ == told["model"]["C"]
+
+
+def test_genotypes(monkeypatch):
+    write_genotypes("cohort", 120, 2000, n_populations=3, seed=1, missing_rate=0.02)
+    labels = Path("cohort.labels.tsv").read_text().splitlines()
+    labels[1] = "\t".join([*labels[1].split("\t")[:2], "NA", *labels[1].split("\t")[3:]])
+    Path("cohort.labels.tsv").write_text("\n".join([labels[0], *reversed(labels[1:])]))  # by name, not by order
+    arguments = ["cohort.bed", "--labels", "cohort.labels.tsv", "--target", "population", "--C", "0.001"]
+    assert _run(monkeypatch, *arguments) == 0
+    told = json.loads(Path("out.json").read_text())
+    assert told["data"]["left_out"] == 1 and told["data"]["standardised"]
+    assert told["data"]["labels"].startswith("population of cohort.labels.tsv, matched by ")
+    variants = open_matrix("cohort.bed").variants
+    for feature in told["features"]:
+        assert feature["position"] == variants.position[feature["index"]]
+        assert feature["allele1"] == variants.allele1[feature["index"]]
+    stored = StoredModel.read("cohort.slim")
+    assert stored.mean is not None and list(stored.allele2[:5]) == variants.allele2[:5].tolist()
+    assert stored.details["data"]["rows"] == told["data"]["n_rows"] and stored.details["command"].startswith("slimline")
+
+
+def test_means_of_the_training_rows_are_kept(monkeypatch):
+    X, y, data = _npy()
+    assert _run(monkeypatch, *data, "--C", "0.1", "--no-report") == 0
+    train, _ = held_out_rows(y, 0.2, 0)
+    assert StoredModel.read("data.slim").mean == pytest.approx(X[train].astype(np.float64).mean(axis=0), abs=1e-12)
+
+
+def test_rows_of_another_file_and_names_of_the_columns(monkeypatch, capsys):
+    X, y, data = _npy()
+    np.save("later.npy", X[:30])
+    np.save("labels.npy", y[:30])
+    np.save("data.npy", X[:30])
+    Path("names.txt").write_text("\n".join(f"peak {k}" for k in range(D)) + "\n")
+    options = ["--test", "later.npy", "--feature-names", "names.txt", "--C", "100", "--no-audit"]
+    assert _run(monkeypatch, *data, *options) == 0
+    told = json.loads(Path("out.json").read_text())
+    assert told["held_out"]["n_rows"] == 30 and told["held_out"]["accuracy"] == 1.0  # the rows that it was trained on
+    assert told["features"][0]["name"].startswith("peak ")
+    Path("names.txt").write_text("one\n")
+    assert _run(monkeypatch, *data, *options, "--overwrite") == 2
+    assert "1 lines, and there are 400 columns" in capsys.readouterr().err
+
+
+def test_what_was_asked_for_and_not_reached_has_a_code_of_its_own(monkeypatch, capsys):
+    *_, data = _npy()
+    options = ["--C", "1e6", "--method", "sketch", "--dimensions", "80", "--max-passes", "3", "--tol", "1e-9"]
+    assert _run(monkeypatch, *data, *options, "--no-audit") == 3
+    assert "certified relative error" in " ".join(capsys.readouterr().out.split())
+    assert Path("data.slim").exists() and Path("data.html").exists()
+
+
+def test_options_reach_the_classifier(monkeypatch):
+    *_, data = _npy()
+    options = ["--loss", "logistic", "--class-weight", "balanced", "--no-intercept", "--standardize", "--holdout", "0"]
+    assert _run(monkeypatch, *data, *options, "--C", "0.3", "--no-report", "--threads", "1") == 0
+    model = CertifiedClassifier.load("data.slim")
+    assert model.loss == "logistic" and model.class_weight == "balanced" and model.standardize
+    assert not model.fit_intercept and not Path("data.html").exists()
+    told = json.loads(Path("out.json").read_text())
+    assert told["held_out"] is None and told["data"]["n_rows"] == N and told["cost"]["threads"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--C", "much"], "--C much: give a number above 0, or auto"),
+        (["--C", "-1"], "--C -1"),
+        (["--tol", "0"], "--tol 0"),
+        (["--holdout", "1"], "--holdout 1"),
+        (["--model", "nowhere/x.slim"], "--model nowhere/x.slim: give a file in a folder that exists"),
+        (["--id", "who"], "--id means nothing"),
+        (["--method", "direct", "--standardize"], "--method direct"),
+        (["--dimensions", "0"], "--dimensions"),
+        (["--target", "x"], "--target x: labels.npy has no columns"),
+    ],
+)
+def test_mistakes(monkeypatch, capsys, options, said):
+    _, _, data = _npy()
+    if "--id" in options:
+        data = data[:1]
+    assert _run(monkeypatch, *data, *options) == 2
+    assert said in " ".join(capsys.readouterr().err.split())
+    assert not Path("data.slim").exists() and not Path("data.html").exists()
+
+
+def test_files_that_are_there_stay(monkeypatch, capsys):
+    *_, data = _npy()
+    Path("data.slim").write_text("precious")
+    assert _run(monkeypatch, *data) == 2
+    assert "data.slim is there already" in capsys.readouterr().err and Path("data.slim").read_text() == "precious"
+
+
+def test_json_on_standard_output_and_nothing_else(monkeypatch, capsys):
+    *_, data = _npy()
+    assert run_here(monkeypatch, "fit", *data, "--C", "0.1", "--no-audit", "--json", "-") == 0
+    assert json.loads(capsys.readouterr().out)["layout"] == 1
+
+
+@pytest.mark.data
+def test_regions_of_hapmap3(monkeypatch, data_dir):
+    folder = data_dir / "hapmap3_1kg"
+    data = [str(folder / "hapmap3.bed"), "--labels", str(folder / "hapmap3.labels.tsv"), "--target", "region"]
+    assert _run(monkeypatch, *data, "--tol", "1e-3", "--model", "regions.slim", "--report", "regions.html") == 0
+    told = json.loads(Path("out.json").read_text())
+    held = told["held_out"]
+    assert held["n_rows"] == 191 and held["majority_label"] == "AFR"
+    assert held["accuracy"] >= 0.95 > 0.5 > held["majority_rate"]  # a linear SVM: 98.6 % in cross-validation
+    assert held["proved"] >= 0.95 and max(told["model"]["relative_error"]) <= 1e-3
+    assert told["data"]["left_out"] == 0 and told["data"]["n_features"] == 14389
+    assert sum(count for _, count in told["data"]["classes"]) == 957 - 191
