@@ -9,7 +9,7 @@ import sys
 
 
 def main() -> None:
-    """Run `slimline`: exit code 0, 1 where a contender of ours failed, 2 for a mistake in the call, 130 for Ctrl-C."""
+    """Run `slimline`; the exit code is one of those that `slimline --help` lists."""
     from slimline.errors import SlimlineError
 
     try:

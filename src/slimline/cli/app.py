@@ -6,19 +6,26 @@ from typing import Annotated
 
 import typer
 
-from slimline.cli import audit, bench, demo, fit, plan, simulate
+from slimline.cli import audit, bench, demo, features, fit, plan, predict, simulate
+
+EPILOG = """Start with [bold]slimline demo[/bold]; each command has its own --help with examples.
+
+Exit codes: 0 done; 1 ended, but not as it should have (a contender of ours failed, standard output was closed);
+2 a mistake in the call, in a file or in the data, said in one line; 3 fitted, but with a certified error above what
+was asked for; 130 interrupted."""
 
 app = typer.Typer(
     help="Linear classifiers for data too wide to train on: project, train on the sketch, lift the weights back.",
-    epilog="Start with [bold]slimline demo[/bold]; each command has its own --help with examples.",
+    epilog=EPILOG,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
 app.command("fit", epilog=fit.EXAMPLES)(fit.fit)
+app.command("predict", epilog=predict.EXAMPLES)(predict.predict)
+app.command("features", epilog=features.EXAMPLES)(features.features)
 app.command("plan", epilog=plan.EXAMPLES)(plan.plan)
 app.command("audit", epilog=audit.EXAMPLES)(audit.audit)
 app.command("simulate", epilog=simulate.EXAMPLES)(simulate.simulate)

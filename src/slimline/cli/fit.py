@@ -24,8 +24,7 @@ slimline fit spectra.csv --target tumour --id patient --standardize --test later
 
 No data at hand? [bold]slimline simulate cohort[/bold] writes those of the second.
 
-[bold]Exit codes[/bold]: 0 done; 2 a mistake in the call or in a file; 3 done, but the certified error is above --tol; \
-130 interrupted (start it again to go on)."""
+Ends with code 3 where the certified error is above --tol. Stopped? The same command goes on."""
 
 #: Code of a fit that did not reach the certified error asked for.
 NOT_CERTIFIED = 3

@@ -71,7 +71,8 @@ class PackedGenotypes:
             One byte a genotype.
         """
         out = np.empty(self.shape, dtype=np.int8, order="C" if order == "C" else "F")
-        _native.unpack_genotypes(self.packed, self.n_samples, out, thread_count())
+        if out.size:  # a view may see nothing of a block
+            _native.unpack_genotypes(self.packed, self.n_samples, out, thread_count())
         return out
 
 

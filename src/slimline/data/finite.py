@@ -98,5 +98,5 @@ def _refuse(matrix: Matrix, block: Block, places: tuple[Places, Places], what: s
     column += block.columns.start
     names, ids = matrix.feature_names, matrix.sample_ids
     where = f"row {matrix._original_row(row):,}" + ("" if ids is None else f" ({ids[row]})")
-    where += f", column {column:,}" + ("" if names is None else f" ({names[column]})")
+    where += f", column {matrix._original_column(column):,}" + ("" if names is None else f" ({names[column]})")
     raise NonFiniteError(f"{matrix.name}: the value in {where}, counted from 0, {what}.")

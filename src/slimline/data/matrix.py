@@ -27,6 +27,7 @@ from slimline.projections import Projection
 from slimline.projections.blocks import result_dtype
 
 if TYPE_CHECKING:
+    from slimline.data.column_view import ColumnView
     from slimline.data.row_view import RowView
     from slimline.data.standardised import Standardised
 
@@ -247,6 +248,23 @@ class Matrix(Storage):
 
         return RowView(self, index)
 
+    def columns(self, index: Any) -> ColumnView:
+        """Return a view of some columns, in their order; it shares the storage and the count of passes.
+
+        Parameters
+        ----------
+        index : array of ascending column numbers, boolean mask of shape (n_features,), or slice
+            Which columns.
+
+        Returns
+        -------
+        view : Matrix
+            Its passes go through the same data; what the other columns hold does not matter.
+        """
+        from slimline.data.column_view import ColumnView
+
+        return ColumnView(self, index)
+
     def standardised(
         self, centre: Any = "mean", scale: Any = "std", fill: Any = None, *, sample_weight: Any = None
     ) -> Standardised:
@@ -286,6 +304,9 @@ class Matrix(Storage):
 
     def _original_row(self, row: int) -> int:
         return row  # the number that a row of a view has in the data, for messages
+
+    def _original_column(self, column: int) -> int:
+        return column
 
     def _require_finite(
         self, sums: NDArray[Any], where: Any, block: Block, affine: Affine, *, missing: bool = True

@@ -60,7 +60,7 @@ def _blocks(
     cells, all_cells = 0, max(matrix.shape[0] * matrix.shape[1], 1)
     try:
         for number, block in enumerate(blocks, first + 1):
-            if block.values.shape[0]:  # a view may see no row of it
+            if block.values.shape[0] and block.values.shape[1]:  # a view may see nothing of it
                 yield shifted(block, matrix._affine(block))
             cells += block.values.shape[0] * block.values.shape[1]
             matrix._tell(operation, min(cells / all_cells, 0.999))

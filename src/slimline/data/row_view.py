@@ -113,6 +113,9 @@ class RowView(Matrix):
     def _original_row(self, row: int) -> int:
         return self._base._original_row(int(self._index[row]))
 
+    def _original_column(self, column: int) -> int:
+        return self._base._original_column(column)
+
     def require_unchanged(self) -> None:
         """Raise where the storage can tell that the data are not what they were."""
         self._base.require_unchanged()

@@ -12,6 +12,7 @@ from slimline.data import products
 from slimline.data.affine import PLAIN, Affine
 from slimline.data.arguments import sample_weights
 from slimline.data.block import Block
+from slimline.data.column_view import ColumnView, column_numbers
 from slimline.data.digest import digest
 from slimline.data.keeping import Kept
 from slimline.data.matrix import Matrix
@@ -112,6 +113,13 @@ class Standardised(Matrix):
         scale = None if affine.factor is None else 1.0 / affine.factor
         return Standardised(RowView(self._base, index), affine.centre, scale, affine.fill)
 
+    def columns(self, index: Any) -> Any:
+        """Return a view of some columns, standardised as they were."""
+        affine, chosen = self.affine, column_numbers(index, self.shape[1])
+        scale = None if affine.factor is None else 1.0 / affine.factor
+        parts = (None if part is None else part[chosen] for part in (affine.centre, scale, affine.fill))
+        return Standardised(ColumnView(self._base, chosen), *parts)
+
     def standardised(self, *args: Any, **kwargs: Any) -> Any:
         """Refuse: begin with the plain matrix."""
         raise InvalidParameterError(f"{self.name} is standardised already: standardise the matrix it was made from.")
@@ -145,6 +153,9 @@ class Standardised(Matrix):
 
     def _original_row(self, row: int) -> int:
         return self._base._original_row(row)
+
+    def _original_column(self, column: int) -> int:
+        return self._base._original_column(column)
 
     def require_unchanged(self) -> None:
         """Raise where the storage can tell that the data are not what they were."""

@@ -14,13 +14,15 @@ from slimline.estimators.sparse_embedding import SparseEmbedding
 from slimline.estimators.sparse_sign_projection import SparseSignProjection
 
 if TYPE_CHECKING:
+    from slimline.estimators.aligned import aligned_decisions
     from slimline.estimators.certified_classifier_cv import CertifiedClassifierCV
     from slimline.estimators.certified_feature_selector import CertifiedFeatureSelector
 
-#: Classes that need parts of scikit-learn which take long to import: they come when they are asked for.
+#: What needs parts that take long to import: it comes when it is asked for.
 _LATER = {
     "CertifiedClassifierCV": "slimline.estimators.certified_classifier_cv",
     "CertifiedFeatureSelector": "slimline.estimators.certified_feature_selector",
+    "aligned_decisions": "slimline.estimators.aligned",
 }
 
 
@@ -41,5 +43,6 @@ __all__ = [
     "SignProjection",
     "SparseEmbedding",
     "SparseSignProjection",
+    "aligned_decisions",
     "make_projection",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Self
 
@@ -13,34 +12,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from slimline.data import Matrix, Squares
-from slimline.errors import DataError, InvalidParameterError
+from slimline.data import Matrix
+from slimline.errors import InvalidParameterError
+from slimline.estimators.decisions import Decisions, decisions_of
+from slimline.estimators.ranking import ranking_of
 from slimline.estimators.scores import class_of_scores, log_probabilities, probabilities
 from slimline.estimators.validation import as_matrix
-from slimline.recovery import Certificate, TopFeatures, membership
-from slimline.recovery.rounding import sum_error
-from slimline.recovery.training_data import relative_centre, size_bounds
+from slimline.recovery import Certificate, TopFeatures
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Decisions:
-    """What a certified classifier says of some rows.
-
-    Parameters
-    ----------
-    labels : array of shape (n_samples,)
-        Of the class with the highest score.
-    scores : array of shape (n_samples,) or (n_samples, n_classes)
-        For two classes one score: above 0 means the second.
-    proved : array of shape (n_samples,), bool
-        Whether the exact model of all training data is proved to give the same label.
-    """
-
-    labels: NDArray[Any]
-    scores: Floats
-    proved: NDArray[np.bool_]
 
 
 def _requires_logistic(estimator: Any) -> bool:
@@ -165,19 +145,8 @@ class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         matrix = as_matrix(self, X, reset=False, finite=self._fill is not None)
         if self._centre is not None and self._factor is not None:
             matrix = matrix.standardised(self._centre, 1.0 / self._factor, self._fill)
-        weights, radius, squares = self.certificate_.weights, self.certificate_.radius, Squares(*matrix.shape)
-        scores = matrix.dot(np.ascontiguousarray(weights[:, :-1].T), squares) + self._constant * weights[:, -1]
-        size, offset = size_bounds(squares.rows, matrix, self._constant), relative_centre(matrix)
-        lost = sum_error(matrix.shape[1] + 1) * np.linalg.norm(weights, axis=1) * (size + 2.0 * offset)[:, None]
-        slack = radius * size[:, None] + 2.0 * lost  # `predict` sums in another order
-        if len(radius) == 1:
-            flat = scores[:, 0]
-            return Decisions(self.classes_[class_of_scores(flat)], flat, np.abs(flat) > slack[:, 0])
-        winner = scores.argmax(axis=1)
-        row = np.arange(len(winner))
-        ahead = scores[row, winner][:, None] - scores > slack[row, winner][:, None] + slack
-        ahead[row, winner] = True
-        return Decisions(self.classes_[winner], scores, ahead.all(axis=1))
+        claim = self.certificate_
+        return decisions_of(matrix, self.classes_, claim.weights, claim.radius, self._constant)
 
     def top_features(self, k: int = 20, label: Any = None) -> TopFeatures:
         """Return the features of the largest weights, with intervals, and whether their place is proved.
@@ -198,25 +167,12 @@ class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if isinstance(k, bool) or not isinstance(k, Integral) or not 1 <= k <= self.n_features_in_:
             raise InvalidParameterError(f"k must be a whole number from 1 to {self.n_features_in_}; got {k!r}.")
-        centre, radius = self.certificate_.interval_centre, self.certificate_.interval_radius
-        weights = self.certificate_.weights[:, :-1]
-        if label is not None:
-            found = np.flatnonzero(self.classes_ == label)
-            if found.size == 0:
-                raise DataError(f"label={label!r} is not one of the classes: {self.classes_.tolist()}.")
-            if len(centre) > 1:
-                centre, radius, weights = centre[found], radius[found], weights[found]
-            elif found[0] == 0:  # the weights of two classes speak for the second
-                centre, weights = -centre, -weights
-        task = np.abs(weights).argmax(axis=0)
-        column = np.arange(weights.shape[1])
-        weight, middle, around = weights[task, column], centre[task, column], radius[task, column]
-        proved, _ = membership(centre, radius, int(k))
-        order = np.argsort(-np.abs(weight), kind="stable")[: int(k)]
+        places = ranking_of(self.certificate_, self.classes_, label)
+        order = places.index[: int(k)]
         names = getattr(self, "feature_names_in_", None)
         name = np.array([f"x{j}" for j in order], dtype=object) if names is None else np.asarray(names)[order]
-        middle, around = middle[order], around[order]
-        return TopFeatures(order, name, weight[order], middle - around, middle + around, proved[order])
+        parts = (part[: int(k)] for part in (places.weight, places.lower, places.upper, places.worst <= k))
+        return TopFeatures(order, name, *parts)
 
     # Files -----------------------------------------------------------------------------------------
 

@@ -214,6 +214,8 @@ class _Reader:
             numbers = name != "relative_error" and isinstance(value, np.ndarray) and value.dtype.kind == "f"
             if numbers and not np.isfinite(value).all():
                 raise self.damaged(f"{name} has values that are not finite")
+        if found["factor"] is not None and not found["factor"].all():
+            raise self.damaged("factor has values that are 0")
         for name in ("radius", "interval_radius", "coordinate_radius", "gap", "relative_error"):
             if not (found[name] >= 0.0).all():
                 raise self.damaged(f"{name} has values below 0")

@@ -13,7 +13,7 @@ from slimline.projections.blocks import KERNEL_TYPES
 from slimline.testing.matrix_blocks import block_bytes, check_blocks
 from slimline.testing.matrix_explicit import Explicit, Floats
 from slimline.testing.matrix_passes import check_passes
-from slimline.testing.matrix_views import check_rows, check_standardised
+from slimline.testing.matrix_views import check_columns, check_rows, check_standardised
 
 Opener = Callable[[], Matrix]
 
@@ -66,8 +66,8 @@ def check_matrix(
     -----
     Blocks must cover X once and stay valid until the next is asked for, also when others are read ahead. dot, tdot,
     normal, gram, column_stats, row_norms and sketch are compared with the explicit computation, on the matrix, on
-    views of rows and on every combination of centring, scaling and filling, for several numbers of threads and sizes
-    of blocks. A missing value that nothing fills must be refused with its row and column.
+    views of rows and of columns and on every combination of centring, scaling and filling, for several numbers of
+    threads and sizes of blocks. A missing value that nothing fills must be refused with its row and column.
 
     Examples
     --------
@@ -97,6 +97,7 @@ def check_matrix(
                 check_passes(small, explicit, what, seed=seed + 1)
                 check_standardised(small, X, what, every=False, seed=seed + 1)
         check_rows(small, X, f"blocks of {small_block} bytes", seed=seed + 1)
+        check_columns(small, X, f"blocks of {small_block} bytes", seed=seed + 1)
     check_blocks(matrix, X)  # nothing was used up
     _check_fingerprint(matrix, opener(), [])
 

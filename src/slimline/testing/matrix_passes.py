@@ -236,7 +236,10 @@ def _check_refusal(matrix: Matrix, explicit: Explicit, what: str, seed: int) -> 
     }
     for projection in projections(d, seed):
         passes[f"sketch with {projection.family}"] = lambda projection=projection: matrix.sketch(projection)  # type: ignore[misc]
-    places = {(matrix._original_row(int(i)), int(j)) for i, j in np.argwhere(np.isnan(explicit.values))}
+    places = {
+        (matrix._original_row(int(i)), matrix._original_column(int(j)))
+        for i, j in np.argwhere(np.isnan(explicit.values))
+    }
     for name, run in passes.items():
         try:
             run()

@@ -1,4 +1,4 @@
-"""Rows of a matrix, and its columns centred, scaled and filled: as if they had been written out."""
+"""Rows and columns of a matrix, centred, scaled and filled or not: as if they had been written out."""
 
 from __future__ import annotations
 
@@ -64,6 +64,41 @@ def check_rows(matrix: Matrix, X: Floats, what: str, seed: int = 0) -> None:
     half = np.arange(len(index))[::-1][: max(1, len(index) // 2)]
     explicit = Explicit.plain(X[index][half])
     check_passes(matrix.rows(index).rows(half), explicit, f"{what}, a view of a view", brief=True, seed=seed)
+
+
+def check_columns(matrix: Matrix, X: Floats, what: str, seed: int = 0) -> None:
+    """Check views of columns: values, names, passes; and with rows, with standardising, and views of views.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        What is checked.
+    X : array of shape (n_samples, n_features)
+        What it should hold.
+    what : str
+        Said in messages.
+    seed : int
+        Seed of the choices.
+    """
+    n, d = X.shape
+    rng = np.random.default_rng(seed)
+    for name, index in (("a mask of columns", rng.random(d) < 0.5), ("a range of columns", slice(d // 4, d - d // 4))):
+        view, part = matrix.columns(index), X[:, index]
+        check_passes(view, Explicit.plain(part), f"{what}, {name}", brief=True, seed=seed)
+        names = matrix.feature_names
+        if names is not None and list(view.feature_names or ()) != np.asarray(names)[index].tolist():
+            raise AssertionError(f"{what}, {name}: the names are not those of the columns.")
+    index, half = np.arange(d)[::2], np.arange(len(np.arange(d)[::2]))[1::2]
+    some = rng.permutation(n)[: (n + 1) // 2]
+    for name, view in (
+        ("columns of columns, rows", matrix.columns(index).columns(half).rows(some)),
+        ("rows, columns", matrix.rows(some).columns(index[half])),
+    ):
+        check_passes(view, Explicit.plain(X[some][:, index[half]]), f"{what}, {name}", brief=True, seed=seed)
+    explicit = standardise(X, "mean", "std", "mean")
+    explicit = Explicit(*(part[:, index] for part in (explicit.values, explicit.size, explicit.error)))
+    view = matrix.standardised("mean", "std", "mean").columns(index)
+    check_passes(view, explicit, f"{what}, columns of a standardised matrix", brief=True, seed=seed)
 
 
 def check_standardised(matrix: Matrix, X: Floats, what: str, *, every: bool = True, seed: int = 0) -> None:

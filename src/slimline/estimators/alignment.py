@@ -1,0 +1,196 @@
+"""Which column of new data is which column of a model: by name, and of genotypes by variant and alleles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.data import Matrix, Variants
+from slimline.errors import DataError
+from slimline.estimators.variant_matching import (
+    compared_alleles,
+    palindromic,
+    stored_variants,
+    told_apart,
+    variant_keys,
+)
+from slimline.model_files import StoredModel
+
+#: Share of a model's columns that may be filled in, at most.
+MOST_ABSENT = 0.1
+#: How many names a message lists.
+_NAMES_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """What became of the columns of a model, and of those of the data.
+
+    Parameters
+    ----------
+    matched_by : {"order", "name", "variant"}
+        How columns were told: by their order, where the model or the data do not name them.
+    n_columns : int
+        Columns of the model.
+    used : int
+        How many of them the data have, swapped ones included.
+    swapped : int
+        How many count the other allele there; they are counted the other way.
+    palindromic : int
+        How many of the swapped ones are A/T or C/G: a file of the other strand would look the same.
+    absent : int
+        How many the data do not have; their means in training stand for them.
+    other_alleles : int
+        How many the data have with other alleles; they are filled as well.
+    ignored : int
+        Columns of the data that are not used.
+    reordered : bool
+        Whether the data have them in another order.
+    alleles_compared : bool
+        Whether the model and the data both say which alleles are counted.
+    """
+
+    matched_by: str
+    n_columns: int
+    used: int
+    swapped: int
+    palindromic: int
+    absent: int
+    other_alleles: int
+    ignored: int
+    reordered: bool
+    alleles_compared: bool
+
+    @property
+    def filled(self) -> int:
+        """Return how many columns were filled in."""
+        return self.absent + self.other_alleles
+
+
+@dataclass(frozen=True)
+class ColumnPlaces:
+    """Where the columns of a model are in the data.
+
+    Parameters
+    ----------
+    column : array of shape (n_columns,)
+        Number of the column of the data; -1 where it has to be filled.
+    swapped : array of shape (n_columns,), bool
+        Whether the other allele is counted there.
+    """
+
+    column: NDArray[np.intp]
+    swapped: NDArray[np.bool_]
+
+
+def align_columns(stored: StoredModel, matrix: Matrix) -> tuple[ColumnPlaces, Alignment]:
+    """Find the columns of a model in new data; nothing but names is read.
+
+    Parameters
+    ----------
+    stored : StoredModel
+        The model.
+    matrix : Matrix
+        New data.
+
+    Returns
+    -------
+    places : ColumnPlaces
+        For every column of the model.
+    alignment : Alignment
+        The same in numbers.
+    """
+    own_names, names = stored.feature_names, matrix.feature_names
+    if own_names is None or names is None:
+        return _by_order(stored, matrix)
+    own, other = stored_variants(stored), matrix.variants
+    if own is None or other is None:
+        own = other = None
+    column = _matched(variant_keys(own_names, own), variant_keys(names, other), own, other, matrix.name)
+    swapped, differ = np.zeros((2, len(column)), dtype=bool)
+    if own is not None and other is not None:
+        found = np.flatnonzero(column >= 0)
+        same, other_way = compared_alleles(own.of(found), other.of(column[found]))
+        swapped[found], differ[found] = other_way, ~(same | other_way)
+        column[differ] = -1
+    _require_enough(own_names, names, column, differ, matrix.name)
+    used = column[column >= 0]
+    return ColumnPlaces(column, swapped), Alignment(
+        matched_by="name" if own is None else "variant",
+        n_columns=len(column),
+        used=len(used),
+        swapped=int(swapped.sum()),
+        palindromic=0 if own is None else int(palindromic(own.of(swapped)).sum()),
+        absent=len(column) - len(used) - int(differ.sum()),
+        other_alleles=int(differ.sum()),
+        ignored=matrix.shape[1] - len(used),
+        reordered=bool((np.diff(used) < 0).any()),
+        alleles_compared=own is not None,
+    )
+
+
+def _by_order(stored: StoredModel, matrix: Matrix) -> tuple[ColumnPlaces, Alignment]:
+    d = stored.n_features
+    if matrix.shape[1] != d:
+        nameless = f"{matrix.name} does" if stored.feature_names is not None else "the model does"
+        raise DataError(
+            f"{matrix.name} has {matrix.shape[1]:,} columns, and the model {d:,}: {nameless} not name its columns, so "
+            "they are taken in their order, and there must be as many."
+        )
+    places = ColumnPlaces(np.arange(d, dtype=np.intp), np.zeros(d, dtype=bool))
+    return places, Alignment("order", d, d, 0, 0, 0, 0, 0, False, False)
+
+
+def _matched(
+    wanted: Sequence[str], there: Sequence[str], own: Variants | None, other: Variants | None, name: str
+) -> NDArray[np.intp]:
+    """Return the column of the data for each key of the model, -1 where there is none."""
+    (mine, mine_twice), (first, twice) = _numbered(wanted), _numbered(there)
+    unclear = {key for key in mine_twice | twice if key in mine and key in first}
+    if unclear and own is not None and other is not None:
+        return _matched(told_apart(wanted, own, unclear), told_apart(there, other, unclear), None, None, name)
+    if unclear:
+        where = "the model" if unclear & mine_twice else name
+        raise DataError(
+            f"the column {min(unclear)!r} comes twice in {where}: give each column a name of its own, so that it can "
+            "be told which is meant."
+        )
+    return np.array([first.get(key, -1) for key in wanted], dtype=np.intp)
+
+
+def _numbered(keys: Sequence[str]) -> tuple[dict[str, int], set[str]]:
+    """Return the number of each key, and those that come more than once."""
+    first: dict[str, int] = {}
+    twice = {key for number, key in enumerate(keys) if first.setdefault(key, number) != number}
+    return first, twice
+
+
+def _require_enough(
+    wanted: Sequence[str], there: Sequence[str], column: NDArray[np.intp], differ: NDArray[np.bool_], name: str
+) -> None:
+    """Raise where so many columns are absent that what is filled in would decide."""
+    absent = np.flatnonzero((column < 0) & ~differ)
+    filled, d = len(absent) + int(differ.sum()), len(column)
+    if filled <= MOST_ABSENT * d:
+        return
+    parts = []
+    if len(absent):
+        parts.append(f"{len(absent):,} are not in {name} ({_shown(wanted, absent)}; it has {_shown(there)})")
+    if differ.any():
+        parts.append(f"{int(differ.sum()):,} have other alleles there ({_shown(wanted, np.flatnonzero(differ))})")
+    advice = "Give data that were prepared as those of the training were: the same columns, under the same names"
+    if differ.any():
+        advice += ", and variants on the same strand (plink --flip turns them)"
+    raise DataError(
+        f"of the model's {d:,} columns {' and '.join(parts)}: {filled / d:.0%}, and at most {MOST_ABSENT:.0%} may be "
+        f"filled with their means in training. {advice}."
+    )
+
+
+def _shown(names: Sequence[str], index: NDArray[np.intp] | None = None) -> str:
+    count = len(names) if index is None else len(index)
+    chosen = range(min(count, _NAMES_SHOWN)) if index is None else index[:_NAMES_SHOWN]
+    return ", ".join(str(names[int(j)]) for j in chosen) + (", …" if count > _NAMES_SHOWN else "")
