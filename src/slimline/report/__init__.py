@@ -9,16 +9,16 @@ from slimline.report.plan_figure import plan_figure
 
 if TYPE_CHECKING:
     from slimline.report.fit_record import FitReport, Phase
-    from slimline.report.fit_report import Told, fit_report
+    from slimline.report.measure_fit import Told, fit_report
     from slimline.report.page import fit_page, write_fit_page
 
 #: What needs the classifiers: it comes when it is asked for.
 _LATER = {
     "FitReport": "slimline.report.fit_record",
     "Phase": "slimline.report.fit_record",
-    "Told": "slimline.report.fit_report",
+    "Told": "slimline.report.measure_fit",
     "fit_page": "slimline.report.page",
-    "fit_report": "slimline.report.fit_report",
+    "fit_report": "slimline.report.measure_fit",
     "write_fit_page": "slimline.report.page",
 }
 
