@@ -70,6 +70,8 @@ def _sentence(mistakes: Sequence[Mistake]) -> Html:
         return joined("No mistake was made.")
     count, was, called, _ = mistakes[0]
     total = sum(mistake[0] for mistake in mistakes)
+    if count == 1 < total:
+        return joined(f"{total} mistakes in all, none of them twice.")
     return joined(
         f"{counted(total, 'mistake')} in all; most often, {counted(count, 'time')}, ‘",
         named(was),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from slimline.planning.advice import duration
 from slimline.report.fit_record import FitReport
 from slimline.report.page.axis import log_axis, whole_axis
 from slimline.report.page.chart import Key, Mark, chart
@@ -12,7 +11,7 @@ from slimline.report.page.drawing import SIDE, box, dot, path
 from slimline.report.page.html import Html, joined, named
 from slimline.report.page.proved import proved
 from slimline.report.page.section import Column, Section, paragraph, table, unfolding
-from slimline.report.page.words import at_most, counted, number
+from slimline.report.page.words import at_most, counted, number, time_taken
 
 
 def convergence_section(report: FitReport) -> Section | None:
@@ -85,7 +84,7 @@ def _figure(report: FitReport) -> Html:
 
 def _tables(report: FitReport) -> Html:
     steps = [
-        [f"{step.passes:,}", duration(step.seconds), at_most(step.relative_error), number(step.relative_error)]
+        [f"{step.passes:,}", time_taken(step.seconds), at_most(step.relative_error), number(step.relative_error)]
         for step in report.history
     ]
     columns = [

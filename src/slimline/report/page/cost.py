@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from slimline.planning.advice import duration, size
 from slimline.report.fit_record import FitReport
 from slimline.report.page.drawing import SIDE, box, drawn
 from slimline.report.page.html import Content, Html, element, joined
 from slimline.report.page.section import Column, Section, paragraph, table
-from slimline.report.page.words import counted, percent
+from slimline.report.page.words import counted, memory, percent, time_taken
 
 
 def cost_section(report: FitReport) -> Section:
@@ -32,17 +31,22 @@ def cost_section(report: FitReport) -> Section:
     ]
     whole = cost.seconds
     rows: list[list[Content]] = [
-        [phase.name, f"{phase.passes:,}", duration(phase.seconds), _bar(phase.seconds / whole if whole > 0.0 else 0.0)]
+        [
+            phase.name,
+            f"{phase.passes:,}",
+            time_taken(phase.seconds),
+            _bar(phase.seconds / whole if whole > 0.0 else 0.0),
+        ]
         for phase in cost.phases
     ]
-    rows.append(["all", f"{cost.passes:,}", duration(whole), ""])
-    memory = (
+    rows.append(["all", f"{cost.passes:,}", time_taken(whole), ""])
+    room = (
         "The system did not tell how much memory that took"
         if cost.peak_bytes is None
-        else f"At most {size(cost.peak_bytes)} of memory"
+        else f"At most {memory(cost.peak_bytes)} of memory"
     )
-    beside = "" if report.data.nbytes is None else f", for data of {size(report.data.nbytes)}"
-    said = f"{memory}{beside}; {counted(cost.threads, 'thread')}."
+    beside = "" if report.data.nbytes is None else f", for data of {memory(report.data.nbytes)}"
+    said = f"{room}{beside}; {counted(cost.threads, 'thread')}."
     if cost.resumed:
         said += " The run went on from where an earlier one had stopped: times and passes are those of the rest."
     body = joined(table("Passes over the data and time", columns, rows, total=True), paragraph(said))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from slimline.planning.advice import size
 from slimline.report.fit_record import FitReport
 from slimline.report.page.html import Content, Html, element, joined, named
 from slimline.report.page.section import Column, Section, facts, paragraph, table, unfolding
-from slimline.report.page.words import at_most, counted, number, percent
+from slimline.report.page.words import at_most, counted, memory, number, penalty, percent
 
 #: Classes that are named in a line; of more there is a table.
 _NAMED = 6
@@ -33,7 +32,7 @@ def trained_section(report: FitReport) -> Section:
         ("labels", data.labels or "as given"),
         ("rows left out", f"{data.left_out:,}, which had no label" if data.left_out else "none"),
         ("columns centred and scaled", "yes" if data.standardised else "no"),
-        ("size as stored", "not known" if data.nbytes is None else size(data.nbytes)),
+        ("size as stored", "not known" if data.nbytes is None else memory(data.nbytes)),
         ("fingerprint", element("code", data.fingerprint)),
     ]
     fitted: list[tuple[str, Content]] = [
@@ -134,7 +133,7 @@ def left_out(report: FitReport) -> Html | None:
     if report.plan is None:
         missing.append("There is no comparison with a plan, because none was made.")
     if report.search is None:
-        missing.append(f"There was no search for a penalty: C = {number(report.model.C)} was given.")
+        missing.append(f"There was no search for a penalty: {penalty(report.model.C)} was given.")
     if not missing:
         return None
     return element("p", element("strong", "Not on this page. "), " ".join(missing), class_="left-out")

@@ -58,10 +58,10 @@ def margins_section(report: FitReport) -> Section | None:
     )
     intro = paragraph(
         element("span", name, class_=f"outcome {name}"),
-        f" {said} Measured on {of}, with {counted(audit.repeats, 'independent draw')} of a projection ({audit.family}) "
-        f"from {counted(audit.n_features, 'column')} to {audit.n_components:,}. A margin is the room between a row and "
-        "the plane that parts the classes; below 0 the row is on the wrong side. The certificate needs none of this: it is "
-        "found after the fit, on all columns.",
+        f" {said} Measured on {of}, with {counted(audit.repeats, 'independent draw')} of a projection "
+        f"({audit.family}) from {counted(audit.n_features, 'column')} to {audit.n_components:,}. A margin is the room "
+        "between a row and the plane that parts the classes; below 0 the row is on the wrong side. The certificate "
+        "needs none of this: it is found after the fit, on all columns.",
     )
     verdict, more = (
         element("ul", [element("li", tidy(sentence)) for sentence in part], class_="verdict") if part else None

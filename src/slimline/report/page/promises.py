@@ -7,11 +7,10 @@ import math
 from slimline.auditing import Audit
 from slimline.auditing.records import Frequency, Promise
 from slimline.planning import Plan
-from slimline.planning.advice import duration, size
 from slimline.report.fit_record import FitReport
 from slimline.report.page.html import Content, Html, element, joined
 from slimline.report.page.section import Column, Section, paragraph, table, unfolding
-from slimline.report.page.words import at_most, counted, number, percent, spread, tidy
+from slimline.report.page.words import at_most, counted, memory, number, percent, spread, tidy, time_taken
 
 
 def promises_section(report: FitReport) -> Section | None:
@@ -127,11 +126,11 @@ def _planned(report: FitReport, plan: Plan) -> Html:
         ["way", choice.label, model.method],
         ["columns of the sketch", _or_none(choice.n_components), _or_none(model.n_components)],
         ["passes over the data", f"{choice.passes:,}", "" if last is None else f"{last.passes:,}"],
-        ["time", duration(choice.seconds), "" if last is None else duration(last.seconds)],
+        ["time", time_taken(choice.seconds), "" if last is None else time_taken(last.seconds)],
         [
             "memory",
-            size(choice.nbytes),
-            "" if report.cost.peak_bytes is None else f"{size(report.cost.peak_bytes)}, whole process",
+            memory(choice.nbytes),
+            "" if report.cost.peak_bytes is None else f"{memory(report.cost.peak_bytes)}, whole process",
         ],
     ]
     for steps, error in plan.errors.items():

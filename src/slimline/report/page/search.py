@@ -10,7 +10,7 @@ from slimline.report.page.chart import Key, Mark, chart
 from slimline.report.page.drawing import SIDE, dot, path
 from slimline.report.page.html import Content, Html, joined
 from slimline.report.page.section import Column, Section, paragraph, table, unfolding
-from slimline.report.page.words import counted, number
+from slimline.report.page.words import counted, number, penalty
 
 
 def search_section(report: FitReport) -> Section | None:
@@ -33,7 +33,7 @@ def search_section(report: FitReport) -> Section | None:
     intro = paragraph(
         f"C says how closely the model follows the training rows: the larger, the closer. "
         f"{counted(len(search.penalties), 'value')} were tried by cross-validation in {counted(search.folds, 'fold')}, "
-        f"compared by {search.scoring}. Chosen was C = {number(chosen)}.",
+        f"compared by {search.scoring}. Chosen was {penalty(chosen)}.",
     )
     rows: list[list[Content]] = [
         [joined(number(C), " (chosen)" if chosen == C else None), number(score, 4), number(deviation, 2)]
@@ -65,7 +65,7 @@ def _figure(search: Search, chosen: float) -> Html:
     best = max((score for _, score, _ in finite), default=math.nan)
     says = (
         f"Mean {search.scoring} against C, on a logarithmic scale from {number(search.penalties[0])} to "
-        f"{number(search.penalties[-1])}. The best is {number(best)}; chosen was C = {number(chosen)}."
+        f"{number(search.penalties[-1])}. The best is {number(best)}; chosen was {penalty(chosen)}."
     )
     side = "left" if x.share(chosen) > 0.6 else "right"
     marks = [Mark(chosen, y.low, f"chosen: {number(chosen)}", f"{side} low", "orange strong")]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 
-from slimline.planning.advice import duration, size
 from slimline.report.fit_record import FitReport, HeldOut
 from slimline.report.page.drawing import SIDE, box, dot, drawn, path
 from slimline.report.page.feature_words import default_top, variant
 from slimline.report.page.html import Content, Html, element, joined, named
 from slimline.report.page.proved import proved, standing_note
-from slimline.report.page.words import NARROW, at_most, counted, percent
+from slimline.report.page.words import NARROW, at_most, counted, memory, percent, time_taken
 
 #: Columns that are named.
 _NAMED = 5
@@ -204,12 +203,12 @@ def _how_long(report: FitReport) -> Html:
     cost = report.cost
     lines = [f"{counted(cost.passes, 'pass', 'passes')} over the data, {counted(cost.threads, 'thread')}"]
     if cost.peak_bytes is not None:
-        lines.append(f"{size(cost.peak_bytes)} of memory at most")
+        lines.append(f"{memory(cost.peak_bytes)} of memory at most")
     if report.data.nbytes is not None:
-        lines.append(f"data of {size(report.data.nbytes)}")
+        lines.append(f"data of {memory(report.data.nbytes)}")
     if cost.resumed:
         lines.append("continued after a stop: this is the time of the rest")
     return _answer(
-        "how-long", "How long did it take?", duration(cost.seconds),
+        "how-long", "How long did it take?", time_taken(cost.seconds),
         element("ul", [element("li", line) for line in lines], class_="plain"),
     )  # fmt: skip

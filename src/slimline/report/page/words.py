@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, Decimal
 
+from slimline.planning.advice import duration, size
+
 #: A space at which no line is broken.
 NARROW = "\u00a0"
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -138,6 +140,54 @@ def power_of_ten(power: int) -> str:
         With a raised exponent.
     """
     return f"10{str(power).translate(_SUPERSCRIPTS)}"
+
+
+def time_taken(seconds: float) -> str:
+    """Return a time as people say it.
+
+    Parameters
+    ----------
+    seconds : float
+        The time.
+
+    Returns
+    -------
+    text : str
+        Such as "1.2 s", on one line.
+    """
+    return duration(seconds).replace(" ", NARROW)
+
+
+def memory(nbytes: float) -> str:
+    """Return a number of bytes as people say it.
+
+    Parameters
+    ----------
+    nbytes : float
+        How many.
+
+    Returns
+    -------
+    text : str
+        Such as "412 MB", on one line.
+    """
+    return size(nbytes).replace(" ", NARROW)
+
+
+def penalty(C: float) -> str:
+    """Return a penalty with its name.
+
+    Parameters
+    ----------
+    C : float
+        The penalty.
+
+    Returns
+    -------
+    text : str
+        Such as "C = 0.01", on one line.
+    """
+    return f"C{NARROW}={NARROW}{number(C)}"
 
 
 def counted(amount: int, noun: str, several: str | None = None) -> str:
