@@ -5,22 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 from slimline.report.audit_figure import audit_figure
 from slimline.report.figure_files import FIGURE_ENDINGS, check_figure_path, save_figure
+from slimline.report.fit_record import FitReport, Phase
+from slimline.report.page import PAGE_ENDINGS, check_page_path, fit_page, write_fit_page
 from slimline.report.plan_figure import plan_figure
 
 if TYPE_CHECKING:
-    from slimline.report.fit_record import FitReport, Phase
     from slimline.report.measure_fit import Told, fit_report
-    from slimline.report.page import fit_page, write_fit_page
 
 #: What needs the classifiers: it comes when it is asked for.
-_LATER = {
-    "FitReport": "slimline.report.fit_record",
-    "Phase": "slimline.report.fit_record",
-    "Told": "slimline.report.measure_fit",
-    "fit_page": "slimline.report.page",
-    "fit_report": "slimline.report.measure_fit",
-    "write_fit_page": "slimline.report.page",
-}
+_LATER = {"Told": "slimline.report.measure_fit", "fit_report": "slimline.report.measure_fit"}
 
 
 def __getattr__(name: str) -> Any:
@@ -31,11 +24,13 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "FIGURE_ENDINGS",
+    "PAGE_ENDINGS",
     "FitReport",
     "Phase",
     "Told",
     "audit_figure",
     "check_figure_path",
+    "check_page_path",
     "fit_page",
     "fit_report",
     "plan_figure",

@@ -401,6 +401,12 @@ class FitReport:
         """
         return tuple(feature for feature in self.features if feature.worst_rank <= k)
 
+    def _repr_html_(self) -> str:
+        """Return the page in a frame of its own, for notebooks."""
+        from slimline.report.page import notebook_frame
+
+        return notebook_frame(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON.
 
