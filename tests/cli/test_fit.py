@@ -131,7 +131,7 @@ def test_rows_of_another_file_and_names_of_the_columns(monkeypatch, capsys):
     assert told["features"][0]["name"].startswith("peak ")
     Path("names.txt").write_text("one\n")
     assert _run(monkeypatch, *data, *options, "--overwrite") == 2
-    assert "1 lines, and there are 400 columns" in capsys.readouterr().err
+    assert "1 names, and data.npy has 400 columns" in capsys.readouterr().err
 
 
 def test_what_was_asked_for_and_not_reached_has_a_code_of_its_own(monkeypatch, capsys):

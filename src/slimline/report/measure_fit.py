@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.auditing import Audit, audit
+from slimline.auditing.measures import NORMALISED
 from slimline.data import ColumnStats, Matrix
 from slimline.errors import DataError
 from slimline.estimators import CertifiedClassifier, make_projection
@@ -276,7 +277,8 @@ def _would_be(model: CertifiedClassifier, seen: Matrix) -> Projection | None:
 
 
 def _plan(model: CertifiedClassifier, matrix: Matrix, measured: Audit | None) -> Plan:
-    margins: Sequence[float] = [] if measured is None else [kept.before_lower for kept in measured.margins[:1]]
+    known = () if measured is None else measured.margins
+    margins = [kept.before_lower for kept in known if kept.name == NORMALISED and kept.before_lower > 0.0]
     return plan(
         n_samples=matrix.shape[0],
         n_features=matrix.shape[1],
@@ -288,7 +290,7 @@ def _plan(model: CertifiedClassifier, matrix: Matrix, measured: Audit | None) ->
         tol=model.tol,
         fit_intercept=model.fit_intercept,
         standardize=bool(model.standardize),
-        margin=margins[0] if margins and margins[0] > 0.0 else None,
+        margin=margins[0] if margins else None,
     )
 
 

@@ -57,7 +57,7 @@ def test_a_file_of_its_own(tmp_path):
     path = tmp_path / "later.csv"
     path.write_text("who,a,b,kind\nx,1,2,p\ny,3,4,NA\nz,5,6,q\n")
     data = DenseMatrix(np.eye(4)[:, :2], labels=np.array(list("pqpq")))
-    samples = samples_of(data, FROM_DATA, 0.0, 0, DataFileOptions(path, None, "kind", "who"))
+    samples = samples_of(data, FROM_DATA, 0.0, 0, DataFileOptions(path, None, "kind", "who").open())
     assert samples.train is data
     assert samples.test.dot(np.eye(2)).tolist() == [[1, 2], [5, 6]] and samples.y_test.tolist() == ["p", "q"]
     assert samples.held_out == "all of later.csv"

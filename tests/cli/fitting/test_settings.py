@@ -75,6 +75,8 @@ def test_files_that_could_not_be_written_are_refused_before_the_work(tmp_path):
     with pytest.raises(InvalidParameterError, match=r"m\.html is there already.*--report FILE.*--overwrite"):
         Outputs(model, page, False).check()
     Outputs(model, page, True).check()
+    (tmp_path / "m.slim.resume").mkdir()  # of a run that was killed: what is there is its own
+    Outputs(model, page, False).check()
     with pytest.raises(InvalidParameterError, match="folder that exists"):
         Outputs(tmp_path / "no" / "m.slim", None, False).check()
     with pytest.raises(InvalidParameterError, match="folder that exists"):

@@ -75,6 +75,27 @@ class Task:
     command: str = ""
     measure_projection: bool = True
 
+    def opened(self, source: DataFileOptions) -> Matrix:
+        """Return the data, their columns named.
+
+        Parameters
+        ----------
+        source : DataFileOptions
+            What is to be opened.
+
+        Returns
+        -------
+        matrix : Matrix
+            Opened.
+        """
+        from slimline.data.named_columns import NamedColumns
+
+        matrix = source.open()
+        if self.feature_names is None:
+            return matrix
+        names = self.feature_names.read_text(encoding="utf-8").splitlines()
+        return NamedColumns(matrix, names, f"--feature-names {self.feature_names}")
+
 
 def run_fit(task: Task, display: FitDisplay) -> Finished:
     """Open the data, fit, hold the model against rows that it did not see, write model and page.
@@ -97,8 +118,9 @@ def run_fit(task: Task, display: FitDisplay) -> Finished:
     meter = MemoryMeter()
     work = _Work(display)
     with work.phase("opening"):
-        data = task.source.open()
-        samples = samples_of(data, task.labels, task.settings.holdout, task.settings.seed, task.test)
+        data = task.opened(task.source)
+        test = None if task.test is None else task.opened(task.test)
+        samples = samples_of(data, task.labels, task.settings.holdout, task.settings.seed, test)
     standardize = _standardised(task.settings, data)
     data.listen(display.on_pass)
     keeper = _keeper(task, samples, standardize)
@@ -107,7 +129,6 @@ def run_fit(task: Task, display: FitDisplay) -> Finished:
     notes: list[str] = []
     with work.phase("fitting", data), _noted(notes):
         model.fit(samples.train, samples.y)
-        _name_columns(model, task)
     stats = None
     if not standardize:
         with work.phase("means of the columns", data):
@@ -182,20 +203,6 @@ def _keeper(task: Task, samples: Samples, standardize: bool) -> PassFiles | None
     return pass_files(task.outputs.model, task.source.path, samples, settings)
 
 
-def _name_columns(model: CertifiedClassifier, task: Task) -> None:
-    if task.feature_names is None:
-        return
-    from slimline.errors import DataError
-
-    names = task.feature_names.read_text(encoding="utf-8").splitlines()
-    if len(names) != model.n_features_in_:
-        raise DataError(
-            f"--feature-names {task.feature_names}: {len(names):,} lines, and there are {model.n_features_in_:,} "
-            "columns: give one name a line."
-        )
-    model.feature_names_in_ = np.array(names, dtype=object)
-
-
 def _save(task: Task, model: CertifiedClassifier, samples: Samples, stats: ColumnStats | None) -> None:
     if task.outputs.model is None:
         return
@@ -215,7 +222,7 @@ def _save(task: Task, model: CertifiedClassifier, samples: Samples, stats: Colum
         "data": {"name": samples.data.name, "rows": samples.train.shape[0], "fingerprint": samples.train.fingerprint},
         "labels": samples.labels,
     }
-    stored_model(model, details, **more).write(task.outputs.model, overwrite=task.outputs.overwrite)
+    stored_model(model, details, **more).write(task.outputs.model, overwrite=True)  # looked at before the work
 
 
 def _write_page(task: Task, report: FitReport) -> None:

@@ -13,7 +13,6 @@ from slimline.cli.labels import Labels, known_labels
 from slimline.errors import DataError, InvalidParameterError
 
 if TYPE_CHECKING:
-    from slimline.cli.data_file import DataFileOptions
     from slimline.data import Matrix
 
 Index = NDArray[np.intp]
@@ -96,7 +95,7 @@ class Samples:
 
 
 def samples_of(
-    data: Matrix, labels: LabelSource, holdout: float, seed: int, test: DataFileOptions | None = None
+    data: Matrix, labels: LabelSource, holdout: float, seed: int, test: Matrix | None = None
 ) -> Samples:
     """Divide the rows of the data that have a label.
 
@@ -110,8 +109,8 @@ def samples_of(
         Share of each class that is held out; 0: none.
     seed : int
         Which rows.
-    test : DataFileOptions, optional
-        A file with the rows to hold out; then all of the data are trained on.
+    test : Matrix, optional
+        Rows to hold out; then all of the data are trained on.
 
     Returns
     -------
@@ -122,11 +121,10 @@ def samples_of(
     left_out = data.shape[0] - len(known.rows)
     y = known.values
     if test is not None:
-        other = test.open()
-        of_other = labels.of(other)
-        held = other if of_other.complete else other.rows(of_other.rows)
+        of_test = labels.of(test)
+        held = test if of_test.complete else test.rows(of_test.rows)
         train = data if known.complete else data.rows(known.rows)
-        return Samples(data, train, y, held, of_other.values, known.source, left_out, f"all of {other.name}")
+        return Samples(data, train, y, held, of_test.values, known.source, left_out, f"all of {test.name}")
     kept, aside = held_out_rows(y, holdout, seed)
     if not len(aside):
         train = data if known.complete else data.rows(known.rows)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from slimline.cli.fitting.resume import resume_folder
 from slimline.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -155,12 +156,17 @@ class Outputs:
                 continue
             if path.is_dir() or not path.absolute().parent.is_dir():
                 raise InvalidParameterError(f"{option} {path}: give a file in a folder that exists.")
-            if path.exists() and not self.overwrite:
+            if path.exists() and not (self.overwrite or self._unfinished()):
                 raise InvalidParameterError(
                     f"{path} is there already: name another with {option} FILE, or replace it with --overwrite."
                 )
         if self.model is not None and self.model == self.report:
             raise InvalidParameterError(f"--model and --report are the same file, {self.model}.")
+
+
+    def _unfinished(self) -> bool:
+        """Say whether an earlier run was killed: then what it has written so far is its own."""
+        return self.model is not None and resume_folder(self.model).is_dir()
 
 
 def command_line(words: list[str], settings: FitSettings, threads: int | None) -> str:

@@ -70,24 +70,32 @@ def _lines(report: FitReport) -> list[tuple[str, str]]:
 
 
 def _features(report: FitReport) -> RenderableType:
+    from rich.markup import escape
     from rich.table import Table
 
-    table = Table(box=None, padding=(0, 2), header_style="dim")
-    for name in ("", "feature", "weight", "from", "to", "place", "speaks for"):
-        table.add_column(name, justify="left" if name in ("feature", "speaks for") else "right", overflow="fold")
+    several = len(report.data.classes) > 2
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("", justify="right")
+    table.add_column("feature", no_wrap=True, overflow="ellipsis", min_width=12)
+    for name in ("weight", "exact weight, proved", "place"):
+        table.add_column(name, justify="right", no_wrap=True)
+    if several:
+        table.add_column("speaks for", no_wrap=True)
     for place, feature in enumerate(report.features[:_SHOWN], 1):
-        numbers = (f"{value:.4g}" for value in (feature.weight, feature.lower, feature.upper))
         best, worst = feature.best_rank, feature.worst_rank
         ranks = f"{best:,}" if best == worst else f"{best:,}–{worst:,}"
-        table.add_row(str(place), _name(feature), *numbers, ranks, feature.label)
+        between = f"{feature.lower:.4g} to {feature.upper:.4g}"
+        cells = [str(place), _name(feature), f"{feature.weight:.4g}", between, ranks]
+        table.add_row(*cells, *([escape(feature.label)] if several else []))
     return table
 
 
 def _name(feature: Feature) -> str:
     from rich.markup import escape
 
-    where = f" ({feature.chromosome}:{feature.position:,} {feature.allele1}/{feature.allele2})"
-    return escape(feature.name if feature.chromosome is None else feature.name + where)
+    if feature.chromosome is None:
+        return escape(feature.name)
+    return escape(f"{feature.name} ({feature.chromosome}:{feature.position:,} {feature.allele1}/{feature.allele2})")
 
 
 def _percent(part: float) -> str:
