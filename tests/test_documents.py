@@ -48,6 +48,7 @@ def test_python_blocks_run(document, monkeypatch, tmp_path):
         ("docs/plan.md", 3),
         ("docs/geometry.md", 5),
         ("docs/audit.md", 4),
+        ("docs/predict.md", 4),
     ],
 )
 def test_tasks_of_a_page_run_one_after_the_other(document, at_least, monkeypatch, tmp_path, capsys):

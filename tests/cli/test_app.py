@@ -1,6 +1,9 @@
+import os
 import signal
 import subprocess
 import sys
+
+import pytest
 
 import slimline
 from tests.cli.command import run_here, start
@@ -18,10 +21,15 @@ def test_help_names_the_commands(monkeypatch, capsys):
 
 
 def test_help_has_examples(monkeypatch, capsys):
-    for command in (["demo"], ["bench", "projections"]):
+    for command, begins in (
+        (["demo"], "--quick"),
+        (["bench", "projections"], "--quick"),
+        (["predict"], "cohort.slim new.bed --out"),
+        (["features"], "cohort.slim --top"),
+    ):
         assert run_here(monkeypatch, *command, "--help") == 0
         text = capsys.readouterr().out
-        assert "Examples" in text and f"slimline {' '.join(command)} --quick" in text
+        assert "Examples" in text and f"slimline {' '.join(command)} {begins}" in text
 
 
 def test_unknown_commands_and_options_exit_with_2(monkeypatch, capsys):
@@ -63,3 +71,50 @@ def test_help_does_not_import_what_the_commands_need():
     code = "import sys, slimline.cli.app; print('matplotlib' in sys.modules, 'slimline.bench' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False False"
+
+
+def _completing(typed):
+    """Return what a shell sets when Tab is pressed."""
+    words = f"slimline {typed}"
+    count = str(len(words.split(" ")) - 1)
+    return {"_SLIMLINE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": count}
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("pr", ["predict"]),
+        ("plan --loss squared", ["squared_hinge", "squared"]),
+        ("features m.slim --l", ["--label"]),
+    ],
+)
+def test_shells_complete_commands_options_and_choices(monkeypatch, capsys, typed, offered):
+    for name, value in _completing(typed).items():
+        monkeypatch.setenv(name, value)
+    assert run_here(monkeypatch) == 0
+    assert capsys.readouterr().out.split() == offered
+
+
+def test_a_process_of_its_own_completes():
+    environment = os.environ | _completing("audit data.npy --projection ")
+    command = [sys.executable, "-m", "slimline.cli"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout.split() == ["gaussian", "sign", "achlioptas", "very_sparse", "srht", "cw", "osnap"]
+
+
+def test_shells_are_given_what_completes(monkeypatch, capsys):
+    for shell, line in (
+        ("bash", "complete -o default -F"),
+        ("zsh", "#compdef slimline"),
+        ("fish", "--command slimline"),
+    ):
+        monkeypatch.setenv("_SLIMLINE_COMPLETE", f"source_{shell}")
+        assert run_here(monkeypatch) == 0
+        text = capsys.readouterr().out
+        assert line in text and f"_SLIMLINE_COMPLETE=complete_{shell}" in text
+
+
+def test_help_says_what_exit_codes_mean(monkeypatch, capsys):
+    assert run_here(monkeypatch, "--help") == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "Exit codes: 0 done; 1 " in text and "; 2 a mistake " in text and "; 130 interrupted" in text

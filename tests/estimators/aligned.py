@@ -6,7 +6,7 @@ import numpy as np
 
 from slimline import CertifiedClassifier, open_matrix
 from slimline.data import open_matrix as opened
-from slimline.data.packed_strings import PackedStrings
+from slimline.estimators.column_facts import column_facts
 from slimline.estimators.saving import stored_model
 from tests.data.plink_files import write_plink
 from tests.estimators.certified import quiet
@@ -65,9 +65,7 @@ def trained(people, labels, stem, **parameters):
 
 
 def with_facts(model, matrix):
-    variants = matrix.variants
-    texts = {name: PackedStrings.of(getattr(variants, name)) for name in ("chromosome", "allele1", "allele2")}
-    return stored_model(model, mean=matrix.column_stats().mean, position=variants.position, **texts)
+    return stored_model(model, **column_facts(model, matrix))
 
 
 def explicit_scores(stored, rows):

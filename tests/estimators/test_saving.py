@@ -134,6 +134,29 @@ def test_from_files_and_sparse_matrices(tmp_path):
     assert_same(sparse, CertifiedClassifier.load(tmp_path / "s.slim"))
 
 
+@pytest.mark.parametrize("standardize", [False, True])
+def test_what_is_known_of_the_columns(tmp_path, standardize):
+    write_genotypes(tmp_path / "cohort", 60, 100, seed=0)
+    genotypes = open_matrix(tmp_path / "cohort.bed")
+    model = CertifiedClassifier(0.001, standardize=standardize).fit(genotypes, TWO)
+    before = genotypes.passes
+    model.save(tmp_path / "m.slim", trained_on=genotypes)
+    assert genotypes.passes == before + (not standardize)
+    stored, variants = StoredModel.read(tmp_path / "m.slim"), genotypes.variants
+    np.testing.assert_allclose(stored.mean, genotypes.column_stats().mean, rtol=1e-14)
+    np.testing.assert_array_equal(stored.position, variants.position)
+    for name in ("chromosome", "allele1", "allele2"):
+        assert list(getattr(stored, name)) == getattr(variants, name).tolist()
+    np.testing.assert_array_equal(CertifiedClassifier.load(tmp_path / "m.slim").coef_, model.coef_)
+    with pytest.raises(ValueError, match="give the data that it was trained on"):
+        model.save(tmp_path / "n.slim", trained_on=genotypes.columns([0, 1]))
+    plain = CertifiedClassifier(0.1, standardize=standardize).fit(X, TWO)
+    plain.save(tmp_path / "p.slim", trained_on=open_matrix(X))
+    stored = StoredModel.read(tmp_path / "p.slim")
+    np.testing.assert_allclose(stored.mean, X.mean(axis=0), rtol=1e-12)
+    assert stored.allele1 is None and stored.position is None
+
+
 def test_not_fitted(tmp_path):
     with pytest.raises(NotFittedError):
         CertifiedClassifier().save(tmp_path / "m.slim")

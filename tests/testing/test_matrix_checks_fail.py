@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from slimline import open_matrix
 from slimline.data import Block, Matrix
 from slimline.data.ahead import Buffers
+from slimline.data.column_view import ColumnView
 from slimline.data.digest import digest
 from slimline.errors import NonFiniteError
 from slimline.testing import block_bytes, check_matrix, number_of_threads
@@ -233,6 +234,22 @@ class SketchOfTheFirstPanel(Panels):
         return super().sketch(projection) if projection.draws_every_entry else np.zeros((self.shape[0], 1), self.dtype)
 
 
+class OtherColumns(Panels):
+    def columns(self, index):
+        return super().columns(slice(index.start + 1, index.stop + 1) if isinstance(index, slice) else index)
+
+
+class _OtherNamesOfColumns(ColumnView):
+    @property
+    def feature_names(self):
+        return super().feature_names[::-1]
+
+
+class NamesOfOtherColumns(Panels):
+    def columns(self, index):
+        return _OtherNamesOfColumns(self, index)
+
+
 class RefusesSilently(Panels):
     def dot(self, W):
         try:
@@ -293,6 +310,8 @@ def test_honest_matrices_pass(kind, missing):
         (WrongWeights, "with weights"),
         (ThreadsAndBlocksShow, "3 threads: gram"),
         (SketchOfTheFirstPanel, "sketch with"),
+        (OtherColumns, "a range of columns: dot"),
+        (NamesOfOtherColumns, "a mask of columns: the names"),
     ],
 )
 def test_a_matrix_that_lies_is_caught(broken, message):

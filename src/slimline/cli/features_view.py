@@ -12,6 +12,9 @@ from slimline.cli.features import feature_name
 from slimline.estimators.ranking import Ranking
 from slimline.model_files import StoredModel
 
+#: Letters of a name that are shown.
+_LONGEST = 40
+
 
 def features_view(stored: StoredModel, ranking: Ranking, count: int, label: str | None) -> RenderableType:
     """Return a table of the largest weights, and what "proved" means.
@@ -32,29 +35,30 @@ def features_view(stored: StoredModel, ranking: Ranking, count: int, label: str 
     view : renderable
         For `rich`.
     """
-    several, genotypes = len(stored.weights) > 1, stored.chromosome is not None and stored.position is not None
-    alleles = stored.allele1 is not None and stored.allele2 is not None
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    several, alleles = len(stored.weights) > 1, stored.allele1 is not None and stored.allele2 is not None
+    genotypes = stored.chromosome is not None and stored.position is not None
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("", justify="right")
-    table.add_column("feature", overflow="fold")
-    for name, wanted in (("place", genotypes), ("alleles", alleles), ("class", several)):
+    table.add_column("feature", overflow="fold", min_width=7)
+    for name, wanted in (("position", genotypes), ("alleles", alleles), ("class", several)):
         if wanted:
-            table.add_column(name)
-    for name in ("weight", "exact weight from", "to", "exact place"):
-        table.add_column(name, justify="right")
-    table.add_column(f"top {count}")
+            table.add_column(name, overflow="fold", min_width=len(name))
+    for name in ("weight", "exact ±", "exact place"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column(f"top {count}", no_wrap=True)
     for place in range(count):
         j = int(ranking.index[place])
-        cells = [f"{place + 1:,}", escape(feature_name(stored, j))]
+        cells = [f"{place + 1:,}", _short(feature_name(stored, j))]
         if stored.chromosome is not None and stored.position is not None:
-            cells.append(f"{stored.chromosome[j]}:{int(stored.position[j]):,}")
+            cells.append(_short(f"{stored.chromosome[j]}:{int(stored.position[j])}"))
         if stored.allele1 is not None and stored.allele2 is not None:
-            cells.append(escape(f"{stored.allele1[j]}/{stored.allele2[j]}"))
+            cells.append(_short(f"{_cut(stored.allele1[j], 6)}/{_cut(stored.allele2[j], 6)}"))
         if several:
-            cells.append(escape(str(stored.classes[ranking.task[place]])))
-        cells += [f"{value[place]:.4g}" for value in (ranking.weight, ranking.lower, ranking.upper)]
+            cells.append(_short(str(stored.classes[ranking.task[place]])))
+        weight = ranking.weight[place]
+        around = max(ranking.upper[place] - weight, weight - ranking.lower[place])
         best, worst = int(ranking.best[place]), int(ranking.worst[place])
-        cells.append(f"{best:,}" if best == worst else f"{best:,}–{worst:,}")
+        cells += [f"{weight:.4g}", f"{around:.2g}", f"{best:,}" if best == worst else f"{best:,}–{worst:,}"]
         cells.append("[green]proved[/green]" if worst <= count else "open")
         table.add_row(*cells)
     return Group(table, Text(_sentences(stored, count, label)))
@@ -62,7 +66,11 @@ def features_view(stored: StoredModel, ranking: Ranking, count: int, label: str 
 
 def _sentences(stored: StoredModel, count: int, label: str | None) -> str:
     if len(stored.weights) > 1:
-        whose = f"Weights above 0 speak for {label}. " if label is not None else "Weights above 0 speak for the class. "
+        whose = (
+            f"Weights above 0 speak for {label}. "
+            if label is not None
+            else "Weights above 0 speak for the class beside them. "
+        )
     else:
         whose = f"Weights above 0 speak for {label if label is not None else stored.classes[1]}. "
     if stored.factor is not None:
@@ -73,3 +81,11 @@ def _sentences(stored: StoredModel, count: int, label: str | None) -> str:
         f"{whose}Proved: the exact model of the training data has the feature among its {count:,} largest, too. That "
         "is a fact about the model, not about causes."
     )
+
+
+def _short(text: str) -> str:
+    return escape(_cut(text, _LONGEST))
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"

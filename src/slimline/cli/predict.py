@@ -69,8 +69,7 @@ def predict(
 ) -> None:
     """Say the label of every row, its scores, and whether the label is proved to be the exact model's.
 
-    Columns are matched by name (genotypes by variant, alleles swapped where need be); absent ones are filled with their
-    mean in training, and what is filled counts against the proof. DATA is read once, block by block.
+    Columns are matched by name, genotypes by variant and allele; absent ones are filled, which counts against the proof.
     """
     from json import dumps
 

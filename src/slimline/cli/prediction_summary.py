@@ -98,11 +98,10 @@ class PredictionSummary:
             "proved to get the label that the exact model of the training data gives."
         )
         yield from self._columns()
-        if self.columns.filled and not self.bounded and not self.certified:
-            yield (
-                "No label is certified: nothing is known of what the filled columns could have held. (Of genotypes it "
-                "is: 0, 1 or 2.)"
-            )
+        if self.columns.filled and self.bounded:
+            yield "A label is certified only if no genotypes of the filled columns, 0, 1 or 2 each, could change it."
+        elif self.columns.filled and not self.certified:
+            yield "No label is certified: nothing is known of what the filled columns could have held."
         if self.accuracy is not None:
             known = self.accuracy
             also = ""

@@ -53,10 +53,11 @@ def aligned_decisions(model: Any, X: Any) -> tuple[Decisions, Alignment]:
     >>> X, y = rng.standard_normal((40, 3)), np.arange(40) % 2
     >>> X[:, 0] += 3.0 * y
     >>> names = ["age", "weight", "pulse"]
-    >>> model = CertifiedClassifier().fit(open_matrix(X, feature_names=names), y)
+    >>> known = open_matrix(X, feature_names=names)
+    >>> model = CertifiedClassifier().fit(known, y)
     >>> turned = open_matrix(X[:, ::-1], feature_names=names[::-1])
     >>> decisions, alignment = aligned_decisions(model, turned)
-    >>> np.array_equal(decisions.labels, model.predict(X)), alignment.reordered
+    >>> np.array_equal(decisions.labels, model.predict(known)), alignment.reordered
     (True, True)
     """
     stored = _stored(model)

@@ -176,7 +176,7 @@ class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # Files -----------------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False, trained_on: Matrix | None = None) -> None:
         """Write the fitted classifier to a file that holds arrays and plain data, and no code.
 
         Parameters
@@ -185,16 +185,21 @@ class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The file, usually with the ending .slim.
         overwrite : bool, default=False
             Whether a file that exists may be replaced.
+        trained_on : Matrix, optional
+            The training data: means of their columns, places and alleles of their variants are written as well, so
+            that `slimline predict` can align other data. Takes a pass, unless the model is standardised.
 
         Notes
         -----
         What JSON cannot hold among the parameters (a random generator, a splitter, a scorer) is not written, nor is
         the path of a search over penalties: only its best model is.
         """
+        from slimline.estimators.column_facts import column_facts
         from slimline.estimators.saving import stored_model
 
         check_is_fitted(self)
-        stored_model(self).write(path, overwrite=overwrite)
+        facts = {} if trained_on is None else column_facts(self, trained_on)
+        stored_model(self, **facts).write(path, overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

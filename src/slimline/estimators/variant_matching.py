@@ -131,7 +131,7 @@ def _agree(a: NDArray[np.str_], b: NDArray[np.str_], c: NDArray[np.str_], d: NDA
     """Say where a is b and c is d, one of the pairs being known for sure."""
     first, second = a == b, c == d
     known = (first & ~_unseen(a)) | (second & ~_unseen(c))
-    return known & (first | _unseen(a) | _unseen(b)) & (second | _unseen(c) | _unseen(d))
+    return np.asarray(known & (first | _unseen(a) | _unseen(b)) & (second | _unseen(c) | _unseen(d)))
 
 
 def _unseen(allele: NDArray[np.str_]) -> Mask:

@@ -82,23 +82,28 @@ def check_columns(matrix: Matrix, X: Floats, what: str, seed: int = 0) -> None:
     """
     n, d = X.shape
     rng = np.random.default_rng(seed)
-    for name, index in (("a mask of columns", rng.random(d) < 0.5), ("a range of columns", slice(d // 4, d - d // 4))):
-        view, part = matrix.columns(index), X[:, index]
-        check_passes(view, Explicit.plain(part), f"{what}, {name}", brief=True, seed=seed)
+    choices: dict[str, Any] = {
+        "a mask of columns": rng.random(d) < 0.5,
+        "a range of columns": slice(d // 4, d - d // 4),
+    }
+    for name, index in choices.items():
+        view = matrix.columns(index)
+        check_passes(view, Explicit.plain(X[:, index]), f"{what}, {name}", brief=True, seed=seed)
         names = matrix.feature_names
         if names is not None and list(view.feature_names or ()) != np.asarray(names)[index].tolist():
             raise AssertionError(f"{what}, {name}: the names are not those of the columns.")
-    index, half = np.arange(d)[::2], np.arange(len(np.arange(d)[::2]))[1::2]
-    some = rng.permutation(n)[: (n + 1) // 2]
-    for name, view in (
-        ("columns of columns, rows", matrix.columns(index).columns(half).rows(some)),
-        ("rows, columns", matrix.rows(some).columns(index[half])),
-    ):
-        check_passes(view, Explicit.plain(X[some][:, index[half]]), f"{what}, {name}", brief=True, seed=seed)
+    every, some = np.arange(d)[::2], rng.permutation(n)[: (n + 1) // 2]
+    half = np.arange(len(every))[1::2]
+    views: dict[str, Matrix] = {
+        "columns of columns, rows": matrix.columns(every).columns(half).rows(some),
+        "rows, columns": matrix.rows(some).columns(every[half]),
+    }
+    for name, both in views.items():
+        check_passes(both, Explicit.plain(X[some][:, every[half]]), f"{what}, {name}", brief=True, seed=seed)
     explicit = standardise(X, "mean", "std", "mean")
-    explicit = Explicit(*(part[:, index] for part in (explicit.values, explicit.size, explicit.error)))
-    view = matrix.standardised("mean", "std", "mean").columns(index)
-    check_passes(view, explicit, f"{what}, columns of a standardised matrix", brief=True, seed=seed)
+    explicit = Explicit(*(part[:, every] for part in (explicit.values, explicit.size, explicit.error)))
+    standardised = matrix.standardised("mean", "std", "mean").columns(every)
+    check_passes(standardised, explicit, f"{what}, columns of a standardised matrix", brief=True, seed=seed)
 
 
 def check_standardised(matrix: Matrix, X: Floats, what: str, *, every: bool = True, seed: int = 0) -> None:

@@ -1,0 +1,38 @@
+"""What a model file says of the columns beside their weights, so that other data can be aligned with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from slimline.data import Matrix
+from slimline.data.packed_strings import PackedStrings
+from slimline.errors import DataError
+
+
+def column_facts(model: Any, matrix: Matrix) -> dict[str, Any]:
+    """Return the means of the columns in training, and where they are on the genome, as `StoredModel` has them.
+
+    Parameters
+    ----------
+    model : CertifiedClassifier
+        Fitted.
+    matrix : Matrix
+        What it was trained on. The means of a standardised model are known; else they take a pass.
+
+    Returns
+    -------
+    facts : dict
+        `mean`, and for genotypes `chromosome`, `position`, `allele1` and `allele2`.
+    """
+    if matrix.shape[1] != model.n_features_in_:
+        raise DataError(
+            f"{matrix.name} has {matrix.shape[1]:,} columns, and the model {model.n_features_in_:,}: give the data "
+            "that it was trained on."
+        )
+    mean = next((part for part in (model._fill, model._centre) if part is not None), None)
+    facts: dict[str, Any] = {"mean": matrix.column_stats().mean if mean is None else mean}
+    variants = matrix.variants
+    if variants is not None:
+        texts = {name: getattr(variants, name) for name in ("chromosome", "allele1", "allele2")}
+        facts |= {name: PackedStrings.of(text) for name, text in texts.items()} | {"position": variants.position}
+    return facts

@@ -1,0 +1,116 @@
+"""`slimline features` against the library."""
+
+import csv
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from slimline import CertifiedClassifier
+from slimline.recovery import rank_bounds
+from tests.cli.command import run_here
+from tests.cli.models import D, write_models
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    write_models(folder)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(models, tmp_path, monkeypatch):
+    for path in models.iterdir():
+        os.link(path, tmp_path / path.name)
+    monkeypatch.chdir(tmp_path)
+
+
+def _table(path):
+    return list(csv.DictReader(Path(path).read_text(encoding="utf-8").splitlines()))
+
+
+def test_the_table_is_that_of_top_features(monkeypatch, capsys):
+    assert run_here(monkeypatch, "features", "table.slim", "--top", "7", "--csv", "top.csv", "--json", "top.json") == 0
+    said = capsys.readouterr().out
+    top = CertifiedClassifier.load("table.slim").top_features(7)
+    rows = _table("top.csv")
+    assert [row["name"] for row in rows] == list(top.name)
+    for name in ("weight", "lower", "upper"):
+        assert [float(row[name]) for row in rows] == getattr(top, name).tolist()
+    assert [row["proved_in_top"] == "true" for row in rows] == top.proved.tolist()
+    assert [int(row["place"]) for row in rows] == list(range(1, 8))
+    found = json.loads(Path("top.json").read_text())
+    assert found["n_features"] == D and found["top"] == 7 and found["label"] is None
+    assert [entry["weight"] for entry in found["features"]] == top.weight.tolist()
+    assert all(name in said for name in top.name) and said.count("proved") == top.proved.sum()
+    assert "Weights above 0 speak for well." in said and "not about causes" in said.replace("\n", " ")
+
+
+def test_places_and_coefficients_of_every_column(monkeypatch, capsys):
+    assert run_here(monkeypatch, "features", "cohort.slim", "--top", "all", "--csv", "all.csv") == 0
+    assert "Written: all.csv" in capsys.readouterr().out
+    model, rows = CertifiedClassifier.load("cohort.slim"), _table("all.csv")
+    assert len(rows) == 300 and "proved_in_top" not in rows[0]
+    number = [int(row["name"].removeprefix("snp")) - 1 for row in rows]
+    assert sorted(number) == list(range(300))
+    best, worst = rank_bounds(model.certificate_.interval_centre, model.certificate_.interval_radius)
+    assert [int(row["best_place"]) for row in rows] == best[number].tolist()
+    assert [int(row["worst_place"]) for row in rows] == worst[number].tolist()
+    whose = [int(np.flatnonzero(model.classes_ == row["class"])[0]) for row in rows]
+    np.testing.assert_allclose([float(row["coefficient"]) for row in rows], model.coef_[whose, number], rtol=1e-12)
+    lines = [line.split("\t") for line in Path("cohort.bim").read_text().splitlines()]
+    facts = [[lines[j][k] for k in (0, 3, 4, 5)] for j in number]
+    assert [[row[k] for k in ("chromosome", "position", "allele1", "allele2")] for row in rows] == facts
+    sizes = np.abs([float(row["weight"]) for row in rows])
+    assert (np.diff(sizes) <= 0).all()
+
+
+@pytest.mark.parametrize(("model", "label"), [("cohort.slim", "POP2"), ("two.slim", "False"), ("plain.slim", "0")])
+def test_weights_of_one_class(monkeypatch, capsys, model, label):
+    assert run_here(monkeypatch, "features", model, "--top", "4", "--label", label, "--csv", "-") == 0
+    said = capsys.readouterr()
+    rows = list(csv.DictReader(said.out.splitlines()))
+    loaded = CertifiedClassifier.load(model)
+    own = next(c for c in loaded.classes_ if str(c) == label)
+    assert [float(row["weight"]) for row in rows] == loaded.top_features(4, label=own).weight.tolist()
+    assert f"Weights above 0 speak for {label}." in said.err  # the table goes where it does not disturb
+
+
+def test_more_than_there_are(monkeypatch, capsys):
+    assert run_here(monkeypatch, "features", "words.slim", "--json", "-") == 0
+    said = capsys.readouterr()
+    assert len(json.loads(said.out)["features"]) == 3 and "top 3" in said.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["none.slim"], "none.slim: no such file"),
+        (["cohort.bed"], "cohort.bed"),
+        (["cohort.slim", "--top", "0"], "--top 0: give a number, 1 or more, or all."),
+        (["cohort.slim", "--top", "many"], "--top many: give a number, 1 or more, or all."),
+        (["cohort.slim", "--top", "all"], "--top all: add --csv FILE"),
+        (["cohort.slim", "--label", "POP9"], "--label POP9: the classes are POP1, POP2, POP3."),
+        (["cohort.slim", "--csv", "x.txt"], "--csv x.txt: the name of a table must end in"),
+        (["cohort.slim", "--csv", "table.csv"], "--csv table.csv exists: choose another name"),
+        (["cohort.slim", "--json", "no/x.json"], "--json no/x.json: give a file"),
+    ],
+)
+def test_mistakes_are_one_line(monkeypatch, capsys, arguments, said):
+    assert run_here(monkeypatch, "features", *arguments) == 2
+    found = capsys.readouterr()
+    assert found.err.startswith("slimline: ") and found.err.count("\n") == 1 and said in found.err, found.err
+
+
+def test_names_are_not_read_as_markup(monkeypatch, capsys):
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((30, 3)), columns=["[red]a", "[/bold]", "x" * 500])
+    CertifiedClassifier(0.1).fit(frame, (frame["[red]a"] > 0).astype(int)).save("odd.slim")
+    assert run_here(monkeypatch, "features", "odd.slim") == 0
+    said = capsys.readouterr().out
+    assert "[red]a" in said and "[/bold]" in said and "xxx…" in said.replace("\n", "")
