@@ -86,10 +86,12 @@ def test_the_penalty_is_chosen_by_cross_validation(monkeypatch):
     search = told["search"]
     assert len(search["penalties"]) == 10 and search["folds"] == 5
     best = max(search["scores"])
-    assert told["model"]["C"] == next(C for C, s in zip(search["penalties"], search["scores"], strict=True) if s == best)
+    assert told["model"]["C"] == next(
+        C for C, s in zip(search["penalties"], search["scores"], strict=True) if s == best
+    )
     assert told["audit"]["n_rows"] > 0 and told["plan"]["guarantees"]
     assert told["reproduction"]["command"] == "slimline fit data.npy --labels labels.npy --seed 0"
-    assert load_model("data.slim").C_ == told["model"]["C"]
+    assert told["model"]["C"] == load_model("data.slim").C_
 
 
 def test_genotypes(monkeypatch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -203,7 +203,13 @@ def fit(
     )
     own = target if labels is None else None
     words = [str(data)]
-    given = {"--labels": labels, "--target": target, "--id": id, "--test": test, "--feature-names": feature_names}
+    given: dict[str, Any] = {
+        "--labels": labels,
+        "--target": target,
+        "--id": id,
+        "--test": test,
+        "--feature-names": feature_names,
+    }
     given |= {"--format": format, "--dataset": dataset, "--missing": missing}
     for option, value in given.items():
         words += [] if value is None else [option, str(value)]

@@ -69,7 +69,8 @@ def predict(
 ) -> None:
     """Say the label of every row, its scores, and whether the label is proved to be the exact model's.
 
-    Columns are matched by name, genotypes by variant and allele; absent ones are filled, which counts against the proof.
+    Columns are matched by name, genotypes by variant and allele; absent ones are filled, which counts against the
+    proof.
     """
     from json import dumps
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.auditing.chances import frequency
-from slimline.estimators.certified_model import CertifiedModel, Decisions
+from slimline.estimators.certified_model import CertifiedModel
+from slimline.estimators.decisions import Decisions
 from slimline.report.fit_record import Curve, HeldOut
 
 Floats = NDArray[np.float64]

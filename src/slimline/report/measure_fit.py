@@ -17,7 +17,7 @@ from slimline.auditing.measures import NORMALISED
 from slimline.data import ColumnStats, Matrix
 from slimline.errors import DataError
 from slimline.estimators import CertifiedClassifier, make_projection
-from slimline.estimators.certified_model import Decisions
+from slimline.estimators.decisions import Decisions
 from slimline.estimators.validation import as_matrix, class_labels
 from slimline.planning import Plan, plan
 from slimline.planning.route import default_components
@@ -322,7 +322,7 @@ def _search(model: CertifiedClassifier) -> Search | None:
         return None
     scoring = getattr(model, "scoring", None)
     return Search(
-        penalties=tuple(model.Cs_.tolist()),  # type: ignore[attr-defined]
+        penalties=tuple(model.Cs_.tolist()),
         scores=tuple(scores.mean(axis=0).tolist()),
         deviations=tuple(scores.std(axis=0).tolist()),
         folds=len(scores),

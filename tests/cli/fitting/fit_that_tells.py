@@ -5,7 +5,6 @@ import sys
 import time
 
 from slimline import cli
-from slimline.cli import app
 from slimline.cli.fitting import run  # noqa: F401 - so that each process need not import it again
 from slimline.data import files
 

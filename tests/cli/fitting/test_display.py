@@ -55,4 +55,6 @@ def test_a_terminal_shows_pass_speed_and_errors():
 def test_a_log_has_a_line_a_step():
     lines = _shown(False).splitlines()
     assert lines[0].endswith("s  fitting") and len(lines) == 4
-    assert lines[1].endswith("2 passes: certified error none yet") and lines[3].endswith("4 passes: certified error 8 %")
+    assert lines[1].endswith("2 passes: certified error none yet") and lines[3].endswith(
+        "4 passes: certified error 8 %"
+    )

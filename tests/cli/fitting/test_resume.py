@@ -88,13 +88,11 @@ def test_changed_data_or_settings_begin_anew(tmp_path, monkeypatch):
     resume = Path("m.slim.resume")
 
     def interrupted(*more):
-        from slimline.estimators import CertifiedClassifier as kind
-
         def stop(self, step, callbacks):
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patched:
-            patched.setattr(kind, "_tell", stop)
+            patched.setattr(CertifiedClassifier, "_tell", stop)
             assert run_here(monkeypatch, *options, *more) == 130
         assert any(resume.glob("pass-*"))
 

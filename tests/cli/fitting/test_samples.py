@@ -43,7 +43,7 @@ def test_rows_without_a_label_are_in_neither_part():
     assert both.shape == (30, 5)
     assert np.array_equal(both[np.lexsort(both.T)], (labelled := X[~np.isnan(y)])[np.lexsort(labelled.T)])
     for part, labels in ((samples.train, samples.y), (samples.test, samples.y_test)):
-        rows = [int(np.flatnonzero((X == row).all(axis=1))[0]) for row in part.dot(np.eye(5))]
+        rows = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in part.dot(np.eye(5))]
         assert np.array_equal(y[rows], labels)
 
 

@@ -94,9 +94,7 @@ class Samples:
         return int(np.unique(self.y, return_counts=True)[1].min())
 
 
-def samples_of(
-    data: Matrix, labels: LabelSource, holdout: float, seed: int, test: Matrix | None = None
-) -> Samples:
+def samples_of(data: Matrix, labels: LabelSource, holdout: float, seed: int, test: Matrix | None = None) -> Samples:
     """Divide the rows of the data that have a label.
 
     Parameters

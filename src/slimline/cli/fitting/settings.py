@@ -163,7 +163,6 @@ class Outputs:
         if self.model is not None and self.model == self.report:
             raise InvalidParameterError(f"--model and --report are the same file, {self.model}.")
 
-
     def _unfinished(self) -> bool:
         """Say whether an earlier run was killed: then what it has written so far is its own."""
         return self.model is not None and resume_folder(self.model).is_dir()
