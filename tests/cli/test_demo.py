@@ -95,9 +95,10 @@ def test_law_expects_one_pair_beyond_its_worst():
     assert law.typical == pytest.approx(np.sqrt(2 / 512))
 
 
-def test_quick_demo_and_its_json(monkeypatch, capsys, tmp_path):
+def test_quick_tour_of_the_projections_and_its_json(monkeypatch, capsys, tmp_path):
     path = tmp_path / "demo.json"
-    assert run_here(monkeypatch, "demo", "--quick", "--peer", "--people", "100", "--json", str(path)) == 0
+    options = ["--projections", "--quick", "--peer", "--people", "100", "--json", str(path)]
+    assert run_here(monkeypatch, "demo", *options) == 0
     text = capsys.readouterr().out
     assert "100 people × 5,000 genetic variants" in text and "In plain words" in text
     fields = json.loads(path.read_text())
@@ -108,5 +109,22 @@ def test_quick_demo_and_its_json(monkeypatch, capsys, tmp_path):
 
 
 def test_json_alone_on_standard_output(monkeypatch, capsys):
-    assert run_here(monkeypatch, "demo", "--quick", "--people", "60", "--json", "-") == 0
+    assert run_here(monkeypatch, "demo", "--projections", "--quick", "--people", "60", "--json", "-") == 0
     assert json.loads(capsys.readouterr().out)["demo"]["peer"] is None
+
+
+def test_the_demo_ends_with_its_page(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):  # a second time, it replaces what is its own
+        assert run_here(monkeypatch, "demo", "--quick", "--json", "demo.json") == 0
+        lines = capsys.readouterr().out.strip().splitlines()
+        assert lines[-1].endswith("slimline-demo/cohort.html")
+        assert (tmp_path / "slimline-demo" / "cohort.html").stat().st_size > 10_000
+    told = json.loads((tmp_path / "demo.json").read_text())
+    assert len(told["data"]["classes"]) == 5 and told["held_out"]["accuracy"] > 2 * told["held_out"]["majority_rate"]
+    commands = [line.strip() for line in lines if line.strip().startswith("slimline ")]
+    assert [command.split()[1] for command in commands] == ["fit", "features", "predict"]
+    for command in commands:  # each does what it says
+        assert run_here(monkeypatch, *command.split()[1:]) == 0
+    rows = (tmp_path / "slimline-demo" / "predictions.csv").read_text().splitlines()
+    assert len(rows) == 301 and "certified" in rows[0]

@@ -132,7 +132,7 @@ def test_rows_of_another_file_and_names_of_the_columns(monkeypatch, capsys):
     assert told["held_out"]["n_rows"] == 30 and told["held_out"]["accuracy"] == 1.0  # the rows that it was trained on
     assert told["features"][0]["name"].startswith("peak ")
     Path("names.txt").write_text("one\n")
-    assert _run(monkeypatch, *data, *options, "--overwrite") == 2
+    assert _run(monkeypatch, *data, *options, "--force") == 2
     assert "1 names, and data.npy has 400 columns" in capsys.readouterr().err
 
 

@@ -157,9 +157,7 @@ def fit(
         bool,
         typer.Option("--no-audit", help="Leave out what a projection does to the data.", rich_help_panel=_OUT),
     ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace files that are there.", rich_help_panel=_OUT)
-    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.", rich_help_panel=_OUT)] = False,
     json: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write everything as JSON; - for stdout.", rich_help_panel=_OUT),
@@ -185,7 +183,7 @@ def fit(
     require_number("--tol", tol, 1.0)
     stem = data.name.split(".")[0]
     page = None if no_report else report or Path(f"{stem}.html")
-    outputs = Outputs(model or Path(f"{stem}.slim"), page, overwrite)
+    outputs = Outputs(model or Path(f"{stem}.slim"), page, force)
     outputs.check()
     settings = FitSettings(
         C=_penalty(C),
@@ -225,7 +223,7 @@ def fit(
         command=command_line(words, settings, threads),
         measure_projection=not no_audit and page is not None,
     )
-    finished = _finished(task, threads)
+    finished = finished_fit(task, threads)
     console = tables(json)
     console.print(fit_view(finished.report))
     for name, path in (("Model", outputs.model), ("Page", outputs.report)):
@@ -236,7 +234,21 @@ def fit(
         raise typer.Exit(NOT_CERTIFIED)
 
 
-def _finished(task: Task, threads: int | None) -> Finished:
+def finished_fit(task: Task, threads: int | None) -> Finished:
+    """Fit, showing where it stands on standard error.
+
+    Parameters
+    ----------
+    task : Task
+        What is asked for.
+    threads : int or None
+        Threads; None: all.
+
+    Returns
+    -------
+    finished : Finished
+        What there is to tell.
+    """
     from contextlib import nullcontext
 
     from rich.console import Console

@@ -41,8 +41,8 @@ from slimline.report.versions import versions
 
 #: Columns whose neighbours are looked for, and that the page shows.
 _NEIGHBOURS, _TOP = 20, 50
-#: Rows and draws of the audit.
-_AUDITED, _DRAWS = 500, 5
+#: Rows of the audit, times the classes that each is not of; and its draws.
+_AUDITED, _DRAWS = 400, 3
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def fit_report(
     """Measure everything that the page of a fit shows.
 
     One pass over the held-out rows, two or three for columns that are nearly the same as those of the largest weights,
-    and those of an audit of 500 rows.
+    and those of an audit of some hundred rows.
 
     Parameters
     ----------
@@ -263,7 +263,8 @@ def _audited(
     if projection is None:
         notes.append("no projection was used or measured: the data are too small for one.")
         return None
-    rows = max(2 * len(model.classes_), min(_AUDITED, 2000 // max(1, len(model.classes_) - 1)))
+    classes = len(model.classes_)
+    rows = max(2 * classes, _AUDITED // (classes - 1))
     return audit(seen, labels, projection=projection, repeats=_DRAWS, rows=rows, random_state=seed or 0)
 
 

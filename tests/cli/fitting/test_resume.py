@@ -84,7 +84,7 @@ def _passes(path):
 def test_changed_data_or_settings_begin_anew(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_genotypes(tmp_path / "cohort", 80, 3000, n_populations=2, seed=1)
-    options = ["fit", *_options("m.slim"), "--json", "out.json", "--overwrite"]
+    options = ["fit", *_options("m.slim"), "--json", "out.json", "--force"]
     resume = Path("m.slim.resume")
 
     def interrupted(*more):

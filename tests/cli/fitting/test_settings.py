@@ -72,7 +72,7 @@ def test_files_that_could_not_be_written_are_refused_before_the_work(tmp_path):
     model, page = tmp_path / "m.slim", tmp_path / "m.html"
     Outputs(model, page, False).check()
     page.touch()
-    with pytest.raises(InvalidParameterError, match=r"m\.html is there already.*--report FILE.*--overwrite"):
+    with pytest.raises(InvalidParameterError, match=r"m\.html is there already.*--report FILE.*--force"):
         Outputs(model, page, False).check()
     Outputs(model, page, True).check()
     (tmp_path / "m.slim.resume").mkdir()  # of a run that was killed: what is there is its own

@@ -158,7 +158,7 @@ class Outputs:
                 raise InvalidParameterError(f"{option} {path}: give a file in a folder that exists.")
             if path.exists() and not (self.overwrite or self._unfinished()):
                 raise InvalidParameterError(
-                    f"{path} is there already: name another with {option} FILE, or replace it with --overwrite."
+                    f"{path} is there already: name another with {option} FILE, or replace it with --force."
                 )
         if self.model is not None and self.model == self.report:
             raise InvalidParameterError(f"--model and --report are the same file, {self.model}.")
