@@ -210,6 +210,22 @@ def counted(amount: int, noun: str, several: str | None = None) -> str:
     return f"{amount:,} {noun if amount == 1 else several or f'{noun}s'}"
 
 
+def largest(amount: int) -> str:
+    """Return how many of the largest weights there are.
+
+    Parameters
+    ----------
+    amount : int
+        At least one.
+
+    Returns
+    -------
+    text : str
+        "largest weight", "30 largest weights".
+    """
+    return "largest weight" if amount == 1 else counted(amount, "largest weight")
+
+
 def ordinal(place: int) -> str:
     """Return a place: "1st", "22nd", "1,013th".
 
