@@ -30,9 +30,9 @@ def _facts(report):
     yield from (number(model.C), at_most(model.tol), at_most(report.relative_error), number(max(model.radius)))
     if len(model.relative_error) > 1:
         for error, radius in zip(model.relative_error, model.radius, strict=True):
-            yield from (at_most(error), number(radius))
+            yield from (at_most(error, exactly=True), number(radius))
     for step in report.history:
-        yield from (f"{step.passes:,}", time_taken(step.seconds), at_most(step.relative_error))
+        yield from (f"{step.passes:,}", time_taken(step.seconds), at_most(step.relative_error, exactly=True))
     text = weight_text(report.features)
     for f in report.features:
         yield from (f.name, f.label, text.weight(f.weight), text.lower(f.lower), text.upper(f.upper))
@@ -108,7 +108,7 @@ def test_first_lines_say_how_good_which_columns_how_sure_how_long():
     "accuracy, low, high, majority, said",
     [
         (0.93, 0.9, 0.95, 0.5, None),
-        (0.55, 0.45, 0.65, 0.5, "So few rows cannot tell it from always naming that class."),
+        (0.55, 0.45, 0.65, 0.5, "60 rows cannot tell it from always naming that class."),
         (0.5, 0.4, 0.6, 0.5, "It is no better than always naming that class."),
         (0.3, 0.2, 0.4, 0.5, "It is worse than always naming that class."),
     ],
@@ -172,6 +172,15 @@ def test_nothing_proved_is_said():
         "−∞", "It is no better than always naming that class.",
     ):  # fmt: skip
         assert said in words, said
+
+
+def test_one_step_is_no_curve():
+    report = two_classes()
+    step = replace(report.history[-1], relative_error=3.2e-13, passes=2)
+    report = replace(report, history=(step,), model=replace(report.model, relative_error=(3.2e-13,)))
+    section = next(e for e in read(fit_page(report)).all("section") if e.attributes.get("id") == "certified")
+    assert "It took one step: at most 3.2 × 10⁻¹¹ % after 2 passes." in section.words
+    assert not list(section.all("figure"))
 
 
 @pytest.mark.parametrize("k", [0, 2])

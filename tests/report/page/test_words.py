@@ -33,7 +33,7 @@ def test_percent(share, said):
     "error, said",
     [
         (0.001, "0.1 %"), (0.00514, "0.52 %"), (0.01, "1 %"), (1.5, "150 %"), (1e-12, "0.001 %"), (0.0, "0.001 %"),
-        (float("inf"), "not bounded"), (12.34, "1300 %"),
+        (float("inf"), "not bounded"), (12.34, "1,300 %"),
     ],
 )  # fmt: skip
 def test_certified_errors(error, said):
@@ -42,7 +42,15 @@ def test_certified_errors(error, said):
 
 @given(st.floats(0.0, 1e6))
 def test_a_certified_error_is_never_rounded_down(error):
-    assert Decimal(at_most(error).split("\u00a0")[0]) >= 100 * Decimal(repr(error))
+    assert Decimal(at_most(error).split("\u00a0")[0].replace(",", "")) >= 100 * Decimal(repr(error))
+
+
+@pytest.mark.parametrize(
+    "error, said",
+    [(3.21e-13, "3.3 × 10⁻¹¹ %"), (1e-15, "1 × 10⁻¹³ %"), (9.99e-9, "1 × 10⁻⁶ %"), (0.00514, "0.52 %"), (0.0, "0 %")],
+)
+def test_small_certified_errors_can_be_told_apart(error, said):
+    assert at_most(error, exactly=True).replace("\u00a0", " ") == said
 
 
 @pytest.mark.parametrize(

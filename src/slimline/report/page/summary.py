@@ -82,24 +82,21 @@ def _how_good(report: FitReport) -> Html:
             element("p", "No rows were held out, so nothing here says how the model does on rows it has not seen."),
         )
     sure = f"{percent(held_out.low)} to {percent(held_out.high)}"
-    comparison: Content = None
+    comparison = None
     if held_out.high < held_out.majority_rate:
-        comparison = element("p", "It is worse than always naming that class.", class_="warning")
+        comparison = "It is worse than always naming that class."
+    elif held_out.accuracy <= held_out.majority_rate:
+        comparison = "It is no better than always naming that class."
     elif held_out.low <= held_out.majority_rate:
-        comparison = element(
-            "p", "So few rows cannot tell it from always naming that class."
-            if held_out.accuracy > held_out.majority_rate
-            else "It is no better than always naming that class.",
-            class_="warning",
-        )  # fmt: skip
+        comparison = f"{counted(held_out.n_rows, 'row')} cannot tell it from always naming that class."
     return _answer(
         "how-good",
         title,
         percent(held_out.accuracy),
         element("p", accuracy_words(held_out)),
         _strip(held_out),
-        comparison,
         element("p", f"With 95{NARROW}% confidence: {sure}.", class_="aside"),
+        None if comparison is None else element("p", comparison, class_="warning"),
     )
 
 
