@@ -201,7 +201,7 @@ def many_classes():
     """Twenty-six populations, fitted less far, so that not all is proved."""
     X, of = _people(520, 800, 26, 0.03)
     return fit_of(
-        X, np.array(POPULATIONS)[of], title="Population of 520 people", genetic=True, tol=3e-2, top=50, classes=slice(3)
+        X, np.array(POPULATIONS)[of], title="Population of 520 people", genetic=True, tol=3e-3, top=50, classes=slice(3)
     )
 
 

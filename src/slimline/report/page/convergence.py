@@ -39,7 +39,7 @@ def convergence_section(report: FitReport) -> Section | None:
             proved("certified"),
             f" after each step, from calculations alone, whatever the data are. {asked}",
         )
-        body = joined(intro, _figure(report))
+        body = joined(intro, _figure(report) if len(report.history) > 1 else _one_step(report))
     else:
         body = paragraph(
             f"After {counted(report.history[-1].passes, 'pass', 'passes')} no bound on the error of the weights as a "
@@ -48,6 +48,14 @@ def convergence_section(report: FitReport) -> Section | None:
             f"; asked for were {at_most(tol)}. There is no curve to draw.",
         )
     return Section("certified", "How the certified error fell", "Certified error", joined(body, _tables(report)))
+
+
+def _one_step(report: FitReport) -> Html:
+    step = report.history[0]
+    return paragraph(
+        f"It took one step: at most {at_most(step.relative_error, exactly=True)} after "
+        f"{counted(step.passes, 'pass', 'passes')}.",
+    )
 
 
 def _figure(report: FitReport) -> Html:
@@ -70,11 +78,11 @@ def _figure(report: FitReport) -> Html:
     shapes += [dot(*point, "blue") for point in points]
     last = errors[-1]
     side = "below-left" if y.share(last) > 0.15 else "above-left"
-    marks = [Mark(float(steps[-1].passes), last, at_most(steps[-1].relative_error), side, "blue strong")]
+    marks = [Mark(float(steps[-1].passes), last, at_most(steps[-1].relative_error, exactly=True), side, "blue strong")]
     says = (
         "Certified relative error against passes over the data, on a logarithmic scale: "
-        f"{at_most(steps[0].relative_error)} after {counted(first, 'pass', 'passes')}, "
-        f"{at_most(steps[-1].relative_error)} after {steps[-1].passes}. Asked for were {at_most(tol)}."
+        f"{at_most(steps[0].relative_error, exactly=True)} after {counted(first, 'pass', 'passes')}, "
+        f"{at_most(steps[-1].relative_error, exactly=True)} after {steps[-1].passes}. Asked for were {at_most(tol)}."
     )
     key = [Key("line", "blue", "certified error"), Key("line", "orange dashed", f"asked for: {at_most(tol)}")]
     if open_until:
@@ -84,14 +92,13 @@ def _figure(report: FitReport) -> Html:
 
 def _tables(report: FitReport) -> Html:
     steps = [
-        [f"{step.passes:,}", time_taken(step.seconds), at_most(step.relative_error), number(step.relative_error)]
+        [f"{step.passes:,}", time_taken(step.seconds), at_most(step.relative_error, exactly=True)]
         for step in report.history
     ]
     columns = [
         Column("passes"),
         Column("time so far", numeric=True),
         Column("certified error, at most", numeric=True),
-        Column("as a number", numeric=True),
     ]
     parts = [unfolding("The steps as a table", table("Certified relative error after each step", columns, steps))]
     if len(report.model.relative_error) > 1:
@@ -107,7 +114,7 @@ def _classes(report: FitReport) -> Html:
     ]
     model = report.model
     rows = [
-        [named(label), at_most(error), number(radius)]
+        [named(label), at_most(error, exactly=True), number(radius)]
         for (label, _), error, radius in zip(report.data.classes, model.relative_error, model.radius, strict=True)
     ]
     return table("What is certified of each class", columns, rows)

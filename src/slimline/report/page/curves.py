@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from slimline.report.fit_record import Curve, HeldOut
@@ -10,7 +11,7 @@ from slimline.report.page.chart import Key, chart
 from slimline.report.page.drawing import SIDE, Point, path, thinned
 from slimline.report.page.html import Html, element, joined, named
 from slimline.report.page.section import Column, table, unfolding
-from slimline.report.page.words import number, percent
+from slimline.report.page.words import percent
 
 
 def curves_part(held_out: HeldOut) -> Html | None:
@@ -147,13 +148,6 @@ def _table(curves: Sequence[Curve]) -> Html:
 
 def _area(value: float) -> str:
     """Return an area with three digits; 1 only where it is."""
-    text = f"{value:.3f}"
-    return (
-        "0.999…"
-        if text == "1.000" and value < 1.0
-        else "1"
-        if value == 1.0
-        else number(value)
-        if value < 0.0005
-        else text
-    )
+    if math.isnan(value):
+        return "not known"
+    return "1" if value == 1.0 else "0.999…" if value > 0.9995 else f"{value:.3f}"

@@ -90,12 +90,20 @@ def feature_chart(report: FitReport) -> Html:
         "figure",
         _slider(report, k),
         _key(),
-        element("div", _ticks(axis), class_="ticks-row", aria_hidden="true"),
+        element(
+            "div",
+            element("span", "column", class_="head-who"),
+            _ticks(axis),
+            element("span", f"weight{text.unit}", class_="head-weight"),
+            element("span", "top k?", class_="head-badge"),
+            class_="ticks-row",
+            aria_hidden="true",
+        ),
         element("ol", rows, class_="features", id="features-list"),
         element("div", _ticks(axis), class_="ticks-row", aria_hidden="true"),
         element(
             "figcaption",
-            f"Dot: weight{text.unit and f' (numbers{text.unit})'}. Line: the interval that the exact weight is ",
+            "Dot: weight. Line: the interval that the exact weight is ",
             proved("proved"),
             " to lie in; where it is hardly wider than the dot you see only the dot. Point at a column, or move to it "
             "with the tab and arrow keys, for its numbers.",

@@ -9,7 +9,7 @@ from slimline.report.page.html import Content, element, joined, named
 from slimline.report.page.proved import proved
 from slimline.report.page.section import Column, Section, paragraph, table, unfolding
 from slimline.report.page.weights import WeightText, weight_text
-from slimline.report.page.words import counted, places
+from slimline.report.page.words import counted, largest, places
 
 
 def features_section(report: FitReport) -> Section | None:
@@ -34,7 +34,7 @@ def features_section(report: FitReport) -> Section | None:
     )
     several = " A column counts by its largest weight over the classes." if len(report.data.classes) > 2 else ""
     intro = paragraph(
-        f"The {counted(len(report.features), 'largest weight')} of {counted(report.data.n_features, 'column')}",
+        f"The {largest(len(report.features))} of {counted(report.data.n_features, 'column')}",
         f"{scaled}. ",
         f"A weight says what the model listens to.{several} What is marked ",
         proved(),

@@ -38,7 +38,7 @@ def trained_section(report: FitReport) -> Section:
     fitted: list[tuple[str, Content]] = [
         ("loss", model.loss.replace("_", " ")),
         ("C", number(model.C, 4)),
-        ("certified error", f"{at_most(report.relative_error)}; asked for {at_most(model.tol)}"),
+        ("certified error", f"at most {at_most(report.relative_error, exactly=True)}; asked for {at_most(model.tol)}"),
         ("distance from the exact weights", f"at most {number(max(model.radius))}"),
         ("way", joined(model.method, f", because {model.reason}" if model.reason else None)),
         (

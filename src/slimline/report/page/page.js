@@ -27,7 +27,7 @@
       slider.setAttribute("aria-valuetext", `top ${k}, ${found.proved} proved`);
     };
     slider.addEventListener("input", show);
-    slider.parentElement.hidden = false;
+    slider.parentElement.hidden = rows.length < 2;
     show();
 
     // One stop for the tab key, arrows within.

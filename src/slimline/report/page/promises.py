@@ -9,6 +9,7 @@ from slimline.auditing.records import Frequency, Promise
 from slimline.planning import Plan
 from slimline.report.fit_record import FitReport
 from slimline.report.page.html import Content, Html, element, joined
+from slimline.report.page.proved import proved
 from slimline.report.page.section import Column, Section, paragraph, table, unfolding
 from slimline.report.page.words import at_most, counted, memory, number, percent, spread, tidy, time_taken
 
@@ -35,7 +36,9 @@ def promises_section(report: FitReport) -> Section | None:
         return None
     intro = paragraph(
         "Theorems on random projections promise what holds for any data; the exact law says what a Gaussian projection "
-        "does on average. Neither is needed for what this page calls proved, which was calculated for these data.",
+        "does on average. Neither is needed for what this page calls ",
+        proved(),
+        ", which was calculated for these data.",
     )
     return Section("promises", "What theory promised, and what was measured", "Theory", joined(intro, parts))
 

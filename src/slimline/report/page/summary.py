@@ -9,7 +9,7 @@ from slimline.report.page.drawing import SIDE, box, dot, drawn, path
 from slimline.report.page.feature_words import default_top, variant
 from slimline.report.page.html import Content, Html, element, joined, named
 from slimline.report.page.proved import proved, standing_note
-from slimline.report.page.words import NARROW, at_most, counted, memory, percent, time_taken
+from slimline.report.page.words import NARROW, at_most, counted, largest, memory, percent, time_taken
 
 #: Columns that are named.
 _NAMED = 5
@@ -82,24 +82,21 @@ def _how_good(report: FitReport) -> Html:
             element("p", "No rows were held out, so nothing here says how the model does on rows it has not seen."),
         )
     sure = f"{percent(held_out.low)} to {percent(held_out.high)}"
-    comparison: Content = None
+    comparison = None
     if held_out.high < held_out.majority_rate:
-        comparison = element("p", "It is worse than always naming that class.", class_="warning")
+        comparison = "It is worse than always naming that class."
+    elif held_out.accuracy <= held_out.majority_rate:
+        comparison = "It is no better than always naming that class."
     elif held_out.low <= held_out.majority_rate:
-        comparison = element(
-            "p", "So few rows cannot tell it from always naming that class."
-            if held_out.accuracy > held_out.majority_rate
-            else "It is no better than always naming that class.",
-            class_="warning",
-        )  # fmt: skip
+        comparison = f"{counted(held_out.n_rows, 'row')} cannot tell it from always naming that class."
     return _answer(
         "how-good",
         title,
         percent(held_out.accuracy),
         element("p", accuracy_words(held_out)),
         _strip(held_out),
-        comparison,
         element("p", f"With 95{NARROW}% confidence: {sure}.", class_="aside"),
+        None if comparison is None else element("p", comparison, class_="warning"),
     )
 
 
@@ -145,7 +142,7 @@ def _which_columns(report: FitReport) -> Html:
         element("ol", items, class_="names"),
         element(
             "p",
-            f"The {counted(shown, 'largest weight')}, of {counted(report.data.n_features, 'column')}. ",
+            f"The {largest(shown)}, of {counted(report.data.n_features, 'column')}. ",
             element("a", f"See {len(report.features)} with their intervals", href="#columns")
             if len(report.features) > shown
             else None,
@@ -183,10 +180,15 @@ def _how_sure(report: FitReport) -> Html:
         )
     if k:
         sure = len(report.proved_among(k))
-        there = "All" if sure == k > 1 else f"{sure:,}" if sure else "None"
-        are = "is" if sure == 1 else "are"
-        top = f" to be in the exact model’s top {k}."
-        lines.append(element("li", f"{there} of the top {k} columns {are} ", proved(), top))
+        if k == 1:
+            said = f"The top column is {'' if sure else 'not '}", " to be the exact model’s."
+        else:
+            there = "All" if sure == k else f"{sure:,}" if sure else "None"
+            said = (
+                f"{there} of the top {k} columns {'is' if sure == 1 else 'are'} ",
+                f" to be in the exact model’s top {k}.",
+            )
+        lines.append(element("li", said[0], proved(), said[1]))
     if report.held_out is not None:
         lines.append(
             element(

@@ -40,23 +40,31 @@ def percent(share: float) -> str:
     return f"less than 0.001{NARROW}%" if share < 0.5 else f"more than 99.999{NARROW}%"
 
 
-def at_most(error: float) -> str:
+def at_most(error: float, exactly: bool = False) -> str:
     """Return a certified error in percent, rounded up: what is said is proved as well.
 
     Parameters
     ----------
     error : float
         Relative error; infinite where nothing is proved.
+    exactly : bool
+        Whether errors below 0.001 % are told apart, as powers of ten.
 
     Returns
     -------
     text : str
-        Two digits of it, such as "0.52 %"; never less than 0.001 %.
+        Two digits of it, such as "0.52 %".
     """
     if not math.isfinite(error):
         return "not bounded"
-    share = 100 * Decimal(repr(max(error, _LEAST_ERROR)))  # 0.001 is a thousandth, not what its bits are
-    return f"{rounded_up(share):f}{NARROW}%"
+    if error == 0.0 and exactly:
+        return f"0{NARROW}%"
+    # 0.001 is a thousandth, not what its bits are
+    share = rounded_up(100 * Decimal(repr(error if exactly else max(error, _LEAST_ERROR))))
+    power = share.adjusted()
+    if power < -3:
+        return f"{share.scaleb(-power).normalize():f}{NARROW}×{NARROW}{power_of_ten(power)}{NARROW}%"
+    return f"{share:,f}{NARROW}%"
 
 
 def tidy(text: str) -> str:
@@ -208,6 +216,22 @@ def counted(amount: int, noun: str, several: str | None = None) -> str:
         Both.
     """
     return f"{amount:,} {noun if amount == 1 else several or f'{noun}s'}"
+
+
+def largest(amount: int) -> str:
+    """Return how many of the largest weights there are.
+
+    Parameters
+    ----------
+    amount : int
+        At least one.
+
+    Returns
+    -------
+    text : str
+        "largest weight", "30 largest weights".
+    """
+    return "largest weight" if amount == 1 else counted(amount, "largest weight")
 
 
 def ordinal(place: int) -> str:

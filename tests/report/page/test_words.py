@@ -1,0 +1,146 @@
+"""Numbers in words, and that rounding never claims too much."""
+
+from dataclasses import replace
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slimline.report.fit_record import Feature
+from slimline.report.page.axis import linear_axis, log_axis, whole_axis
+from slimline.report.page.drawing import SIDE, thinned
+from slimline.report.page.feature_chart import count_sentence
+from slimline.report.page.weights import weight_text
+from slimline.report.page.words import at_most, counted, number, percent, places, tidy
+
+FEATURE = Feature(0, "x0", "ill", 0.0, 0.0, 0.0, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "share, said",
+    [
+        (0.931, "93.1 %"), (0.12, "12.0 %"), (1.0, "100 %"), (0.0, "0 %"), (0.9996, "99.96 %"), (0.99999, "99.999 %"),
+        (0.9999999, "more than 99.999 %"), (1e-9, "less than 0.001 %"), (0.0004, "0.04 %"), (float("nan"), "not known"),
+    ],
+)  # fmt: skip
+def test_percent(share, said):
+    assert percent(share).replace("\u00a0", " ") == said
+
+
+@pytest.mark.parametrize(
+    "error, said",
+    [
+        (0.001, "0.1 %"), (0.00514, "0.52 %"), (0.01, "1 %"), (1.5, "150 %"), (1e-12, "0.001 %"), (0.0, "0.001 %"),
+        (float("inf"), "not bounded"), (12.34, "1,300 %"),
+    ],
+)  # fmt: skip
+def test_certified_errors(error, said):
+    assert at_most(error).replace("\u00a0", " ") == said
+
+
+@given(st.floats(0.0, 1e6))
+def test_a_certified_error_is_never_rounded_down(error):
+    assert Decimal(at_most(error).split("\u00a0")[0].replace(",", "")) >= 100 * Decimal(repr(error))
+
+
+@pytest.mark.parametrize(
+    "error, said",
+    [(3.21e-13, "3.3 × 10⁻¹¹ %"), (1e-15, "1 × 10⁻¹³ %"), (9.99e-9, "1 × 10⁻⁶ %"), (0.00514, "0.52 %"), (0.0, "0 %")],
+)
+def test_small_certified_errors_can_be_told_apart(error, said):
+    assert at_most(error, exactly=True).replace("\u00a0", " ") == said
+
+
+@pytest.mark.parametrize(
+    "value, said",
+    [
+        (0.0, "0"), (0.01234, "0.0123"), (1234.0, "1,234"), (-0.5, "−0.5"), (1.2345e-7, "1.23 × 10⁻⁷"),
+        (1e6, "1 × 10⁶"),        (float("inf"), "∞"), (float("nan"), "not known"), (0.99999, "1"), (1e-4, "0.0001"),
+    ],
+)  # fmt: skip
+def test_numbers(value, said):
+    assert number(value).replace("\u00a0", " ") == said
+
+
+def test_places_and_counts():
+    assert [places(1, 1), places(2, 11), places(3, 112), places(21, 1013)] == [
+        "1st", "2nd to 11th", "3rd to 112th", "21st to 1,013th",
+    ]  # fmt: skip
+    assert counted(1, "pass", "passes") == "1 pass" and counted(2000, "row") == "2,000 rows"
+    assert tidy("all 5 % of it") == "All 5\u00a0% of it" and tidy("shi2012.6 says") == "shi2012.6 says"
+
+
+def _value(text, unit):
+    return Decimal(text.replace("−", "-").replace(",", "")).scaleb(unit)
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(-1e3, 1e3).filter(lambda w: w == 0 or abs(w) > 1e-12), st.floats(0, 10), st.floats(0, 10)),
+        min_size=1,
+        max_size=5,
+    ),
+    st.sampled_from([1e-9, 1e-3, 1.0, 1e7]),
+)
+def test_intervals_are_rounded_outwards(drawn, scale):
+    features = [replace(FEATURE, weight=w * scale, lower=(w - a) * scale, upper=(w + b) * scale) for w, a, b in drawn]
+    text = weight_text(features)
+    for f in features:
+        assert _value(text.lower(f.lower), text.power) <= Decimal(f.lower)
+        assert _value(text.upper(f.upper), text.power) >= Decimal(f.upper)
+        nearest = Decimal(1).scaleb(text.power - text.decimals)
+        assert abs(_value(text.weight(f.weight), text.power) - Decimal(f.weight)) <= nearest / 2 * Decimal("1.0000001")
+
+
+def test_units_of_weights():
+    small = [replace(FEATURE, weight=1.2345e-5, lower=1.2344e-5, upper=1.2346e-5)]
+    text = weight_text(small)
+    assert text.unit.replace("\u00a0", " ") == " × 10⁻⁵"
+    assert text.weight(small[0].weight).startswith("1.234")
+    assert weight_text([replace(FEATURE, weight=0.019, lower=0.018, upper=0.02)]).unit == ""
+
+
+def test_the_count_is_what_the_ranks_say():
+    ranks = [(1, 1), (2, 3), (2, 3), (4, 9), (4, 9)]
+    features = [replace(FEATURE, best_rank=best, worst_rank=worst) for best, worst in ranks]
+    assert count_sentence(features, 1) == "1 of the top 1 is proved."
+    assert count_sentence(features, 2) == "1 of the top 2 is proved; 2 more of the columns shown are possible."
+    assert count_sentence(features, 3) == "3 of the top 3 are proved."
+    assert count_sentence(features, 4) == "3 of the top 4 are proved; 2 more of the columns shown are possible."
+
+
+@given(st.lists(st.floats(-1e9, 1e9), max_size=6))
+def test_linear_axes_have_room_and_ticks(values):
+    axis = linear_axis("x", values)
+    assert all(axis.low <= v <= axis.high for v in values)
+    assert 1 <= len(axis.ticks) <= 7 and all(-1e-9 <= axis.share(at) <= 1 + 1e-9 for at, _ in axis.ticks)
+    assert len({said for _, said in axis.ticks}) == len(axis.ticks) or axis.high - axis.low < 1e-2 * abs(axis.high)
+
+
+@given(st.lists(st.floats(1e-18, 1e12), max_size=6))
+def test_logarithmic_axes_have_room_and_ticks(values):
+    axis = log_axis("x", values, percents=True)
+    assert all(axis.low * 0.999999 <= v <= axis.high * 1.000001 for v in values)
+    assert 2 <= len(axis.ticks) <= 7 and len({said for _, said in axis.ticks}) == len(axis.ticks)
+
+
+@given(st.integers(0, 100_000))
+def test_axes_of_counts_are_whole(high):
+    axis = whole_axis("passes", high)
+    assert 2 <= len(axis.ticks) <= 9 and all(float(at).is_integer() for at, _ in axis.ticks)
+
+
+def test_thinned_curves_look_the_same():
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.random(20_000))
+    y = x**0.2 + 0.0002 * rng.standard_normal(x.size)
+    points = list(zip(SIDE * x, SIDE * y, strict=True))
+    few = thinned(points)
+    assert len(few) <= 240 and few[0] == points[0] and few[-1] == points[-1]
+    drawn = np.interp(SIDE * x, [a for a, _ in few], [b for _, b in few])
+    steep = x > 0.01  # where it is not, a small shift sideways is a large one upwards
+    assert np.max(np.abs(drawn - SIDE * y)[steep]) < 0.008 * SIDE
+    assert thinned([(1.0, 2.0)]) == [(1.0, 2.0)]
+    assert thinned([(0.0, 0.0), (0.0, 900.0), (0.0, 0.0)]) == [(0.0, 0.0), (0.0, 900.0), (0.0, 0.0)]
