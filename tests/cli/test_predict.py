@@ -159,6 +159,17 @@ def test_svmlight_may_end_before_the_last_column(monkeypatch, capsys):
     assert "feature 9, and the model has 3 columns" in capsys.readouterr().err
 
 
+def test_svmlight_begins_where_it_began_in_training(monkeypatch, capsys):
+    Path("zero.svm").write_text("".join(["+1 0:1 2:2\n", "-1 1:1\n", "+1 0:2\n", "-1 1:3 2:1\n"] * 5))
+    matrix = open_matrix("zero.svm")
+    model = CertifiedClassifier(0.1).fit(matrix.rows(slice(None)))
+    model.save("zero.slim", trained_on=matrix.rows(slice(None)))
+    Path("new.svm").write_text("0 1:1\n0 1:4 2:1\n")  # the first column is 0: by itself it seems to begin with 1
+    rows, _ = _predicted(monkeypatch, capsys, "zero.slim", "new.svm")
+    expected = model.decision_function(np.array([[0.0, 1.0, 0.0], [0.0, 4.0, 1.0]]))
+    np.testing.assert_allclose([float(row["score"]) for row in rows], expected, rtol=1e-12)
+
+
 def test_a_reader_that_stops_early_makes_no_traceback():
     process = start("predict", "cohort.slim", "cohort.bed")
     process.stdout.close()
@@ -207,10 +218,16 @@ def test_data_are_read_once(monkeypatch, capsys):
             "of the model's 80 columns 80 are not in cohort.bed (gène 0, gène 1, gène 2, …;",
         ),
         (["cohort.slim", "cohort.bed", "--labels", "none.tsv"], "none.tsv: no such file."),
+        (["cohort.slim", "cohort.bed", "--labels", "cohort.labels.tsv"], "say which with --target COLUMN."),
     ],
 )
 def test_mistakes_are_one_line(monkeypatch, capsys, arguments, said):
     before = sorted(path.name for path in Path.cwd().iterdir())
+
+    def no_work(*_, **__):
+        raise AssertionError("data were read")
+
+    monkeypatch.setattr("slimline.estimators.aligned.decisions_of", no_work)
     assert run_here(monkeypatch, "predict", *arguments) == 2
     found = capsys.readouterr()
     assert found.err.startswith("slimline: ") and found.err.count("\n") == 1, found.err

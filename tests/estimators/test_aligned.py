@@ -1,5 +1,6 @@
 """Columns in another order, more or fewer of them, other alleles: what comes out is what is written out by hand."""
 
+import functools
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from slimline.data.packed_strings import PackedStrings
 from slimline.errors import DataError, NonFiniteError
 from slimline.estimators import aligned_decisions
 from slimline.estimators.saving import stored_model
+from slimline.testing import block_bytes
 from tests.estimators.aligned import cohort, explicit_scores, named, trained
 
 D = 60
@@ -28,6 +30,9 @@ def _plain(classes=2, standardize=False, names=NAMES, seed=0):
     matrix = open_matrix(X, feature_names=names)
     model = CertifiedClassifier(0.1, standardize=standardize, tol=1e-6, method="gram").fit(matrix, y)
     return X, model, stored_model(model, mean=X.mean(axis=0))
+
+
+_cached = functools.cache(_plain)
 
 
 def _same(found, expected):
@@ -68,6 +73,30 @@ def test_any_order_and_columns_that_nobody_knows(classes, standardize, kind):
     np.testing.assert_allclose(decisions.scores, expected.scores, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(decisions.proved, expected.proved)
     assert (alignment.used, alignment.ignored, alignment.reordered, alignment.filled) == (D, 40, True, 0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_any_choice_of_columns(data):
+    classes, standardize = data.draw(st.sampled_from([2, 3])), data.draw(st.booleans())
+    X, _, stored = _cached(classes, standardize)
+    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
+    gone = rng.permutation(D)[: data.draw(st.integers(0, D // 10))]
+    more = data.draw(st.integers(0, 30))
+    order = rng.permutation(D - len(gone) + more)
+    kept = np.setdiff1d(np.arange(D), gone)
+    values = np.hstack([X[:, kept], np.full((50, more), np.inf)])[:, order]
+    names = np.array([*(NAMES[j] for j in kept), *(f"more {j}" for j in range(more))], dtype=object)[order]
+    kind = data.draw(st.sampled_from([np.ascontiguousarray, np.asfortranarray, sp.csr_array, sp.csc_array]))
+    with block_bytes(data.draw(st.sampled_from([64, 1000, 1 << 20]))):
+        decisions, alignment = aligned_decisions(stored, named(values, names, kind))
+    filled = X.copy()
+    filled[:, gone] = X.mean(axis=0)[gone]
+    scores = explicit_scores(stored, filled)
+    np.testing.assert_allclose(decisions.scores, scores[:, 0] if classes == 2 else scores, rtol=1e-10, atol=1e-10)
+    counts = (alignment.used, alignment.absent, alignment.ignored, alignment.swapped, alignment.other_alleles)
+    assert counts == (D - len(gone), len(gone), more, 0, 0)
+    assert not (len(gone) and decisions.proved.any())
 
 
 def test_frames_and_files(tmp_path):
@@ -162,7 +191,7 @@ def test_missing_values_are_filled_as_in_training():
     np.testing.assert_allclose(decisions.scores, expected.scores, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(decisions.proved, expected.proved)
     X, _, stored = _plain()
-    with pytest.raises(NonFiniteError, match=r"row 3 .*column 55 \(column 4\)|row 3, column 55 \(column 4\)"):
+    with pytest.raises(NonFiniteError, match=r"row 3, column 55 \(column 4\)"):
         aligned_decisions(stored, named(holes[:, ::-1], NAMES[::-1]))
 
 
@@ -264,7 +293,7 @@ def test_ids_that_come_twice_are_told_apart_by_their_alleles(tmp_path):
     same = people.changed()
     for name in ("position", "chromosome", "allele1", "allele2"):
         getattr(same, name)[9] = getattr(same, name)[4]
-    with pytest.raises(DataError, match=r"the column 'rs1 \(5:1040:[ACGT]:[ACGT]\)' comes twice in old.bed|in new.bed"):
+    with pytest.raises(DataError, match=r"the column 'rs1 \(5:1040:[ACGT]:[ACGT]\)' comes twice in new\.bed"):
         aligned_decisions(stored, same.opened(tmp_path / "new"))
 
 

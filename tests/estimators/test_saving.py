@@ -150,6 +150,9 @@ def test_what_is_known_of_the_columns(tmp_path, standardize):
     np.testing.assert_array_equal(CertifiedClassifier.load(tmp_path / "m.slim").coef_, model.coef_)
     with pytest.raises(ValueError, match="give the data that it was trained on"):
         model.save(tmp_path / "n.slim", trained_on=genotypes.columns([0, 1]))
+    standardised = genotypes.standardised("mean", "std", "mean")  # the weights are none of copies of an allele
+    CertifiedClassifier(0.001).fit(standardised, TWO).save(tmp_path / "s.slim", trained_on=standardised)
+    assert StoredModel.read(tmp_path / "s.slim").allele1 is None
     plain = CertifiedClassifier(0.1, standardize=standardize).fit(X, TWO)
     plain.save(tmp_path / "p.slim", trained_on=open_matrix(X))
     stored = StoredModel.read(tmp_path / "p.slim")

@@ -69,8 +69,7 @@ def predict(
 ) -> None:
     """Say the label of every row, its scores, and whether the label is proved to be the exact model's.
 
-    Columns are matched by name, genotypes by variant and allele; absent ones are filled, which counts against the
-    proof.
+    Columns are matched by name, genotypes by variant and allele. Absent ones are filled: that counts against the proof.
     """
     from json import dumps
 
@@ -95,7 +94,7 @@ def _made(
     """Return the summary, and the table: names of its columns, and lines."""
     from slimline.cli.data_file import explained_errors
     from slimline.cli.output import progress
-    from slimline.cli.prediction_summary import PredictionSummary, accuracy_of
+    from slimline.cli.prediction_summary import PredictionSummary, accuracy_of, true_labels
     from slimline.estimators.aligned import aligned_decisions
     from slimline.estimators.saving import restored_model
     from slimline.model_files import StoredModel
@@ -107,10 +106,10 @@ def _made(
         bar.update(task, description=f"opening {source.path.name}")
         with _in_words(stored):
             matrix = _opened(source, stored)
+            known = true_labels(matrix, stored.classes, labels, target)
             bar.update(task, description=source.path.name)
             matrix.listen(lambda now: bar.update(task, completed=now.fraction, total=1.0))
             decisions, alignment = aligned_decisions(stored, matrix)
-        bar.update(task, description="comparing with the labels" if labels is not None else source.path.name)
         summary = PredictionSummary(
             model=str(path),
             data=str(source.path),
@@ -119,7 +118,7 @@ def _made(
             labels={str(label): int((decisions.labels == label).sum()) for label in stored.classes},
             columns=alignment,
             bounded=stored.allele1 is not None,
-            accuracy=accuracy_of(decisions, stored.classes, matrix, labels, target),
+            accuracy=None if known is None else accuracy_of(decisions, stored.classes, known),
         )
         return summary, _head(stored, loss), _lines(decisions, stored, loss, matrix)
 
@@ -131,6 +130,8 @@ def _opened(source: DataFileOptions, stored: StoredModel) -> Matrix:
     keywords = source.keywords()
     if (source.format or format_of(source.path)) == "svmlight" and stored.feature_names is None:
         keywords["n_features"] = stored.n_features  # the last columns may be 0 in every row
+        if isinstance(stored.details.get("zero_based"), bool):
+            keywords["zero_based"] = stored.details["zero_based"]  # and so may the first
     return open_matrix(source.path, **keywords)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.cli.labels import labels_in_data, labels_in_file
+from slimline.cli.labels import Labels, labels_in_data, labels_in_file
 
 if TYPE_CHECKING:
     from slimline.data import Matrix
@@ -137,19 +137,15 @@ class PredictionSummary:
             )
 
 
-def accuracy_of(
-    decisions: Decisions, classes: NDArray[Any], matrix: Matrix, path: Path | None, target: str | None
-) -> Accuracy | None:
-    """Compare predictions with labels.
+def true_labels(matrix: Matrix, classes: NDArray[Any], path: Path | None, target: str | None) -> Labels | None:
+    """Return labels that predictions can be compared with.
 
     Parameters
     ----------
-    decisions : Decisions
-        What was predicted.
-    classes : array of shape (n_classes,)
-        Labels that the model knows.
     matrix : Matrix
         The data.
+    classes : array of shape (n_classes,)
+        Labels that the model knows.
     path : Path, optional
         File with labels; None: those of the data, where they have any.
     target : str, optional
@@ -157,16 +153,34 @@ def accuracy_of(
 
     Returns
     -------
-    accuracy : Accuracy or None
-        None where there are no labels, or where nobody asked for them and they are not the model's.
+    labels : Labels or None
+        None where there are none, or where nobody asked for them and they are not the model's.
     """
     asked = path is not None or target is not None
     known = labels_in_data(matrix, asked) if path is None else labels_in_file(path, target, matrix)
     if known is None or not len(known.rows):
         return None
+    return known if asked or (class_numbers(known.values, classes) >= 0).all() else None
+
+
+def accuracy_of(decisions: Decisions, classes: NDArray[Any], known: Labels) -> Accuracy:
+    """Compare predictions with labels.
+
+    Parameters
+    ----------
+    decisions : Decisions
+        What was predicted.
+    classes : array of shape (n_classes,)
+        Labels that the model knows; any other is never predicted.
+    known : Labels
+        Labels of some rows.
+
+    Returns
+    -------
+    accuracy : Accuracy
+        Counts.
+    """
     truth = class_numbers(known.values, classes)
-    if not asked and (truth < 0).any():
-        return None
     right = classes[truth] == decisions.labels[known.rows]
     right &= truth >= 0
     proved = decisions.proved[known.rows]

@@ -113,7 +113,7 @@ def _absent_part(stored: StoredModel, columns: Columns) -> AbsentPart:
     if means is None:
         raise DataError(
             f"{len(columns):,} columns of the model are not in the data, and the model file does not say their means "
-            "in training: `slimline fit` writes them; so does standardize=True."
+            "in training: `slimline fit` and save(path, trained_on=...) write them."
         )
     zero = (stored.weights[:, columns] == 0) & (stored.interval_centre[:, columns] == 0)
     zero &= stored.interval_radius[:, columns] == 0

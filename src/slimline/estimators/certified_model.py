@@ -194,12 +194,15 @@ class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         What JSON cannot hold among the parameters (a random generator, a splitter, a scorer) is not written, nor is
         the path of a search over penalties: only its best model is.
         """
-        from slimline.estimators.column_facts import column_facts
+        from slimline.estimators.column_facts import column_facts, source_details
         from slimline.estimators.saving import stored_model
 
         check_is_fitted(self)
-        facts = {} if trained_on is None else column_facts(self, trained_on)
-        stored_model(self, **facts).write(path, overwrite=overwrite)
+        if trained_on is None:
+            stored = stored_model(self)
+        else:
+            stored = stored_model(self, source_details(trained_on), **column_facts(self, trained_on))
+        stored.write(path, overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from slimline.data import Matrix
+from slimline.data.column_view import ColumnView
+from slimline.data.formats.svmlight import SvmlightMatrix
 from slimline.data.packed_strings import PackedStrings
+from slimline.data.row_view import RowView
+from slimline.data.standardised import Standardised
 from slimline.errors import DataError
 
 
@@ -22,7 +26,8 @@ def column_facts(model: Any, matrix: Matrix) -> dict[str, Any]:
     Returns
     -------
     facts : dict
-        `mean`, and for genotypes `chromosome`, `position`, `allele1` and `allele2`.
+        `mean`, and for genotypes `chromosome`, `position`, `allele1` and `allele2`; not where they were standardised
+        before, since the weights are then none of copies of an allele.
     """
     if matrix.shape[1] != model.n_features_in_:
         raise DataError(
@@ -32,7 +37,31 @@ def column_facts(model: Any, matrix: Matrix) -> dict[str, Any]:
     mean = next((part for part in (model._fill, model._centre) if part is not None), None)
     facts: dict[str, Any] = {"mean": matrix.column_stats().mean if mean is None else mean}
     variants = matrix.variants
-    if variants is not None:
+    if variants is not None and not _changed(matrix):
         texts = {name: getattr(variants, name) for name in ("chromosome", "allele1", "allele2")}
         facts |= {name: PackedStrings.of(text) for name, text in texts.items()} | {"position": variants.position}
     return facts
+
+
+def source_details(matrix: Matrix) -> dict[str, Any]:
+    """Return what has to be known to open other files as this one was opened, for the details of a `StoredModel`.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        What a model was trained on.
+
+    Returns
+    -------
+    details : dict
+        `zero_based` for svmlight files: a file in which the first column is never used would be taken for another.
+    """
+    while isinstance(matrix, (RowView, ColumnView, Standardised)):
+        matrix = matrix._base
+    return {"zero_based": matrix.zero_based} if isinstance(matrix, SvmlightMatrix) else {}
+
+
+def _changed(matrix: Matrix) -> bool:
+    if not isinstance(matrix, Standardised):
+        return False
+    return matrix.affine.centre is not None or matrix.affine.factor is not None

@@ -72,6 +72,11 @@ class SvmlightMatrix(Matrix):
         return self._index.labels
 
     @property
+    def zero_based(self) -> bool:
+        """Return whether the first column has index 0 in the file."""
+        return self._base == 0
+
+    @property
     def nonzeros(self) -> int:
         """Return how many values the file holds, zeros that are written out included."""
         return sum(group.values for group in self._index.groups)
