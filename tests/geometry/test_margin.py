@@ -121,7 +121,7 @@ def test_far_from_the_origin():
     assert_witness(X + 1e6, y, far)
 
 
-@pytest.mark.parametrize("scale", [1e-100, 1e-30, 1e30, 1e140])
+@pytest.mark.parametrize("scale", [1e-130, 1e-100, 1e-30, 1e30, 1e150])
 @pytest.mark.parametrize("normalised, intercept", MARGINS)
 def test_far_scales(scale, normalised, intercept):
     X, y = separable_data(20, 5, 0.3, 1)
@@ -235,6 +235,10 @@ GOOD = np.array([[1.0, 2.0], [0.0, 0.0], [-1.0, -2.0]])
         (GOOD, [0, 1, 1], {"normalised": True}, DataError, "row 1 .* no angle"),
         (GOOD * [[1], [0], [0]], [0, 1, 1], {"normalised": True}, DataError, "rows 1, 2 .* no angle"),
         (GOOD * 1e-160 + 1e-160, [0, 1, 1], {"normalised": True}, DataError, "rows 0, 1, 2 .* multiply"),
+        (GOOD * 1e-200 + 1e-200, [0, 1, 1], {"normalised": True}, DataError, "squares of rows 0, 1, 2 .* multiply"),
+        (GOOD * 1e-170, [0, 1, 1], {}, DataError, "below what float64 resolves"),
+        (GOOD * 1e-170, [0, 1, 1], {"intercept": True}, DataError, "below what float64 resolves"),
+        (GOOD * 1e153, [0, 1, 1], {}, DataError, "above what float64 resolves"),
         (np.array([[1.0], [np.nan]]), [0, 1], {}, DataError, "NaN|finite|missing"),
         (np.array([[1.0], [np.inf]]), [0, 1], {}, DataError, "finite"),
         (np.zeros((0, 3)), [], {}, DataError, "no point"),

@@ -16,6 +16,10 @@ from slimline.projections import Projection
 _NAMED = 5
 #: Norms whose squares have lost digits.
 _TINY = 1e-140
+#: Squared norms of the largest row between which sums of products neither lose digits nor overflow.
+_LEAST_SQUARE, _MOST_SQUARE = 1e-304, 1e304
+#: What tells a number that is not 0 from 0, though its square vanishes.
+_LIFT = 1e140
 
 
 def matrix_of(X: Any) -> Matrix:
@@ -77,7 +81,7 @@ def require_directions(norms: NDArray[np.float64], matrix: Matrix) -> None:
         The data, for the message.
     """
     zero = np.flatnonzero(norms == 0.0)
-    if zero.size:
+    if zero.size and not has_entries(matrix.rows(zero)):
         raise DataError(
             f"{named_rows(zero)} of {matrix.name} {'is' if zero.size == 1 else 'are'} all zero and {_has(zero)} no "
             "angle: leave such rows out, or measure without normalising."
@@ -88,6 +92,45 @@ def require_directions(norms: NDArray[np.float64], matrix: Matrix) -> None:
             f"the squares of {named_rows(tiny)} of {matrix.name} are below what float64 resolves: multiply the data by "
             "a large number, which changes no angle, or measure without normalising."
         )
+
+
+def require_squares(squares: NDArray[np.float64], matrix: Matrix) -> None:
+    """Refuse data that are so small or so large that squares of their rows are lost to float64.
+
+    Parameters
+    ----------
+    squares : array of shape (n_samples,)
+        Squared norms of the rows, as computed.
+    matrix : Matrix
+        The data.
+    """
+    largest = float(squares.max())
+    small = largest < _LEAST_SQUARE
+    if not (small or largest > _MOST_SQUARE) or (small and not has_entries(matrix)):
+        return
+    raise DataError(
+        f"the squares of all rows of {matrix.name} are {'below' if small else 'above'} what float64 resolves: multiply "
+        f"the data by a {'large' if small else 'small'} number; margins and radii are multiplied with them."
+    )
+
+
+def has_entries(matrix: Matrix) -> bool:
+    """Say whether any number of the data is not 0, however small.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        Numbers that are far below 1.
+
+    Returns
+    -------
+    found : bool
+        In one pass.
+    """
+    if not min(matrix.shape):
+        return False
+    # weights that no row is orthogonal to by chance
+    return bool(np.any(matrix.dot(np.full(matrix.shape[1], _LIFT) * (1.0 + np.arange(matrix.shape[1]) % 7))))
 
 
 def named_rows(rows: NDArray[np.intp]) -> str:
