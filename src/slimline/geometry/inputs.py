@@ -14,6 +14,8 @@ from slimline.projections import Projection
 
 #: Rows whose numbers a message names.
 _NAMED = 5
+#: Characters of an object that a message shows.
+_SHOWN = 80
 #: Norms whose squares have lost digits.
 _TINY = 1e-140
 #: Squared norms of the largest row between which sums of products neither lose digits nor overflow.
@@ -60,8 +62,11 @@ def projection_of(projection: Any, shape: tuple[int, int]) -> Projection:
     if drawn is None and hasattr(projection, "projection_for"):
         drawn = projection.projection_for(shape)
     if not isinstance(drawn, Projection):
+        shown = (
+            repr(projection) if len(repr(projection)) <= _SHOWN else f"an object of type {type(projection).__name__}"
+        )
         raise InvalidParameterError(
-            f"projection must be one of slimline's, such as GaussianProjection(n_components=256); got {projection!r}."
+            f"projection must be one of slimline's, such as GaussianProjection(n_components=256); got {shown}."
         )
     if drawn.n_features != shape[1]:
         raise InvalidParameterError(
