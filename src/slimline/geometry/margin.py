@@ -144,7 +144,11 @@ class SignedPoints(ConvexPoints):
         """Return all points, or some of each class."""
         if self._whole is not None:
             return np.arange(len(self.signs))
-        return some_of_each((self.signs > 0).astype(np.intp), FIRST)
+        return self.some(FIRST)
+
+    def some(self, count: int) -> Index:
+        """Return about so many points, some of each class."""
+        return some_of_each((self.signs > 0).astype(np.intp), count)
 
     def gram(self, index: Index) -> Floats:
         """Return the inner products of the scaled points."""
