@@ -128,6 +128,31 @@ def test_what_labels_cannot_be():
         audited(X, [np.nan, *y[1:]])
     with pytest.raises(InvalidParameterError, match="measurements"):
         audited(X, np.linspace(0.1, 0.9, N))
+    with pytest.raises(InvalidParameterError, match=r"each of the 14 rows; got an array of shape \(7, 2\)"):
+        audited(X, y.reshape(7, 2))
+    with pytest.raises(InvalidParameterError, match="got an object of type ndarray"):
+        audited(X, y, projection=np.eye(D), n_components=None)
+    assert audited(X, y[:, None]).n_classes == 2
+
+
+def test_equal_points_with_different_labels_are_named():
+    X, y = whole_numbers()
+    found = audited(np.vstack([X, X[3:4], X[5:6] + 1e-9]), np.append(y, 1 - y[[3, 5]]))
+    assert found.margins[2].before == 0.0
+    assert [note for note in found.notes if "labels" in note] == [
+        "Equal rows with different labels, counted from 0, such as 3 and 14: nothing tells them apart."
+    ]
+    again = np.tile(X, (3, 1)), np.tile(np.arange(N) % 3, 3) // np.repeat([1, 2, 1], N)
+    for storage in (
+        np.asarray,
+        sp.csr_array,
+        lambda rows: open_matrix(rows).standardised(),
+        lambda rows: rows[:, ::-1],
+    ):
+        note = next(note for note in audited(storage(again[0]), again[1]).notes if "labels" in note)
+        assert note.count(" and ") == 5
+    sample = open_matrix(np.vstack([X[:2], X])).rows([0, 1, 2, 4, 6])
+    assert "such as 0 and 2:" in audited(sample, [0, 0, 1, 1, 0]).notes[0]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from slimline.auditing.chances import frequency
 from slimline.auditing.promises import Asked
 from slimline.auditing.records import BracketCheck, Frequency, Kept, PairsKept, WrongSide
 from slimline.auditing.verdict import outcome_of, verdict_of
-from slimline.auditing.words import only_times, percent, ratios, times, values
+from slimline.auditing.words import at_most, only_times, percent, ratios, times, values
 from tests.auditing.clouds import clouds, several
 
 ASKED = Asked(
@@ -139,8 +139,20 @@ def test_what_is_not_proved():
     assert said[0].endswith("confidence); in 1 more neither that nor the opposite was proved.")
     said = words(two(0.0, [0.0, 0.0], decided=False))
     assert said[0].startswith("Whether the classes are separable is open: neither plane nor a proof")
-    rounding = words(two(0.0, [0.0, 1e-9]))
-    assert rounding[0].startswith("Nothing was found to separate the classes by more than rounding")
+    tiny = [replace(one, before_upper=3.2e-9) for one in two(0.0, [0.0, 8.5e-10])]
+    assert words(tuple(tiny))[0] == (
+        "Before the projection nothing separates the classes by a margin with intercept above 4e-09, which is nothing "
+        "beside the points; what was found after it is at most 9e-10."
+    )
+    none = [replace(one, before_upper=3.2e-9) for one in two(0.0, [0.0, 0.0])]
+    assert "there is no margin to keep (none above 4e-09, by proof); a projection cannot" in words(tuple(none))[0]
+    margins = two(0.0, [0.0, 0.0], with_intercept=(2.0, [1.0, 2.0]))
+    assert words(margins)[0].startswith("No plane through the origin separates the classes; one with")
+    open_ = (margins[0], replace(margins[1], decided=False), margins[2])
+    assert words(open_)[0].startswith("No plane through the origin was found to separate the classes; one with")
+    wide = replace(kept("normalised multiclass margin", 0.3, [0.2, 0.2]), before_upper=0.4)
+    said = words((kept("Crammer-Singer margin", 1.0, [0.9, 0.8]), wide), SEVERAL)
+    assert said[1].startswith("The normalised multiclass margin of 0.3 or more became 0.2: 67 % of it")
 
 
 def test_several_classes():
@@ -159,6 +171,11 @@ def test_several_classes():
     nothing = (kept("Crammer-Singer margin", 0.0, [0.0]), kept("normalised multiclass margin", 0.0, [0.0]))
     said = words(nothing, SEVERAL)
     assert said[0].startswith("No vectors tell the classes apart, so there is no margin to keep")
+
+
+@pytest.mark.parametrize("number", [0.0, 1e-13, 1.0000001e-13, 9.2e-9, 0.5, 3.0])
+def test_what_is_ruled_out_is_rounded_up(number):
+    assert number <= float(at_most(number)) <= 2.0 * number
 
 
 def test_nothing_separates_and_no_labels():

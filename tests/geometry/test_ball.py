@@ -141,10 +141,19 @@ def test_far_from_the_origin(offset, gap):
     assert found.relative_gap <= gap
 
 
-@pytest.mark.parametrize("scale", [1e-100, 1e-30, 1e30, 1e140])
+@pytest.mark.parametrize("scale", [1e-150, 1e-100, 1e-30, 1e30, 1e150])
 def test_far_scales(scale):
     X = np.random.default_rng(1).standard_normal((20, 5))
     assert enclosing_ball(scale * X).value / scale == pytest.approx(enclosing_ball(X).value, rel=3e-8)
+
+
+@pytest.mark.parametrize("scale, side", [(1e-200, "below"), (1e-165, "below"), (1e153, "above")])
+def test_scales_that_squares_do_not_have(scale, side):
+    """Squares that vanish would prove a radius of 0."""
+    X = np.random.default_rng(1).standard_normal((20, 5))
+    for stored in (scale * X, sp.csr_array(scale * X)):
+        with pytest.raises(DataError, match=f"{side} what float64 resolves"):
+            enclosing_ball(stored)
 
 
 @pytest.mark.parametrize("n, d", [(3000, 50), (20_000, 30)])

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slimline import open_matrix
-from slimline.errors import InvalidParameterError, NonFiniteError
+from slimline.errors import DataError, InvalidParameterError, NonFiniteError
 from slimline.geometry.distortion import LEVELS, distortions, distortions_between
 from slimline.projections import Gaussian, HashEmbedding, Identity, RandomSign
 from tests.families import FAMILIES
@@ -255,3 +255,10 @@ def test_real_data(name, data_dir):
     X = X[:40]
     dense = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
     check(dense, FAMILIES["osnap"](X.shape[1], 256, 0), X)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e153])
+def test_scales_that_squares_do_not_have(scale):
+    X = np.random.default_rng(1).standard_normal((20, 5))
+    with pytest.raises(DataError, match="float64 resolves"):
+        distortions(scale * X, Gaussian(5, 3, 0))

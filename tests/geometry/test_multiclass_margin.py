@@ -169,6 +169,23 @@ def test_two_points_on_a_line(size):
     assert multiclass_margin(X, [0, 1], normalised=False).value == pytest.approx(math.sqrt(2.0) * size, rel=1e-12)
 
 
+@pytest.mark.parametrize("normalised", [False, True])
+@pytest.mark.parametrize("size", [2.0**-460, 2.0**500])
+def test_far_scales(size, normalised):
+    """Weights of the classes below 1 must not make large products larger."""
+    X = np.array([[3.0, 1.0, 0.0], [4.0, -2.0, 1.0], [-1.0, 2.0, -3.0], [-2.0, 3.0, -2.0], [5.0, 3.0, 2.0]])
+    usual = multiclass_margin(X, [0, 1, 2, 2, 0], normalised=normalised)
+    found = multiclass_margin(size * X, [0, 1, 2, 2, 0], normalised=normalised)
+    assert usual.separable
+    for end, here in ((found.lower, usual.lower), (found.upper, usual.upper)):
+        assert end / (1.0 if normalised else size) == pytest.approx(here, rel=1e-9)
+
+
+def test_squares_that_vanish_prove_nothing():
+    with pytest.raises(DataError, match="below what float64 resolves"):
+        multiclass_margin(1e-170 * np.eye(3), [0, 1, 2], normalised=False)
+
+
 @pytest.mark.parametrize("n_classes", [2, 3, 10, 60])
 def test_points_at_right_angles(n_classes):
     """By symmetry u_y is x_y - Σ x/L, scaled to norm 1: every lead is √(L/(L - 1))."""

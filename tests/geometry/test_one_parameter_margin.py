@@ -109,7 +109,7 @@ def test_a_fitted_classifier_s_projections(global_random_seed):
 
 def test_the_same_projection_for_all_classes_leaves_no_difference():
     X, y = clusters(20, 300, 3, 4)
-    with pytest.raises(DataError, match="row 0 is the same for two classes"):
+    with pytest.raises(DataError, match="rows 0, 1, 2, 3, 4 and 15 more are the same for two classes"):
         one_parameter_margin(X, y, [Gaussian(300, 20, 1)] * 3)
     found = one_parameter_margin(X, y, [Gaussian(300, 20, 1)] * 3, denominator="printed")
     assert found.separable is False and found.upper < 1e-7
@@ -239,6 +239,17 @@ def test_the_identity_is_the_same_for_all_classes():
     X, y = clusters(9, 30, 3, 0)
     with pytest.raises(DataError, match="same for two classes"):
         one_parameter_margin(X, y, Identity(30, 30, 0))
+
+
+@pytest.mark.parametrize("denominator", ["difference", "printed"])
+def test_points_of_any_size(denominator):
+    """Squares of the sketches would lose digits or overflow; the margin is one of cosines, and does not change."""
+    X, y = clusters(9, 30, 3, 0)
+    drawn = Gaussian(30, 12, 1)
+    sizes = 2.0 ** np.linspace(-1000, 1000, 9).round()[:, None]
+    usual = one_parameter_margin(X, y, drawn, denominator=denominator)
+    found = one_parameter_margin(sizes * X, y, drawn, denominator=denominator)
+    assert usual.separable and (found.lower, found.upper) == (usual.lower, usual.upper)
 
 
 def test_sketches_that_are_too_large_are_refused_before_they_are_made(monkeypatch):

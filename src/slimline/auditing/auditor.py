@@ -21,6 +21,7 @@ from slimline.auditing.pairs_kept import pairs_kept
 from slimline.auditing.promises import Asked
 from slimline.auditing.records import Audit
 from slimline.auditing.verdict import outcome_of, verdict_of
+from slimline.auditing.words import counted
 from slimline.data import Matrix
 from slimline.data.class_labels import class_codes
 from slimline.errors import InvalidParameterError
@@ -242,13 +243,17 @@ def _notes(matrix: Matrix, before: Before, asked: Asked) -> tuple[str, ...]:
         said.append(
             f"{n:,} of {matrix.shape[0]:,} rows were measured, drawn at random: margins of all rows are no larger."
         )
+    if before.contradictions:
+        pairs = ", ".join(f"{first} and {second}" for first, second in before.contradictions)
+        said.append(f"Equal rows with different labels, counted from 0, such as {pairs}: nothing tells them apart.")
     if asked.family != "gaussian":
         said.append(
             "The exact laws are those of a Gaussian projection; other families come close to them where no few "
             "features make up most of a row."
         )
     if asked.r >= asked.features:
-        said.append(f"The projection makes nothing smaller: {asked.r:,} components of {asked.features:,} features.")
+        components, features = counted(asked.r, "component"), counted(asked.features, "feature")
+        said.append(f"The projection makes nothing smaller: {components} of {features}.")
     if not asked.complete:
         said.append("The span of the rows is not clear to rounding: embedding errors are lower bounds of it.")
     if asked.classes > 2 and before.stacked is None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slimline.auditing.contradictions import contradictions
 from slimline.auditing.measures import Labels, cosines_with, margins_of, room, separators_of
 from slimline.data import Matrix
 from slimline.errors import DataError
@@ -62,6 +63,8 @@ class Before:
         What the others have about the separator of two classes; None where there is none.
     stacked : Bracketed or None
         The one-parameter margin of several classes, before any projection; None where it is not measured.
+    contradictions : tuple of (int, int)
+        Rows that are equal and have different labels, the first few; looked for where nothing separates the classes.
     """
 
     matrix: Matrix
@@ -75,6 +78,7 @@ class Before:
     errors: float
     error_allowed: Bracketed | None = None
     stacked: Bracketed | None = None
+    contradictions: tuple[tuple[int, int], ...] = ()
 
 
 def look_before(matrix: Matrix, labels: Labels | None, *, errors: float, n_components: int) -> Before:
@@ -118,7 +122,8 @@ def look_before(matrix: Matrix, labels: Labels | None, *, errors: float, n_compo
     if labels.n_classes > 2 and _few_enough(matrix, labels, n_components):
         stacked = stacked_margin(points, labels.codes)
     space, ball = RowSpace.of(points), enclosing_ball(points)
-    return Before(matrix, points, space, ball, labels, margins, U, cosines, errors, error_allowed, stacked)
+    equal = () if any(found.value > 0.0 for found in margins.values()) else contradictions(points, labels.codes)
+    return Before(matrix, points, space, ball, labels, margins, U, cosines, errors, error_allowed, stacked, equal)
 
 
 @dataclass(frozen=True)

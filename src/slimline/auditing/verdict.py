@@ -18,7 +18,7 @@ from slimline.auditing.measures import (
 )
 from slimline.auditing.promises import Asked
 from slimline.auditing.records import BracketCheck, Frequency, Kept, PairsKept, WrongSide
-from slimline.auditing.words import counted, only_times, percent, ratios, times, values
+from slimline.auditing.words import at_most, counted, only_times, percent, ratios, times, values
 
 #: Margins that decide, the first that was there before; and those that any separation of the classes shows in.
 _JUDGED = (NORMALISED, WITH_INTERCEPT, DEFINITION_7, CRAMMER_SINGER)
@@ -151,7 +151,9 @@ def _of_margins(margins: tuple[Kept, ...], asked: Asked) -> list[str]:
         return [_of_none(margins, asked), *_of_most_points(margins, asked)]
     said = []
     if judged.name == WITH_INTERCEPT:
-        said.append("No plane through the origin separates the classes; one with an intercept does.")
+        proved = all(kept.decided for kept in margins if kept.name == NORMALISED)
+        none = "No plane through the origin " + ("separates" if proved else "was found to separate")
+        said.append(f"{none} the classes; one with an intercept does.")
     if judged.name == CRAMMER_SINGER:
         said.append("No vectors of one length were found that tell the classes apart; vectors of any length do.")
     separable = _separable(margins)
@@ -166,9 +168,10 @@ def _of_margins(margins: tuple[Kept, ...], asked: Asked) -> list[str]:
     assert judged.within is not None
     widths = [end - value for value, end in zip(judged.after, judged.after_upper, strict=True)]
     or_more = " or more" if max(widths) > _WIDE * judged.before else ""
+    at_least = " or more" if judged.before_upper - judged.before > _WIDE * judged.before else ""
     said.append(
-        f"The {judged.name} of {judged.before:.3g} became {values(judged.after)}{or_more}: {ratios(judged.ratios)} of "
-        f"it; within 1 ± {asked.eps:g} in {times(judged.within)}."
+        f"The {judged.name} of {judged.before:.3g}{at_least} became {values(judged.after)}{or_more}: "
+        f"{ratios(judged.ratios)} of it; within 1 ± {asked.eps:g} in {times(judged.within)}."
     )
     for name in (PLAIN, CRAMMER_SINGER):
         for kept in margins:
@@ -182,16 +185,20 @@ def _of_margins(margins: tuple[Kept, ...], asked: Asked) -> list[str]:
 def _of_none(margins: tuple[Kept, ...], asked: Asked) -> str:
     """Return what is to be said where no margin was found before."""
     measured = [kept for kept in margins if kept.name in _SEPARATIONS]
+    widest = next(kept for kept in measured if kept.name in (WITH_INTERCEPT, CRAMMER_SINGER))
     what = "plane" if asked.classes == 2 else "vectors"
-    if not all(kept.decided for kept in measured if kept.name in (WITH_INTERCEPT, CRAMMER_SINGER)):
+    if not widest.decided:
         return f"Whether the classes are separable is open: neither {what} nor a proof against it was found."
-    if any(value > 0.0 for kept in measured for value in kept.after):
+    after = max(value for kept in measured for value in kept.after)
+    if after > 0.0:
         return (
-            "Nothing was found to separate the classes by more than rounding before the projection; what was found "
-            "after it is rounding, too."
+            f"Before the projection nothing separates the classes by a {widest.name} above "
+            f"{at_most(widest.before_upper)}, which is nothing beside the points; what was found after it is at most "
+            f"{at_most(after)}."
         )
     none = "No plane separates the classes" if asked.classes == 2 else "No vectors tell the classes apart"
-    return f"{none}, so there is no margin to keep; a projection cannot make them separable, and did not."
+    proof = f" (none above {at_most(widest.before_upper)}, by proof)" if widest.before_upper > 0.0 else ""
+    return f"{none}, so there is no margin to keep{proof}; a projection cannot make them separable, and did not."
 
 
 def _of_most_points(margins: tuple[Kept, ...], asked: Asked) -> list[str]:

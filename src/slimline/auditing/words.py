@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import ROUND_UP, Context
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,11 @@ def percent(share: float) -> str:
     if 0.9999 < share < 1.0:
         return "more than 99.99 %"
     return f"{100.0 * share:.3g} %"
+
+
+def at_most(number: float) -> str:
+    """Return a number in one digit, rounded up: what is ruled out above the number is ruled out above that."""
+    return f"{float(Context(prec=1, rounding=ROUND_UP).create_decimal_from_float(number)):.3g}"
 
 
 def values(numbers: Sequence[float]) -> str:

@@ -29,7 +29,11 @@ def class_codes(labels: Any, matrix: Matrix) -> tuple[NDArray[Any], NDArray[np.i
     codes : array of shape (n_samples,)
         Places in `names`.
     """
-    labels = np.asarray(labels).ravel()
+    labels = np.asarray(labels)
+    if labels.ndim != 1 and labels.shape[1:] != (1,):  # a column is common
+        shown = "None" if labels.shape == () and labels.item() is None else f"an array of shape {labels.shape}"
+        raise InvalidParameterError(f"y must have one label for each of the {matrix.shape[0]:,} rows; got {shown}.")
+    labels = labels.ravel()
     if len(labels) != matrix.shape[0]:
         raise InvalidParameterError(f"y has {len(labels):,} labels, and {matrix.name} {matrix.shape[0]:,} rows.")
     missing = np.array([value is None or value != value for value in labels.tolist()])

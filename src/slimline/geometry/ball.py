@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.geometry.convex import ConvexPoints, Look, nearest
+from slimline.geometry.inputs import require_squares
 from slimline.geometry.points import MOST_POINTS, Points
 from slimline.geometry.records import Ball, reached_by
 from slimline.parameters import number
@@ -50,6 +51,8 @@ def enclosing_ball(X: Any, *, tol: float = 1e-8) -> Ball:
     data = Points.of(X)
     centred = data.centred_if_far()
     points = _BallPoints(centred)
+    if centred is data:
+        require_squares(data.squares, data.matrix)
     found = nearest(points, tol)
     centre = found.highest.witness
     if centred is not data and centred.middle is not None:

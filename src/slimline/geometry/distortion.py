@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.errors import InvalidParameterError
-from slimline.geometry.inputs import projection_of
+from slimline.geometry.inputs import projection_of, require_squares
 from slimline.geometry.pairs import Pairs
 from slimline.geometry.points import Points
 from slimline.parameters import number, seed_of, whole
@@ -166,6 +166,7 @@ def distortions(X: Any, projection: Any, *, rows: int | None = None, random_stat
         index = np.sort(np.random.default_rng(seed).choice(n, wanted, replace=False))
         matrix = matrix.rows(index)
     K = points.gram(index if wanted < n else None)
+    require_squares(np.maximum(np.diagonal(K), 0.0), matrix)
     Z = np.asarray(matrix.sketch(drawn, double=True), dtype=np.float64)
     return distortions_between(
         K, Z @ Z.T, row_numbers=index, n_samples=n, rounding=rounding_of_grams(d), random_state=seed

@@ -14,8 +14,14 @@ from slimline.projections import Projection
 
 #: Rows whose numbers a message names.
 _NAMED = 5
+#: Characters of an object that a message shows.
+_SHOWN = 80
 #: Norms whose squares have lost digits.
 _TINY = 1e-140
+#: Squared norms of the largest row between which sums of products neither lose digits nor overflow.
+_LEAST_SQUARE, _MOST_SQUARE = 1e-304, 1e304
+#: What tells a number that is not 0 from 0, though its square vanishes.
+_LIFT = 1e140
 
 
 def matrix_of(X: Any) -> Matrix:
@@ -56,8 +62,11 @@ def projection_of(projection: Any, shape: tuple[int, int]) -> Projection:
     if drawn is None and hasattr(projection, "projection_for"):
         drawn = projection.projection_for(shape)
     if not isinstance(drawn, Projection):
+        shown = (
+            repr(projection) if len(repr(projection)) <= _SHOWN else f"an object of type {type(projection).__name__}"
+        )
         raise InvalidParameterError(
-            f"projection must be one of slimline's, such as GaussianProjection(n_components=256); got {projection!r}."
+            f"projection must be one of slimline's, such as GaussianProjection(n_components=256); got {shown}."
         )
     if drawn.n_features != shape[1]:
         raise InvalidParameterError(
@@ -77,7 +86,7 @@ def require_directions(norms: NDArray[np.float64], matrix: Matrix) -> None:
         The data, for the message.
     """
     zero = np.flatnonzero(norms == 0.0)
-    if zero.size:
+    if zero.size and not has_entries(matrix.rows(zero)):
         raise DataError(
             f"{named_rows(zero)} of {matrix.name} {'is' if zero.size == 1 else 'are'} all zero and {_has(zero)} no "
             "angle: leave such rows out, or measure without normalising."
@@ -88,6 +97,45 @@ def require_directions(norms: NDArray[np.float64], matrix: Matrix) -> None:
             f"the squares of {named_rows(tiny)} of {matrix.name} are below what float64 resolves: multiply the data by "
             "a large number, which changes no angle, or measure without normalising."
         )
+
+
+def require_squares(squares: NDArray[np.float64], matrix: Matrix) -> None:
+    """Refuse data that are so small or so large that squares of their rows are lost to float64.
+
+    Parameters
+    ----------
+    squares : array of shape (n_samples,)
+        Squared norms of the rows, as computed.
+    matrix : Matrix
+        The data.
+    """
+    largest = float(squares.max())
+    small = largest < _LEAST_SQUARE
+    if not (small or largest > _MOST_SQUARE) or (small and not has_entries(matrix)):
+        return
+    raise DataError(
+        f"the squares of all rows of {matrix.name} are {'below' if small else 'above'} what float64 resolves: multiply "
+        f"the data by a {'large' if small else 'small'} number; margins and radii are multiplied with them."
+    )
+
+
+def has_entries(matrix: Matrix) -> bool:
+    """Say whether any number of the data is not 0, however small.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        Numbers that are far below 1.
+
+    Returns
+    -------
+    found : bool
+        In one pass.
+    """
+    if not min(matrix.shape):
+        return False
+    # weights that no row is orthogonal to by chance
+    return bool(np.any(matrix.dot(np.full(matrix.shape[1], _LIFT) * (1.0 + np.arange(matrix.shape[1]) % 7))))
 
 
 def named_rows(rows: NDArray[np.intp]) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from slimline.data.class_labels import class_codes
 from slimline.errors import DataError
 from slimline.geometry.convex import ConvexPoints, Look, Nearest, nearest
-from slimline.geometry.inputs import require_directions
+from slimline.geometry.inputs import require_directions, require_squares
 from slimline.geometry.points import MOST_POINTS, Points
 from slimline.geometry.records import Margin, reached_by
 from slimline.geometry.soft_margin import soft_separator
@@ -74,6 +74,8 @@ def margin(
     signs = np.where(codes == 1, 1.0, -1.0)
     centred = data.centred_if_far() if intercept and not normalised else data
     points = SignedPoints(centred, signs, normalised=normalised, intercept=intercept)
+    if centred is data:
+        require_squares(data.squares, data.matrix)
     found = nearest(points, tol)
     separable = is_separable(found, points)
     separator, offset = (found.lowest.witness, 0.0) if separable else soft_separator(points, found, C)
@@ -142,7 +144,11 @@ class SignedPoints(ConvexPoints):
         """Return all points, or some of each class."""
         if self._whole is not None:
             return np.arange(len(self.signs))
-        return some_of_each((self.signs > 0).astype(np.intp), FIRST)
+        return self.some(FIRST)
+
+    def some(self, count: int) -> Index:
+        """Return about so many points, some of each class."""
+        return some_of_each((self.signs > 0).astype(np.intp), count)
 
     def gram(self, index: Index) -> Floats:
         """Return the inner products of the scaled points."""

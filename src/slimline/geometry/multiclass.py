@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from slimline.data.class_labels import class_codes
 from slimline.geometry.convex import ConvexPoints, Look, Nearest, nearest
-from slimline.geometry.inputs import require_directions
+from slimline.geometry.inputs import require_directions, require_squares
 from slimline.geometry.margin import FIRST, VANISHED, is_separable
 from slimline.geometry.orthogonal import orthogonal_direction
 from slimline.geometry.points import MOST_POINTS, Points
@@ -154,6 +154,7 @@ class _PairPoints(ConvexPoints):
         norms = np.sqrt(data.squares)
         if normalised:
             require_directions(norms, data.matrix)
+        require_squares(data.squares, data.matrix)
         self.factor = 1.0 / norms if normalised else np.ones(len(norms))
         self.norms_error = data.norms_error if normalised else 0.0
         self.eta = np.ones(pairs.n_classes)
@@ -173,9 +174,9 @@ class _PairPoints(ConvexPoints):
             distinct, places = np.unique(rows, return_inverse=True)
             K = self.data.gram(distinct)[np.ix_(places, places)]
         signs, factor = self.pairs.signs(index), self.factor[rows]
-        K *= (signs / self.eta) @ signs.T
-        K *= factor[:, None]
+        K *= factor[:, None]  # first: large numbers, divided by small weights of classes, may overflow
         K *= factor
+        K *= (signs / self.eta) @ signs.T
         return np.ascontiguousarray(K)
 
     def look(self, index: Index, weights: Floats) -> Look:

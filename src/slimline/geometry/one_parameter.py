@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from slimline.data.class_labels import class_codes
 from slimline.errors import DataError, InvalidParameterError
 from slimline.geometry.convex import ConvexPoints, Look, nearest
-from slimline.geometry.inputs import projection_of
+from slimline.geometry.inputs import named_rows, projection_of
 from slimline.geometry.margin import FIRST, is_separable
 from slimline.geometry.points import MOST_POINTS, Points
 from slimline.geometry.records import OneParameterMargin, reached_by
@@ -77,6 +77,7 @@ def one_parameter_margin(
             f"rows, for instance X.rows(range({data.shape[0] * _MOST_NUMBERS // numbers})), or fewer components."
         )
     sketches = np.stack([data.matrix.sketch(projection) for projection in drawn]).astype(np.float64, copy=False)
+    _scale_rows(sketches)
     points = _SketchedPairs(sketches, Rivals(codes, len(names)), denominator)
     found = nearest(points, tol)
     separable = is_separable(found, points)
@@ -110,6 +111,12 @@ def _of_each_class(projections: Any, n_classes: int, shape: tuple[int, int]) -> 
     return drawn
 
 
+def _scale_rows(sketches: Floats) -> None:
+    """Bring the sketches of each point to a size of about 1, exactly and in place: no cosine changes."""
+    sizes = np.maximum(sketches.max(axis=(0, 2)), -sketches.min(axis=(0, 2)))
+    np.ldexp(sketches, -np.frexp(sizes)[1][:, None], out=sketches)
+
+
 class _SketchedPairs(ConvexPoints):
     """(R_yᵀx - R_y'ᵀx) over its size, for every pair."""
 
@@ -120,9 +127,10 @@ class _SketchedPairs(ConvexPoints):
         self._sizes = np.sqrt(self._size_squares(denominator))
         empty = np.flatnonzero(self._sizes == 0.0)
         if empty.size:
-            row = int(pairs.points(empty)[0])
+            rows = np.unique(pairs.points(empty))
             raise DataError(
-                f"row {row} is the same for two classes after the projection and has no angle: leave it out."
+                f"{named_rows(rows)} {'is' if rows.size == 1 else 'are'} the same for two classes after the "
+                "projection, as zeros are, and without an angle: leave such rows out."
             )
 
     @property

@@ -13,6 +13,7 @@ from scipy.linalg.lapack import dpstrf, dtrtri
 
 from slimline.data import Matrix
 from slimline.errors import DataError
+from slimline.geometry.inputs import has_entries
 from slimline.geometry.points import Points
 from slimline.parameters import seed_of
 from slimline.recovery.rounding import ROUNDOFF, sum_error
@@ -193,7 +194,7 @@ def require_zero(part: Matrix) -> None:
     part : Matrix
         Rows whose squared norm is, to rounding.
     """
-    if part.shape[0] and np.any(part.dot(np.full(part.shape[1], 1e140) * (1.0 + np.arange(part.shape[1]) % 7))):
+    if has_entries(part):
         raise DataError(
             f"{part.name} has rows of a norm below {np.sqrt(_LEAST_SQUARE):.0e}, whose squares float64 cannot hold: "
             "multiply these rows with a large number; the space that they span stays the same."

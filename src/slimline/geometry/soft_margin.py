@@ -17,10 +17,14 @@ Floats = NDArray[np.float64]
 
 #: Gap of the soft-margin machine, as a part of its objective at w = 0.
 _GAP = 1e-6
+#: Points that it learns from, where the Gram matrix of all is not made.
+_MOST_POINTS = 4000
 
 
 def soft_separator(points: SignedPoints, found: Nearest, C: float) -> tuple[Floats, float]:
-    """Return the weights and the intercept of the soft-margin machine with the hinge, over the working set of a search.
+    """Return the weights and the intercept of the soft-margin machine with the hinge.
+
+    It learns from all points or, where the Gram matrix of all is not made, from 4,000 that are spread over the classes.
 
     Parameters
     ----------
@@ -38,19 +42,23 @@ def soft_separator(points: SignedPoints, found: Nearest, C: float) -> tuple[Floa
     intercept : float
         0 without one; else it is the weight of a constant feature as large as the points, and penalised like theirs.
     """
-    K = found.Q
+    index, K, n_points = found.index, found.Q, len(points.signs)
+    if len(index) < n_points:  # those that the search chose are mostly wrong ones
+        index = points.some(_MOST_POINTS)
+        K = points.gram(index)
     size = float(np.trace(K)) / len(K)
     if size == 0.0:
         return np.zeros(points.data.shape[1]), 0.0
     K /= size
     if points.intercept:
-        signs = points.signs[found.index]
+        signs = points.signs[index]
         for row, own in zip(K, signs, strict=True):
             row += own * signs
     n = len(K)
-    problem = SmallProblem(LOSSES["hinge"], np.ones(n), np.ones(n), 1.0 / C, np.zeros(n))
+    penalty = n / (n_points * C)  # each stands for as many
+    problem = SmallProblem(LOSSES["hinge"], np.ones(n), np.ones(n), penalty, np.zeros(n))
     solution = solve_gram(K, problem, target_gap=_GAP * n)
     coefficients = np.zeros(points.data.shape[0])
-    coefficients[found.index] = points.factor[found.index] * solution.dual
-    intercept = size * float(points.signs[found.index] @ solution.dual) if points.intercept else 0.0
+    coefficients[index] = points.factor[index] * solution.dual
+    intercept = size * float(points.signs[index] @ solution.dual) if points.intercept else 0.0
     return np.asarray(points.data.matrix.tdot(coefficients)), intercept
