@@ -9,6 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from slimline import CertifiedClassifier, CertifiedClassifierCV, open_matrix
 from slimline.errors import InvalidParameterError
 from slimline.estimators.path import most_tasks_at_once
+from slimline.estimators.sketch_search import best_penalty
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # weights of 1e3 times C = 1e4
@@ -160,7 +161,15 @@ def test_search_on_the_sketch_fits_once(method):
     assert quick.scores_.shape == (5, 6)
     assert not hasattr(quick, "coefs_path_")
     best = quick.scores_.mean(axis=0)
-    assert quick.Cs_[best.argmax()] == quick.C_
+    assert best[quick.Cs_ == quick.C_] == best.max()
+
+
+def test_of_penalties_that_score_the_same_the_one_with_the_smallest_loss_is_taken():
+    assert best_penalty(np.array([[0.5, 1.0, 1.0], [0.5, 0.8, 0.8]]), np.array([[0.0, 0.4, 0.2], [0.0, 0.4, 0.5]])) == 2
+    X, y = data(n=60, d=2000)
+    X[:, 0] += 40.0 * np.where(y == y[0], 1.0, -1.0)  # every penalty tells them apart
+    quick = CertifiedClassifierCV(search="sketch", method="gram", cv=4).fit(X, y)
+    assert (quick.scores_ == 1.0).all() and quick.Cs_[0] < quick.C_
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])

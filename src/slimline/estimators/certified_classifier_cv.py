@@ -18,7 +18,7 @@ from slimline.estimators.callbacks import StepCallbacks
 from slimline.estimators.certified_classifier import CertifiedClassifier
 from slimline.estimators.certified_parameters import check_parameters
 from slimline.estimators.path import FoldScores, most_tasks_at_once
-from slimline.estimators.sketch_search import scores_on_sketch
+from slimline.estimators.sketch_search import best_penalty, scores_on_sketch
 from slimline.recovery import Outcome, Task, certificate_of
 from slimline.solvers import loss_named
 
@@ -55,7 +55,8 @@ class CertifiedClassifierCV(CertifiedClassifier):
     Attributes
     ----------
     C_ : float
-        The penalty with the best mean score; the smallest of several.
+        The penalty with the best mean score; of several the smallest, and with `search="sketch"` the one with the
+        smallest mean loss on the rows left out.
     Cs_ : array of shape (n_penalties,)
         Penalties that were tried, rising.
     scores_ : array of shape (n_folds, n_penalties)
@@ -201,8 +202,8 @@ class CertifiedClassifierCV(CertifiedClassifier):
         square = model.mean_square() if relative else 1.0
         self.Cs_ = values / (square if square > 0.0 else 1.0)
         scores = FoldScores(get_scorer(self.scoring or "accuracy"), self.classes_, codes, weight, self.loss)
-        self.scores_ = scores_on_sketch(model, loss, self.Cs_, signs, s, folds, scores)
-        self.C_ = float(self.Cs_[int(np.argmax(self.scores_.mean(axis=0)))])
+        self.scores_, losses = scores_on_sketch(model, loss, self.Cs_, signs, s, folds, scores)
+        self.C_ = float(self.Cs_[best_penalty(self.scores_, losses)])
         tasks = [Task(loss, sign, s, 1.0 / self.C_) for sign in signs]
         outcome = fitting.outcome(data, tasks, lambda step: self._tell(step, callbacks), model)
         self._keep(data, outcome, before, fitting)

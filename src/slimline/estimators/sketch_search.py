@@ -27,7 +27,7 @@ def scores_on_sketch(
     weights: Floats,
     folds: Sequence[tuple[Index, Index]],
     scores: FoldScores,
-) -> Floats:
+) -> tuple[Floats, Floats]:
     """Return how fits to the sketch of a part of the rows do on the others.
 
     Parameters
@@ -51,8 +51,10 @@ def scores_on_sketch(
     -------
     scores : array of shape (n_folds, n_penalties)
         Nothing is proved about them: they choose, and what was chosen is fitted to the data themselves.
+    losses : array of shape (n_folds, n_penalties)
+        Mean loss of the same rows, over the tasks: it tells penalties apart that score the same.
     """
-    found = np.empty((len(folds), len(penalties)))
+    found, losses = np.empty((len(folds), len(penalties))), np.zeros((len(folds), len(penalties)))
     for k, (train, test) in enumerate(folds):
         kept = np.zeros_like(weights)
         kept[train] = weights[train]
@@ -63,8 +65,27 @@ def scores_on_sketch(
                 task = Task(loss, sign, kept, 1.0 / float(C))
                 starts[i], values = _fit(model, task, starts[i])
                 columns.append(values)
+                losses[k, j] += np.average(loss.value(sign[test] * values[test]), weights=weights[test])
             found[k, j] = scores.of_values(np.column_stack(columns), test)
-    return found
+    return found, losses / len(signs)
+
+
+def best_penalty(scores: Floats, losses: Floats) -> int:
+    """Return which penalty is best: wide data are often told apart by many.
+
+    Parameters
+    ----------
+    scores, losses : arrays of shape (n_folds, n_penalties)
+        What `scores_on_sketch` returns.
+
+    Returns
+    -------
+    number : int
+        Of those with the best mean score, the one with the smallest mean loss.
+    """
+    means = scores.mean(axis=0)
+    equal = means >= means.max() - 1e-12
+    return int(np.argmin(np.where(equal, losses.mean(axis=0), np.inf)))
 
 
 def _fit(model: Model, task: Task, start: Floats | None) -> tuple[Floats, Floats]:
