@@ -282,21 +282,3 @@ def spread(values: Sequence[float]) -> str:
     """
     low, high = number(min(values)), number(max(values))
     return low if low == high else f"{low} to {high}"
-
-
-def listed(words: Sequence[str], last: str = "and") -> str:
-    """Return words as one says them: "a, b and c".
-
-    Parameters
-    ----------
-    words : sequence of str
-        Any number.
-    last : str
-        What stands before the last.
-
-    Returns
-    -------
-    text : str
-        All of them.
-    """
-    return " ".join(words) if len(words) < 2 else f"{', '.join(words[:-1])} {last} {words[-1]}"
