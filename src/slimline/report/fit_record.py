@@ -154,8 +154,8 @@ class Feature:
         Of a genetic variant.
     position : int or None
         Of a genetic variant, in base pairs.
-    n_neighbours : int
-        How many other columns are nearly the same,
+    n_neighbours : int or None
+        How many other columns are nearly the same (None: it was not looked for any),
     neighbours : tuple of Neighbour
         and the nearest of them.
     """
@@ -172,7 +172,7 @@ class Feature:
     position: int | None = None
     allele1: str | None = None
     allele2: str | None = None
-    n_neighbours: int = 0
+    n_neighbours: int | None = None
     neighbours: tuple[Neighbour, ...] = ()
 
 

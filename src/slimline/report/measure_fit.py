@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.auditing import Audit, audit
+from slimline.auditing.families import family_name
 from slimline.auditing.measures import NORMALISED
 from slimline.data import ColumnStats, Matrix
 from slimline.errors import DataError
@@ -308,13 +309,17 @@ def _model_facts(model: CertifiedClassifier) -> ModelFacts:
         tol=float(model.tol),
         method=route.method,
         reason=route.reason,
-        projection=model.projections_[-1] if sketched else "",
+        projection=_in_words(Projection.from_json(model.projections_[-1])) if sketched else "",
         n_components=Projection.from_json(model.projections_[-1]).n_components if sketched else 0,
         relative_error=tuple(claim.relative_error.tolist()),
         radius=tuple(claim.radius.tolist()),
         intercept=bool(model.fit_intercept),
         class_weight="" if model.class_weight is None else str(model.class_weight),
     )
+
+
+def _in_words(projection: Projection) -> str:
+    return f"{family_name(projection)}, seed {projection.seed}"
 
 
 def _search(model: CertifiedClassifier) -> Search | None:

@@ -39,7 +39,7 @@ def _facts(report):
         yield from (places(f.best_rank, f.worst_rank), f"number {f.index:,}", f.chromosome, f"{f.position:,}")
         yield f"{f.allele1}/{f.allele2}"
         yield from (near.name for near in f.neighbours)
-        if f.n_neighbours > len(f.neighbours):
+        if (f.n_neighbours or 0) > len(f.neighbours):
             yield f"and {counted(f.n_neighbours - len(f.neighbours), 'other')}"
     yield from (percent(held.accuracy), percent(held.low), percent(held.high), percent(held.balanced_accuracy))
     yield from (held.source, held.majority_label, percent(held.majority_rate), percent(held.proved))

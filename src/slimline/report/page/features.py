@@ -85,5 +85,5 @@ def _cells(report: FitReport, feature: Feature, place: int, text: WeightText, ge
         text.upper(feature.upper),
         speaks_for(report, feature),
         places(feature.best_rank, feature.worst_rank),
-        near_duplicates(feature) or "none found",
+        near_duplicates(feature) or ("not looked for" if feature.n_neighbours is None else "none found"),
     ]
