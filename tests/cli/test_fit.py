@@ -79,6 +79,15 @@ def test_the_model_is_that_of_the_training_rows(monkeypatch, capsys, made):
     assert not Path("data.slim.resume").exists()
 
 
+def test_the_code_on_the_page_runs(monkeypatch):
+    X, y, data = _csv()
+    assert _run(monkeypatch, *data, "--C", "0.1", "--no-audit") == 0
+    names = {}
+    exec(json.loads(Path("out.json").read_text())["reproduction"]["python"], names)
+    assert len(names["decisions"].labels) == N
+    assert np.array_equal(names["decisions"].labels, CertifiedClassifier.load("data.slim").predict(names["X"]))
+
+
 def test_the_penalty_is_chosen_by_cross_validation(monkeypatch):
     *_, data = _npy()
     assert _run(monkeypatch, *data) == 0

@@ -9,6 +9,8 @@ from slimline.auditing import Audit
 from slimline.plain_values import plain
 from slimline.planning import Plan
 
+#: Name of the phase in which the model was fitted.
+FIT = "fit"
 #: Number of the JSON's layout. Raise it when a field changes its meaning or goes away.
 LAYOUT = 1
 
@@ -299,6 +301,11 @@ class CostFacts:
     peak_bytes: int | None
     threads: int
     resumed: bool = False
+
+    @property
+    def fit(self) -> Phase | None:
+        """Return the phase of the fit itself, where it is told apart."""
+        return next((phase for phase in self.phases if phase.name == FIT), None)
 
     @property
     def seconds(self) -> float:

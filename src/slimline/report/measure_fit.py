@@ -24,6 +24,7 @@ from slimline.planning import Plan, plan
 from slimline.planning.route import default_components
 from slimline.projections import Projection
 from slimline.report.fit_record import (
+    FIT,
     CostFacts,
     DataFacts,
     Feature,
@@ -214,7 +215,7 @@ class _Work:
 
 
 def _phase_of(model: CertifiedClassifier) -> Phase:
-    return Phase("fit", model.n_passes_, model.history_[-1].seconds)
+    return Phase(FIT, model.n_passes_, model.history_[-1].seconds)
 
 
 def _held_out(

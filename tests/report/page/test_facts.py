@@ -99,7 +99,8 @@ def test_first_lines_say_how_good_which_columns_how_sure_how_long():
         in sure.words
     )
     assert f"{percent(held.proved)} of the held-out labels are proved".replace("\u00a0", " ") in sure.words
-    assert f"{report.cost.passes} passes over the data, 2 threads" in long.words and "412 MB" in long.words
+    assert f"the fit: {report.cost.fit.passes} passes over the data, 2 threads" in long.words
+    assert f", {report.cost.passes} passes" in long.words and "412 MB" in long.words
     children = [child for child in main.children if not isinstance(child, str)]
     assert children[0].attributes["class"] == "answers"  # nothing stands before
 

@@ -114,6 +114,7 @@ def run_fit(task: Task, display: FitDisplay) -> Finished:
     """
     from slimline.bench.memory import MemoryMeter
     from slimline.report import Told, fit_report
+    from slimline.report.fit_record import FIT
 
     meter = MemoryMeter()
     work = _Work(display)
@@ -127,7 +128,7 @@ def run_fit(task: Task, display: FitDisplay) -> Finished:
     data.keep(keeper)
     model = task.settings.classifier(standardize, samples.smallest_class).watch(display.on_step)
     notes: list[str] = []
-    with work.phase("fitting", data), _noted(notes):
+    with work.phase(FIT, data), _noted(notes):
         model.fit(samples.train, samples.y)
     stats = None
     if not standardize:
@@ -149,7 +150,7 @@ def run_fit(task: Task, display: FitDisplay) -> Finished:
             held_out=samples.held_out,
             nbytes=stored_bytes(task.source.path),
             command=task.command,
-            python=_python(task, samples, standardize),
+            python=_python(task),
             seed=task.settings.seed,
             phases=tuple(work.phases),
             peak_bytes=meter.peak,
@@ -233,13 +234,16 @@ def _write_page(task: Task, report: FitReport) -> None:
     write_fit_page(report, task.outputs.report)
 
 
-def _python(task: Task, samples: Samples, standardize: bool) -> str:
-    kind = "CertifiedClassifierCV" if task.settings.C is None else "CertifiedClassifier"
+def _python(task: Task) -> str:
+    """Return how the model is used from Python, in lines that can be run as they are."""
+    if task.outputs.model is None:
+        return ""
     return "\n".join(
         (
-            "from slimline import open_matrix",
-            f"from slimline.estimators import {kind}",
+            "from slimline import CertifiedClassifier, open_matrix",
             f"X = {task.source.code()}",
-            f"model = {task.settings.code(standardize)}.fit(X.rows(train), y[train])",
+            f"model = CertifiedClassifier.load({str(task.outputs.model)!r})",
+            "print(model.top_features(20))",
+            "decisions = model.decide(X)  # labels, scores, and which labels are proved",
         )
     )

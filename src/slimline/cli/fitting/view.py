@@ -64,8 +64,11 @@ def _lines(report: FitReport) -> list[tuple[str, str]]:
     cost = report.cost
     memory = "" if cost.peak_bytes is None else f", {cost.peak_bytes / 1e6:,.0f} MB of memory"
     again = ", going on from an earlier run" if cost.resumed else ""
-    fit = sum(phase.passes for phase in cost.phases if phase.name == "fitting")
-    found.append(("took", f"{cost.seconds:.1f} s, {cost.passes} passes ({fit} of the fit){memory}{again}"))
+    whole = f"{cost.seconds:.1f} s and {cost.passes} passes"
+    took = (
+        whole if cost.fit is None else f"{cost.fit.seconds:.1f} s and {cost.fit.passes} passes; with the report {whole}"
+    )
+    found.append(("took", f"{took}{memory}{again}"))
     return found
 
 

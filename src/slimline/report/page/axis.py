@@ -85,7 +85,9 @@ class Axis:
         return SIDE * (1.0 - self.share(value))
 
 
-def linear_axis(title: str, values: Iterable[float], most: int = 5, room: float = 0.0) -> Axis:
+def linear_axis(
+    title: str, values: Iterable[float], most: int = 5, room: float = 0.0, within: tuple[float, float] | None = None
+) -> Axis:
     """Return an axis on which all finite values have room.
 
     Parameters
@@ -98,6 +100,8 @@ def linear_axis(title: str, values: Iterable[float], most: int = 5, room: float 
         About how many values are written.
     room : float
         Share of the range that is left free at either end.
+    within : (float, float), optional
+        What the values cannot leave, and the axis does not either.
 
     Returns
     -------
@@ -107,6 +111,8 @@ def linear_axis(title: str, values: Iterable[float], most: int = 5, room: float 
     low, high = _range(values)
     extra = room * (high - low)
     low, high = low - extra, high + extra
+    if within is not None:
+        low, high = max(low, within[0]), min(high, within[1])
     step = _step((high - low) / most)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return Axis(title, low, high, tuple((k * step, number(k * step)) for k in range(first, last + 1)))

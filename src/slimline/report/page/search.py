@@ -50,7 +50,8 @@ def _figure(search: Search, chosen: float) -> Html:
     tried = list(zip(search.penalties, search.scores, search.deviations, strict=True))
     ends = [end for _, score, deviation in tried for end in (score - deviation, score + deviation)]
     x = log_axis("C (log scale)", [*search.penalties, chosen])
-    y = linear_axis(f"mean {search.scoring}", ends, room=0.08)
+    shares = all(0.0 <= score <= 1.0 for score in search.scores)  # as nearly all scores are
+    y = linear_axis(f"mean {search.scoring}", ends, room=0.08, within=(0.0, 1.0) if shares else None)
     line = x.along(chosen)
     shapes = [path([(line, 0.0), (line, SIDE)], "line orange dashed")]
     finite = [(C, score, deviation) for C, score, deviation in tried if math.isfinite(score)]

@@ -203,7 +203,12 @@ def _how_sure(report: FitReport) -> Html:
 
 def _how_long(report: FitReport) -> Html:
     cost = report.cost
-    lines = [f"{counted(cost.passes, 'pass', 'passes')} over the data, {counted(cost.threads, 'thread')}"]
+    fit, passes = cost.fit, counted(cost.passes, "pass", "passes")
+    lines = [f"{passes} over the data, {counted(cost.threads, 'thread')}"]
+    if fit is not None:
+        own = counted(fit.passes, "pass", "passes")
+        lines[0] = f"the fit: {own} over the data, {counted(cost.threads, 'thread')}"
+        lines.append(f"with everything on this page {time_taken(cost.seconds)}, {passes}")
     if cost.peak_bytes is not None:
         lines.append(f"{memory(cost.peak_bytes)} of memory at most")
     if report.data.nbytes is not None:
@@ -211,6 +216,6 @@ def _how_long(report: FitReport) -> Html:
     if cost.resumed:
         lines.append("continued after a stop: this is the time of the rest")
     return _answer(
-        "how-long", "How long did it take?", time_taken(cost.seconds),
+        "how-long", "How long did it take?", time_taken(cost.seconds if fit is None else fit.seconds),
         element("ul", [element("li", line) for line in lines], class_="plain"),
     )  # fmt: skip
