@@ -63,6 +63,21 @@ def test_it_fits_its_terminal_and_nothing_is_cut(made, name, width):
     assert "nan" not in text and "inf" not in re.split(r"\W+", text) and "None" not in text
 
 
+@pytest.mark.parametrize("width", [44, 60, 72, 75, 76, 77, 79])
+@pytest.mark.parametrize("name", CASES)
+def test_a_narrow_terminal_has_fewer_columns_and_all_names(made, name, width):
+    found, text = made[name], _text(made[name], width)
+    assert max(map(len, text.splitlines())) <= width
+    lines = _section(text, "Before, and after").splitlines()
+    for kept in (*found.margins, found.ball, found.embedding):
+        first = kept.name.split()[0]
+        least = amount(min(kept.after))
+        assert any(
+            re.match(rf"  {first}.* {re.escape(amount(kept.before))} +{re.escape(least)}( |$)", line) for line in lines
+        )
+    assert not any("…" in line for line in lines)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_every_number_stands_in_its_line(made, name):
     found, text = made[name], _text(made[name], 160)

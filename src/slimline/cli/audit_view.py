@@ -18,6 +18,7 @@ from rich.text import Text
 from slimline.auditing.records import Audit, Frequency, Kept, PairsKept, Promise
 from slimline.auditing.verdict import judged_margin
 from slimline.auditing.words import counted
+from slimline.cli.narrow import FittedTable
 from slimline.planning.advice import duration
 
 _COLOURS = {"kept": "green", "shrunk": "yellow", "lost": "red"}
@@ -28,6 +29,8 @@ _NONE = "–"
 _NEARLY_ALL, _MORE = 0.9995, ">99.9%"
 #: Cosines cannot change by more.
 _MOST_COSINE = 2.0
+#: Least width of the names of numbers.
+_NAMES = 14
 #: Room around a section: above, right, below, left.
 _ROOM = (0, 0, 0, 2)
 
@@ -168,9 +171,10 @@ def _classes(audit: Audit, labels: str) -> str:
 
 def _table(*columns: tuple[str, str]) -> Table:
     """Return a table whose first column takes what room is left, and goes on in the next line."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    table = FittedTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     for k, (name, style) in enumerate(columns):
-        table.add_column(name, justify="right" if k else "left", style=style, no_wrap=k > 0)
+        least = None if k else _NAMES
+        table.add_column(name, justify="right" if k else "left", style=style, no_wrap=k > 0, min_width=least)
     return table
 
 
