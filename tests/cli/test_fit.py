@@ -80,7 +80,7 @@ def test_the_model_is_that_of_the_training_rows(monkeypatch, capsys, made):
 
 
 def test_the_code_on_the_page_runs(monkeypatch):
-    X, y, data = _csv()
+    *_, data = _csv()
     assert _run(monkeypatch, *data, "--C", "0.1", "--no-audit") == 0
     names = {}
     exec(json.loads(Path("out.json").read_text())["reproduction"]["python"], names)

@@ -150,8 +150,10 @@ def fit_report(
     notes = list(told.notes)
     held = None
     if y_test is not None:
-        with work.phase("held-out rows"):
-            held = _held_out(model, X_test, np.asarray(y_test), decisions, classes[counts.argmax()], told, notes)
+        if decisions is None:
+            with work.phase("held-out rows"):
+                decisions = model.decide(X_test)
+        held = _held_out(model, np.asarray(y_test), decisions, classes[counts.argmax()], told, notes)
     if model._centre is not None and model._factor is not None:
         seen: Matrix = matrix.standardised(model._centre, 1.0 / model._factor, model._fill)
     else:
@@ -219,15 +221,8 @@ def _phase_of(model: CertifiedClassifier) -> Phase:
 
 
 def _held_out(
-    model: CertifiedClassifier,
-    X: Any,
-    y: NDArray[Any],
-    decisions: Decisions | None,
-    majority: Any,
-    told: Told,
-    notes: list[str],
+    model: CertifiedClassifier, y: NDArray[Any], found: Decisions, majority: Any, told: Told, notes: list[str]
 ) -> HeldOut | None:
-    found = model.decide(X) if decisions is None else decisions
     if y.shape != found.labels.shape:
         raise DataError(f"y_test has the shape {y.shape}, and there are {len(found.labels):,} held-out rows.")
     known = np.isin(y, model.classes_)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from slimline.cli.fitting.display import FitDisplay
     from slimline.data import ColumnStats, Matrix
     from slimline.estimators import CertifiedClassifier
-    from slimline.model_files import PassFiles
+    from slimline.estimators.alignment import Alignment
+    from slimline.model_files import PassFiles, StoredModel
     from slimline.report import FitReport, Phase
 
 
@@ -113,6 +114,7 @@ def run_fit(task: Task, display: FitDisplay) -> Finished:
         What there is to tell.
     """
     from slimline.bench.memory import MemoryMeter
+    from slimline.estimators import aligned_decisions
     from slimline.report import Told, fit_report
     from slimline.report.fit_record import FIT
 
@@ -134,12 +136,19 @@ def run_fit(task: Task, display: FitDisplay) -> Finished:
     if not standardize:
         with work.phase("means of the columns", data):
             stats = samples.train.column_stats()
-    _save(task, model, samples, stats)
+    stored = _stored(task, model, samples, stats)
+    if task.outputs.model is not None:
+        stored.write(task.outputs.model, overwrite=True)  # whether it may was looked at before the work
+    decisions = None
+    if samples.test is not None:
+        with work.phase("held-out rows", data):
+            decisions, alignment = aligned_decisions(stored, samples.test)
+        notes += _differences(alignment)
     report = fit_report(
         model,
         samples.train,
         samples.y,
-        X_test=samples.test,
+        decisions=decisions,
         y_test=samples.y_test,
         measure_projection=task.measure_projection,
         stats=stats,
@@ -204,9 +213,7 @@ def _keeper(task: Task, samples: Samples, standardize: bool) -> PassFiles | None
     return pass_files(task.outputs.model, task.source.path, samples, settings)
 
 
-def _save(task: Task, model: CertifiedClassifier, samples: Samples, stats: ColumnStats | None) -> None:
-    if task.outputs.model is None:
-        return
+def _stored(task: Task, model: CertifiedClassifier, samples: Samples, stats: ColumnStats | None) -> StoredModel:
     from slimline import __version__
     from slimline.data.packed_strings import PackedStrings
     from slimline.estimators.saving import stored_model
@@ -223,7 +230,18 @@ def _save(task: Task, model: CertifiedClassifier, samples: Samples, stats: Colum
         "data": {"name": samples.data.name, "rows": samples.train.shape[0], "fingerprint": samples.train.fingerprint},
         "labels": samples.labels,
     }
-    stored_model(model, details, **more).write(task.outputs.model, overwrite=True)  # looked at before the work
+    return stored_model(model, details, **more)
+
+
+def _differences(alignment: Alignment) -> Iterator[str]:
+    """Yield how the columns of a file of held-out rows are not those of training."""
+    for count, words in (
+        (alignment.swapped, "count the other allele, and are counted the other way"),
+        (alignment.filled, "are absent or have other alleles, and are filled with their means in training"),
+        (alignment.ignored, "are not of the model, and are not looked at"),
+    ):
+        if count:
+            yield f"held-out rows: {count:,} columns {words}."
 
 
 def _write_page(task: Task, report: FitReport) -> None:
