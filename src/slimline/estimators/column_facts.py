@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from slimline.data import Matrix
+from slimline.data import ColumnStats, Matrix
 from slimline.data.column_view import ColumnView
 from slimline.data.formats.svmlight import SvmlightMatrix
 from slimline.data.packed_strings import PackedStrings
@@ -13,7 +13,7 @@ from slimline.data.standardised import Standardised
 from slimline.errors import DataError
 
 
-def column_facts(model: Any, matrix: Matrix) -> dict[str, Any]:
+def column_facts(model: Any, matrix: Matrix, stats: ColumnStats | None = None) -> dict[str, Any]:
     """Return the means of the columns in training, and where they are on the genome, as `StoredModel` has them.
 
     Parameters
@@ -22,6 +22,8 @@ def column_facts(model: Any, matrix: Matrix) -> dict[str, Any]:
         Fitted.
     matrix : Matrix
         What it was trained on. The means of a standardised model are known; else they take a pass.
+    stats : ColumnStats, optional
+        Of its columns, where they are known.
 
     Returns
     -------
@@ -35,7 +37,9 @@ def column_facts(model: Any, matrix: Matrix) -> dict[str, Any]:
             "that it was trained on."
         )
     mean = next((part for part in (model._fill, model._centre) if part is not None), None)
-    facts: dict[str, Any] = {"mean": matrix.column_stats().mean if mean is None else mean}
+    if mean is None:
+        mean = (matrix.column_stats() if stats is None else stats).mean
+    facts: dict[str, Any] = {"mean": mean}
     variants = matrix.variants
     if variants is not None and not _changed(matrix):
         texts = {name: getattr(variants, name) for name in ("chromosome", "allele1", "allele2")}

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from slimline.cli.data_file import DataFileOptions
 from slimline.cli.fitting.files import stored_bytes
 from slimline.cli.fitting.resume import pass_files
@@ -215,22 +213,17 @@ def _keeper(task: Task, samples: Samples, standardize: bool) -> PassFiles | None
 
 def _stored(task: Task, model: CertifiedClassifier, samples: Samples, stats: ColumnStats | None) -> StoredModel:
     from slimline import __version__
-    from slimline.data.packed_strings import PackedStrings
+    from slimline.estimators.column_facts import column_facts, source_details
     from slimline.estimators.saving import stored_model
 
-    more: dict[str, Any] = {"mean": model._fill if stats is None else stats.mean}
-    variants = samples.data.variants
-    if variants is not None:
-        more["position"] = np.asarray(variants.position, dtype=np.int64)
-        for name in ("chromosome", "allele1", "allele2"):
-            more[name] = PackedStrings.of(getattr(variants, name))
     details = {
         "slimline": __version__,
         "command": task.command,
         "data": {"name": samples.data.name, "rows": samples.train.shape[0], "fingerprint": samples.train.fingerprint},
         "labels": samples.labels,
+        **source_details(samples.data),
     }
-    return stored_model(model, details, **more)
+    return stored_model(model, details, **column_facts(model, samples.train, stats))
 
 
 def _differences(alignment: Alignment) -> Iterator[str]:
