@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from slimline.data import Squares, open_matrix, write_genotypes
+from slimline.data import Squares, gram, open_matrix, write_genotypes
 from slimline.data.formats import npy, plink, svmlight
 from slimline.errors import FileWriteError, InvalidParameterError
 from slimline.model_files import pass_files
@@ -36,9 +36,8 @@ def job(matrix: Any) -> list[Any]:
     out += [stats.mean, stats.std, stats.nonzeros, stats.missing]
     for projection in (HashEmbedding(D, 64, seed=0), Gaussian(D, 8, seed=0)):
         out.append(matrix.sketch(projection))
-    if matrix.whole_columns:
-        out.append(matrix.gram())
-    return out
+    out.append(matrix.gram())
+    return [*out, matrix.passes]
 
 
 def plain(matrix: Any) -> Any:
@@ -55,6 +54,7 @@ def some_rows(matrix: Any) -> Any:
 
 @pytest.fixture
 def small_blocks(monkeypatch):
+    monkeypatch.setattr(gram, "_HELD_BYTES", 20000)
     for module, size in ((npy, 8000), (plink, 8 * 64), (svmlight, 8000)):
         if hasattr(module, "BLOCK_BYTES"):
             monkeypatch.setattr(module, "BLOCK_BYTES", size)

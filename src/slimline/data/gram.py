@@ -149,10 +149,17 @@ def mirrored(lower: Floats) -> Floats:
 def gram_of_rows(matrix: Matrix) -> Floats:
     """Return X Xᵀ of a stream of rows: some blocks are held while all go by, so there is a pass for each such group."""
     n = matrix.shape[0]
-    out = np.zeros((n, n))
-    first: int | None = 0 if n else None
-    while first is not None:
-        first = _gram_of_group(matrix, first, out)
+    out, at = np.zeros((n, n)), np.zeros(2, dtype=np.int64)  # the next block (-1: none is left), and passes
+    sums, keeper = {"out": out, "at": at}, matrix._counter.keeper
+    begun = 0 if keeper is None else keeper.begin("gram of rows", {}, sums)
+    matrix._counter.count += int(at[1])  # those that were kept
+    while n and at[0] >= 0:
+        next_group = _gram_of_group(matrix, int(at[0]), out)
+        at[:] = -1 if next_group is None else next_group, at[1] + 1
+        if keeper is not None:
+            keeper.after_block(int(at[1]), lambda: sums, at_once=True)
+    if keeper is not None:
+        keeper.end(None if begun is None else sums)
     return mirrored(out)
 
 

@@ -71,7 +71,7 @@ class PassKeeper(ABC):
         """
 
     @abstractmethod
-    def after_block(self, blocks: int, sums: Callable[[], Arrays]) -> None:
+    def after_block(self, blocks: int, sums: Callable[[], Arrays], at_once: bool = False) -> None:
         """Keep the sums of the first blocks, if it is time to.
 
         Parameters
@@ -80,6 +80,8 @@ class PassKeeper(ABC):
             How many.
         sums : callable
             Returns what the pass adds to.
+        at_once : bool
+            Whether it is time in any case.
         """
 
     @abstractmethod

@@ -67,9 +67,9 @@ class PassFiles(PassKeeper):
         self.blocks_found += blocks
         return blocks
 
-    def after_block(self, blocks: int, sums: Callable[[], Arrays]) -> None:
+    def after_block(self, blocks: int, sums: Callable[[], Arrays], at_once: bool = False) -> None:
         """Keep the sums of the first blocks, if the last file is old enough."""
-        if time.monotonic() - self._last >= self._every:
+        if at_once or time.monotonic() - self._last >= self._every:
             self._write(sums(), blocks, done=False)
             self._last = time.monotonic()
 
