@@ -1,4 +1,5 @@
 import inspect
+import json
 import os
 import re
 import shlex
@@ -134,3 +135,12 @@ def test_help_has_examples(monkeypatch, capsys):
     assert run_here(monkeypatch, "simulate", "--help") == 0
     text = capsys.readouterr().out
     assert "Examples" in text and "slimline simulate cohort" in text
+
+
+def test_what_was_made_as_json(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    arguments = ["simulate", "cohort", "--samples", "20", "--variants", "50", "--json", "-"]
+    assert run_here(monkeypatch, *arguments) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert made["people"] == 20 and made["variants"] == 50
+    assert {entry["path"]: entry["bytes"] for entry in made["files"]}["cohort.bed"] == 3 + 50 * 5

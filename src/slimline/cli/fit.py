@@ -271,7 +271,11 @@ def finished_fit(task: Task, threads: int | None) -> Finished:
             task.settings.tol,
         ) as display,
     ):
-        return run_fit(task, display)
+        try:
+            return run_fit(task, display)
+        except KeyboardInterrupt:
+            display.say("Stopped. The same command goes on where it was.")
+            raise
 
 
 def _penalty(text: str) -> float | None:

@@ -18,6 +18,9 @@ slimline simulate big --samples 2250 --variants 492516 --missing 0.001 --format 
 
 slimline simulate world --regions 5 --populations 10 --fst 0.01 --seed 7"""
 
+#: Number of the JSON's layout. Raise it when a field changes its meaning or goes away.
+_LAYOUT = 1
+
 
 class Format(StrEnum):
     """What is written."""
@@ -39,13 +42,17 @@ def simulate(
     seed: Annotated[int, typer.Option(min=0, help="Another seed, other people.")] = 0,
     format: Annotated[Format, typer.Option(help="PLINK files, an int8 .npy file, or both.")] = Format.plink,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it all as JSON; - for stdout.")] = None,
 ) -> None:
     """Write genotypes of people from populations that drifted apart (the model of Balding and Nichols)."""
+    from json import dumps
+
     from rich.markup import escape
 
-    from slimline.cli.output import progress, tables
+    from slimline.cli.output import check_json_path, progress, tables, write_json
     from slimline.data.simulate import output_paths, write_genotypes
 
+    check_json_path(json)
     for option, share in (("--fst", fst), ("--fst-region", fst_region)):
         if not 0 < share < 1:
             raise InvalidParameterError(f"{option} must lie between 0 and 1, both excluded; got {share}.")
@@ -75,7 +82,7 @@ def simulate(
             overwrite=force,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
-    console = tables(None)
+    console = tables(json)
     for path in reversed(files):  # what is opened comes first
         console.print(f"{escape(str(path))}  [dim]{_size(path.stat().st_size)}[/dim]", soft_wrap=True)
     data = files[-1]
@@ -83,6 +90,16 @@ def simulate(
     code = f"from slimline import open_matrix; print(open_matrix({str(data)!r}{options}).column_stats().mean)"
     console.print("[dim]Next, for instance (the mean of each variant, in one pass):[/dim]")
     console.print(f"python -c {_quoted(code)}", markup=False, soft_wrap=True)
+    record = {
+        "layout": _LAYOUT,
+        "files": [{"path": str(path), "bytes": path.stat().st_size} for path in reversed(files)],
+        "people": samples,
+        "variants": variants,
+        "populations": populations,
+        "regions": regions,
+        "seed": seed,
+    }
+    write_json(json, dumps(record, indent=1))
 
 
 def _size(size: int) -> str:

@@ -104,6 +104,16 @@ class FitDisplay:
         if self._live is None:
             self._console.print(f"{self._elapsed():6.1f} s  {words}", soft_wrap=True)
 
+    def say(self, words: str) -> None:
+        """Print a line that stays.
+
+        Parameters
+        ----------
+        words : str
+            In words.
+        """
+        self._console.print(words, soft_wrap=True)
+
     def on_pass(self, now: PassProgress) -> None:
         """Show how far a pass is.
 
