@@ -164,8 +164,11 @@ def test_search_on_the_sketch_fits_once(method):
     assert best[quick.Cs_ == quick.C_] == best.max()
 
 
-def test_of_penalties_that_score_the_same_the_one_with_the_smallest_loss_is_taken():
-    assert best_penalty(np.array([[0.5, 1.0, 1.0], [0.5, 0.8, 0.8]]), np.array([[0.0, 0.4, 0.2], [0.0, 0.4, 0.5]])) == 2
+def test_of_penalties_that_score_the_same_the_smallest_with_a_loss_near_the_least_is_taken():
+    same = np.array([[0.5, 1.0, 1.0, 1.0, 0.9], [0.5, 0.8, 0.8, 0.8, 0.9]])
+    assert best_penalty(same, np.array([[0.0, 0.9, 0.5, 0.4, 0.1], [0.0, 0.8, 0.5, 0.5, 0.1]])) == 3
+    assert best_penalty(same, np.array([[0.0, 0.9, 0.5, 0.3, 0.1], [0.0, 0.8, 0.5, 0.6, 0.1]])) == 2
+    assert best_penalty(same[:, :2], np.array([[0.0, 0.9], [0.0, 0.8]])) == 1
     X, y = data(n=60, d=2000)
     X[:, 0] += 40.0 * np.where(y == y[0], 1.0, -1.0)  # every penalty tells them apart
     quick = CertifiedClassifierCV(search="sketch", method="gram", cv=4).fit(X, y)

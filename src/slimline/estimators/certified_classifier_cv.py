@@ -55,8 +55,8 @@ class CertifiedClassifierCV(CertifiedClassifier):
     Attributes
     ----------
     C_ : float
-        The penalty with the best mean score; of several the smallest, and with `search="sketch"` the one with the
-        smallest mean loss on the rows left out.
+        The penalty with the best mean score; of several the smallest, and with `search="sketch"` the smallest whose
+        mean loss on the rows left out is within one standard error of the least.
     Cs_ : array of shape (n_penalties,)
         Penalties that were tried, rising.
     scores_ : array of shape (n_folds, n_penalties)

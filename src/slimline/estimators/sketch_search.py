@@ -81,11 +81,14 @@ def best_penalty(scores: Floats, losses: Floats) -> int:
     Returns
     -------
     number : int
-        Of those with the best mean score, the one with the smallest mean loss.
+        Of those with the best mean score, the smallest whose mean loss is within one standard error of the least: past
+        some penalty nothing changes but the time that it takes.
     """
-    means = scores.mean(axis=0)
-    equal = means >= means.max() - 1e-12
-    return int(np.argmin(np.where(equal, losses.mean(axis=0), np.inf)))
+    means, costs = scores.mean(axis=0), losses.mean(axis=0)
+    costs[means < means.max() - 1e-12] = np.inf
+    least = int(np.argmin(costs))
+    error = losses[:, least].std() / np.sqrt(len(losses))
+    return int(np.flatnonzero(costs <= costs[least] + error)[0])
 
 
 def _fit(model: Model, task: Task, start: Floats | None) -> tuple[Floats, Floats]:

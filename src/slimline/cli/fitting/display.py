@@ -157,7 +157,7 @@ class FitDisplay:
         row = Table.grid(padding=(0, 2))
         at_work = self._fraction if self._fraction < 1.0 and self._pass else None
         if at_work is None:
-            row.add_row(Text("  between two passes: solving the small problem", "dim"))
+            row.add_row(Text("  between two passes" if self._steps or self._number else "  reading names", "dim"))
         else:
             speed = "" if self._speed is None else f"{self._speed / 1e9:.2f} GB/s"
             bar = ProgressBar(total=1.0, completed=at_work, width=24)

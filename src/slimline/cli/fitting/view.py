@@ -78,27 +78,27 @@ def _features(report: FitReport) -> RenderableType:
 
     several = len(report.data.classes) > 2
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("", justify="right")
-    table.add_column("feature", no_wrap=True, overflow="ellipsis", min_width=12)
-    for name in ("weight", "exact weight, proved", "place"):
-        table.add_column(name, justify="right", no_wrap=True)
-    if several:
-        table.add_column("speaks for", no_wrap=True)
-    for place, feature in enumerate(report.features[:_SHOWN], 1):
-        best, worst = feature.best_rank, feature.worst_rank
-        ranks = f"{best:,}" if best == worst else f"{best:,}–{worst:,}"
-        between = f"{feature.lower:.4g} to {feature.upper:.4g}"
-        cells = [str(place), _name(feature), f"{feature.weight:.4g}", between, ranks]
-        table.add_row(*cells, *([escape(feature.label)] if several else []))
+    table.add_column("feature", no_wrap=True, overflow="ellipsis")
+    rows = [_cells(feature, several) for feature in report.features[:_SHOWN]]
+    for k, name in enumerate(("weight", "exact weight, proved", "place", "speaks for")[: len(rows[0]) - 1], 1):
+        width = max(len(name), *(len(row[k]) for row in rows))  # in a narrow terminal the names give way
+        table.add_column(name, justify="left" if name == "speaks for" else "right", min_width=width)
+    for row in rows:
+        table.add_row(*(escape(cell) for cell in row))
     return table
 
 
-def _name(feature: Feature) -> str:
-    from rich.markup import escape
+def _cells(feature: Feature, several: bool) -> list[str]:
+    best, worst = feature.best_rank, feature.worst_rank
+    places = f"{best:,}" if best == worst else f"{best:,}–{worst:,}"
+    between = f"{feature.lower:.4g} to {feature.upper:.4g}"
+    return [_name(feature), f"{feature.weight:.4g}", between, places, *([feature.label] if several else [])]
 
+
+def _name(feature: Feature) -> str:
     if feature.chromosome is None:
-        return escape(feature.name)
-    return escape(f"{feature.name} ({feature.chromosome}:{feature.position:,} {feature.allele1}/{feature.allele2})")
+        return feature.name
+    return f"{feature.name} ({feature.chromosome}:{feature.position:,} {feature.allele1}/{feature.allele2})"
 
 
 def _percent(part: float) -> str:
