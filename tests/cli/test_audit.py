@@ -182,7 +182,7 @@ def test_labels_are_matched_by_the_names_of_the_rows(monkeypatch, capsys):
     assert apart["audit"]["margins"] == inside["margins"]
     Path("others.csv").write_text("\n".join(["who,truth", *(f"q{k},{'yn'[y[k]]}" for k in order)]))
     assert run_here(monkeypatch, "audit", *_csv(labels=False), "--labels", "others.csv") == 2
-    assert "no sample of data.csv is named in the column 'who'" in capsys.readouterr().err
+    assert "no sample of data.csv is named there ('q30' in the column 'who' and 'p0' in" in capsys.readouterr().err
 
 
 def test_options_of_formats_reach_the_file(monkeypatch, capsys):

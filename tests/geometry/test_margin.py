@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.svm import LinearSVC
 
 from slimline.errors import DataError, InvalidParameterError
-from slimline.geometry import Points, convex, margin, points
+from slimline.geometry import Points, convex, margin, multiclass_margin, points
 from tests.geometry.checks import MARGINS, assert_proof, assert_witness, separable_data
 from tests.geometry.exact import clarabel_margin, exact_margin
 
@@ -146,6 +146,18 @@ def test_no_plane_separates(X, y, normalised, intercept):
     assert np.all(np.isfinite(found.separator)) and np.isfinite(found.intercept)
     assert found.violators.size > 0
     assert_proof(X, y, found)
+
+
+@pytest.mark.parametrize("far", [1e10, 1e16, 1e40])
+def test_a_point_that_is_far_off_makes_no_proof_of_the_others(far):
+    """A residual of the size of the other points proves nothing, though it is small beside that one."""
+    for seed in range(10):
+        X = np.random.default_rng(seed).standard_normal((6, 6))
+        X[0] *= far
+        found = margin(X, [0, 1, 0, 1, 0, 1], intercept=True)  # six points in general position are separable
+        assert found.separable is not False
+        assert found.lower <= exact_margin(X, [-1, 1, -1, 1, -1, 1], True) <= found.upper
+        assert multiclass_margin(X, [0, 1, 2, 0, 1, 2], normalised=False).separable is not False
 
 
 @pytest.mark.parametrize("offset", [0.0, 7.0, 1e6])

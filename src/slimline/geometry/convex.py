@@ -85,6 +85,10 @@ class ConvexPoints(ABC):
         """Return the size of the largest point, if what is measured can be 0, else 0."""
         return 0.0
 
+    def usual(self, index: Index, weights: Floats) -> float:
+        """Return the size that a combination of some points must vanish beside, to be a proof: a few may be far off."""
+        return self.zero
+
 
 @dataclass(frozen=True)
 class Nearest:
@@ -187,6 +191,26 @@ def _violators(points: ConvexPoints, index: Index, weights: Floats, gradient: Fl
     short = np.where(inside, 0.0, level[points.group] - gradient)
     worst = np.argsort(-short, kind="stable")[:room]
     return np.asarray(worst[short[worst] > 0.0])
+
+
+def usual_size(sizes: Floats, index: Index, weights: Floats) -> float:
+    """Return the size of points that are not far off: the median, or the mean of those that a combination needs.
+
+    Parameters
+    ----------
+    sizes : array of shape (n_points,)
+        Of all points.
+    index : array of shape (m,)
+        Those of the combination.
+    weights : array of shape (m,)
+        Not negative, not all 0.
+
+    Returns
+    -------
+    size : float
+        The larger of the two.
+    """
+    return max(float(np.median(sizes)), float(sizes[index] @ weights) / float(weights.sum()))
 
 
 def _kept(weights: Floats, room: int) -> Index:

@@ -71,7 +71,8 @@ def embedding_error(X: Any, projection: Any, *, rows: int = MOST_ROWS, random_st
 
     It depends on the row space alone, so rows are scaled to norm 1 first. One Gram matrix of X and one sketch in
     float64 are made; nothing has the size of X or of V. Rows within about 1e-10 of the span of others, beside their
-    norm, count as dependent on them.
+    norm and in the root of the mean square over all rows, count as dependent on them: the bracket is that of the error
+    on that span.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from slimline.data.class_labels import class_codes
 from slimline.errors import DataError
-from slimline.geometry.convex import ConvexPoints, Look, Nearest, nearest
+from slimline.geometry.convex import ConvexPoints, Look, Nearest, nearest, usual_size
 from slimline.geometry.inputs import require_directions, require_squares
 from slimline.geometry.points import MOST_POINTS, Points
 from slimline.geometry.records import Margin, reached_by
@@ -20,7 +21,7 @@ from slimline.recovery.rounding import sum_error
 Floats = NDArray[np.float64]
 Index = NDArray[np.intp]
 
-#: A combination of this norm, as a part of the largest point's, has vanished.
+#: A combination of this norm, as a part of the usual point's, has vanished.
 VANISHED = 1e-7
 #: Points this small, as a part of the mean that was subtracted from them, are as good as equal.
 _LEFT = 1e-4
@@ -136,9 +137,17 @@ class SignedPoints(ConvexPoints):
     @property
     def zero(self) -> float:
         """Return the size of the largest point; where a far mean was subtracted, of what rounding left of it."""
+        return float(self._sizes.max())
+
+    def usual(self, index: Index, weights: Floats) -> float:
+        """Return the size of most points, or of those of a combination."""
+        return usual_size(self._sizes, index, weights)
+
+    @cached_property
+    def _sizes(self) -> Floats:
         if self.normalised:
-            return 1.0
-        return max(float(np.sqrt(self.data.squares.max())), _LEFT * float(self.data.sizes.max()))
+            return np.ones(len(self.signs))
+        return np.maximum(np.sqrt(self.data.squares), _LEFT * self.data.sizes)
 
     def start(self) -> Index:
         """Return all points, or some of each class."""
@@ -179,7 +188,7 @@ def is_separable(found: Nearest, points: ConvexPoints) -> bool | None:
     """Return whether a bracket proves that there is a separator, or that there is none but for a vanishing margin."""
     if found.lower > 0.0:
         return True
-    return False if found.upper <= VANISHED * points.zero else None
+    return False if found.upper <= VANISHED * points.usual(found.index, found.weights) else None
 
 
 def some_of_each(codes: Index, count: int) -> Index:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from slimline.data.class_labels import class_codes
-from slimline.geometry.convex import ConvexPoints, Look, Nearest, nearest
+from slimline.geometry.convex import ConvexPoints, Look, Nearest, nearest, usual_size
 from slimline.geometry.inputs import require_directions, require_squares
 from slimline.geometry.margin import FIRST, VANISHED, is_separable
 from slimline.geometry.orthogonal import orthogonal_direction
@@ -78,7 +79,8 @@ def multiclass_margin(X: Any, y: Any, *, normalised: bool = True, tol: float = 1
     names, codes = class_codes(y, data.matrix)
     points = _PairPoints(data, Rivals(codes, len(names)), normalised)
     best, found = _normalised(points, tol) if normalised else _plain(points, tol)
-    separable = True if best.lower > 0.0 else False if best.upper <= VANISHED * points.zero else None
+    vanished = best.upper <= VANISHED * points.usual(found.index, found.weights)
+    separable = True if best.lower > 0.0 else False if vanished else None
     index = found.supports
     lower = best.lower if separable else 0.0
     return MulticlassMargin(
@@ -161,7 +163,15 @@ class _PairPoints(ConvexPoints):
 
     @property
     def zero(self) -> float:
-        return float(np.sqrt(2.0)) * (1.0 if self.normalised else float(np.sqrt(self.data.squares.max())))
+        return float(self._sizes.max())
+
+    def usual(self, index: Index, weights: Floats) -> float:
+        return usual_size(self._sizes, self.pairs.points(index), weights)
+
+    @cached_property
+    def _sizes(self) -> Floats:
+        sizes = np.ones(len(self.factor)) if self.normalised else np.sqrt(self.data.squares)
+        return np.asarray(np.sqrt(2.0) * sizes)
 
     def start(self) -> Index:
         return np.arange(len(self.pairs)) if len(self.pairs) <= _FEW_PAIRS else self.pairs.start(FIRST)
