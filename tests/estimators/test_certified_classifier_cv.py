@@ -165,7 +165,7 @@ def test_search_on_the_sketch_fits_once(method):
 
 
 def test_of_penalties_that_score_the_same_the_smallest_with_a_loss_near_the_least_is_taken():
-    same = np.array([[0.5, 1.0, 1.0, 1.0, 0.9], [0.5, 0.8, 0.8, 0.8, 0.9]])
+    same = np.array([[0.5, 1.0, 1.0, 1.0, 0.7], [0.5, 0.8, 0.8, 0.8, 0.9]])
     assert best_penalty(same, np.array([[0.0, 0.9, 0.5, 0.4, 0.1], [0.0, 0.8, 0.5, 0.5, 0.1]])) == 3
     assert best_penalty(same, np.array([[0.0, 0.9, 0.5, 0.3, 0.1], [0.0, 0.8, 0.5, 0.6, 0.1]])) == 2
     assert best_penalty(same[:, :2], np.array([[0.0, 0.9], [0.0, 0.8]])) == 1
