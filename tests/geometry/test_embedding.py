@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from slimline import GaussianProjection, open_matrix
 from slimline.errors import DataError, InvalidParameterError, NonFiniteError
-from slimline.geometry.embedding import basis_sketch, embedding_error, error_on
+from slimline.geometry.embedding import _size, basis_sketch, embedding_error, error_on
 from slimline.geometry.row_space import RowSpace
-from slimline.projections import Gaussian, HashEmbedding, Identity, RandomSign, SubsampledHadamard
+from slimline.projections import Gaussian, HashEmbedding, Identity, RandomSign, SparseSign, SubsampledHadamard
 from tests.families import FAMILIES
 from tests.geometry.storages import cases, few_values, stored, written_out
 from tests.recovery.real_sets import real_set
@@ -278,3 +278,11 @@ def test_real_data(name, family, data_dir):
     projection = FAMILIES[family](X.shape[1], 256, 0)
     check(dense, projection, X)
     check(dense - dense.mean(axis=0), projection, open_matrix(X).standardised("mean", None), tolerance=1e-9)
+
+
+@pytest.mark.parametrize("density", [1.0, 0.1, 0.001])
+def test_the_size_that_rounding_is_counted_with_is_never_passed(density):
+    # 2,000 draws, each with a chance below 1e-9
+    for seed in range(2000):
+        projection = SparseSign(100, 1, seed=seed, density=density)
+        assert np.sum(projection.lift(np.ones((1, 1))) ** 2) <= _size(projection)

@@ -158,7 +158,7 @@ def error_on(space: RowSpace, Z: Floats, projection: Projection) -> EmbeddingErr
     if k:
         M = space.coordinates(Z)
         smallest, largest, u = _extremes(M)
-        lower, upper = _bracket(space, M, smallest, largest)
+        lower, upper = _bracket(space, M, smallest, largest, projection)
         witness = space.combination(u[:, None])[:, 0]
     else:
         smallest, largest, witness, lower, upper = np.nan, np.nan, np.zeros(space.shape[0]), 0.0, 0.0
@@ -195,7 +195,9 @@ def _orthogonal_to(M: Floats) -> Floats:
     return u
 
 
-def _bracket(space: RowSpace, M: Floats, smallest: float, largest: float) -> tuple[float, float]:
+def _bracket(
+    space: RowSpace, M: Floats, smallest: float, largest: float, projection: Projection
+) -> tuple[float, float]:
     """Return a bracket of the error on the space of the basis, from the worst that rounding can do.
 
     M is off by what the sketch lost (an entry by γ‖x‖‖R_j‖) and the triangular system (γ|L||M|), both through L⁻¹;
@@ -205,8 +207,7 @@ def _bracket(space: RowSpace, M: Floats, smallest: float, largest: float) -> tup
     k, r = M.shape
     d = space.shape[1]
     size = float(np.linalg.norm(M))
-    # E‖R‖² = d in every family; four times that and 64 more it is with a chance below 1e-9.
-    sketch = sum_error(d) * math.sqrt(4.0 * d + 64.0)
+    sketch = sum_error(d) * math.sqrt(_size(projection))
     shift = space.amplification * (sketch + sum_error(k) * size)
     squared = sum_error(k + r) * size**2
 
@@ -219,6 +220,19 @@ def _bracket(space: RowSpace, M: Floats, smallest: float, largest: float) -> tup
     bottom = (least(smallest), most(smallest)) if k <= r else (0.0, 0.0)
     lower = max(0.0, 1.0 - bottom[1], least(largest) - 1.0)
     return lower, max(1.0 - bottom[0], most(largest) - 1.0)
+
+
+def _size(projection: Projection) -> float:
+    """Return what the sum of all squares in R is above with a chance below 1e-9.
+
+    It is d on average in every family, and d itself where every row has norm 1. For sparse signs it is the number of
+    entries over density · r, and that number is binomial (Bernstein); for a Gaussian it is chi-square.
+    """
+    d, r, chance = projection.n_features, projection.n_components, math.log(1e9)
+    density = float(getattr(projection, "density", 1.0))
+    entries = d * r * density
+    sparse = (entries + math.sqrt(2.0 * entries * chance) + chance) / (density * r)
+    return max(4.0 * d + 64.0, sparse)
 
 
 def _of_all_vectors(projection: Projection) -> float:
