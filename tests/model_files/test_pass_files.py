@@ -144,12 +144,34 @@ def test_other_data_or_settings_take_nothing(tmp_path):
     one.keep(PassFiles(tmp_path / "resume", "one"))
     one.dot(W)
     keeper = PassFiles(tmp_path / "resume", "other")
-    assert keeper.replaced
+    assert keeper.replaced and not keeper.goes_on
     assert sorted(path.name for path in (tmp_path / "resume").iterdir()) == ["key"]
     other = open_matrix(-X)
     other.keep(keeper)
     np.testing.assert_array_equal(other.dot(W), open_matrix(-X).dot(W))
     assert keeper.passes_found == 0
+
+
+def test_another_job_at_the_same_time_gives_nothing_away(tmp_path):
+    one, other = open_matrix(X), open_matrix(-X[::-1])
+    one.keep(PassFiles(tmp_path / "resume", "one"))
+    keeper = PassFiles(tmp_path / "resume", "other")
+    other.keep(keeper)
+    one.row_norms()  # the first pass of both, and nothing but the job tells them apart
+    np.testing.assert_array_equal(other.row_norms(), open_matrix(-X[::-1]).row_norms())
+    assert keeper.passes_found == 0
+
+
+def test_the_same_job_twice_at_the_same_time(tmp_path):
+    one, two = open_matrix(X), open_matrix(X)
+    first, second = (PassFiles(tmp_path / "resume", "key") for _ in range(2))
+    one.keep(first)
+    two.keep(second)
+    one.dot(W)
+    np.testing.assert_array_equal(two.dot(W), open_matrix(X).dot(W))
+    first.remove()
+    np.testing.assert_array_equal(two.tdot(A), open_matrix(X).tdot(A))
+    assert second.passes_found == 1 and not first.goes_on
 
 
 @pytest.mark.parametrize("change", ["inputs", "operation", "shape", "projection"])

@@ -42,12 +42,12 @@ class PassFiles(PassKeeper):
     """
 
     def __init__(self, folder: str | os.PathLike[str], key: str, every: float = EVERY) -> None:
-        self.folder, self._every = Path(folder), every
+        self.folder, self._every, self._key = Path(folder), every, key
         self._number = 0
         self._last = time.monotonic()
         self._operation, self._digest = "", ""
-        #: Whether the folder held passes of another job, which are gone.
-        self.replaced = False
+        #: Whether the folder held passes of this job; and of another one, which are gone.
+        self.goes_on, self.replaced = False, False
         #: Blocks, and whole passes, that were taken from the folder.
         self.blocks_found, self.passes_found = 0, 0
         self._begin(key)
@@ -55,7 +55,7 @@ class PassFiles(PassKeeper):
     def begin(self, operation: str, inputs: dict[str, Any], sums: Arrays) -> int | None:
         """Take up the next pass."""
         self._number += 1
-        self._operation, self._digest = operation, _digest(operation, inputs, sums)
+        self._operation, self._digest = operation, _digest(self._key, operation, inputs, sums)
         self._last = time.monotonic()
         found = self._read(sums)
         if found is None:
@@ -85,10 +85,11 @@ class PassFiles(PassKeeper):
     def _begin(self, key: str) -> None:
         try:
             self.folder.mkdir(exist_ok=True)
-            told = self.folder / _KEY
+            told, begun = self.folder / _KEY, any(self.folder.glob("pass-*"))
             if told.exists() and told.read_text(errors="replace") == key:
+                self.goes_on = begun
                 return
-            self.replaced = any(self.folder.glob("pass-*"))
+            self.replaced = begun
             for path in self.folder.glob("pass-*"):
                 path.unlink()
             told.write_text(key)
@@ -114,8 +115,9 @@ class PassFiles(PassKeeper):
     def _write(self, sums: Arrays, blocks: int, done: bool) -> None:
         plain = {"operation": self._operation, "digest": self._digest, "blocks": blocks, "done": done}
         path = self._path()
-        temporary = path.with_name(f".{path.name}.tmp")
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         try:
+            self.folder.mkdir(exist_ok=True)  # the same job may have run twice, and the other one is done
             temporary.write_bytes(tensor_bytes(sums, plain))
             temporary.replace(path)
         except OSError as error:
@@ -126,9 +128,9 @@ class PassFiles(PassKeeper):
             ) from None
 
 
-def _digest(operation: str, inputs: dict[str, Any], sums: Arrays) -> str:
-    """Return a digest of what a pass is to compute."""
-    digest = hashlib.sha256(operation.encode())
+def _digest(key: str, operation: str, inputs: dict[str, Any], sums: Arrays) -> str:
+    """Return a digest of what a pass is to compute, and for which job: another one may write into the same folder."""
+    digest = hashlib.sha256(f"{key}\n{operation}".encode())
     for name, value in sorted(inputs.items()):
         digest.update(name.encode())
         digest.update(value.encode() if isinstance(value, str) else _bytes(value))

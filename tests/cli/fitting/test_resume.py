@@ -81,7 +81,7 @@ def _passes(path):
     return StoredModel.read(path).details["n_passes"] + 3  # held-out rows, and two for near-duplicates
 
 
-def test_changed_data_or_settings_begin_anew(tmp_path, monkeypatch):
+def test_changed_data_or_settings_begin_anew(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     write_genotypes(tmp_path / "cohort", 80, 3000, n_populations=2, seed=1)
     options = ["fit", *_options("m.slim"), "--json", "out.json", "--force"]
@@ -97,9 +97,12 @@ def test_changed_data_or_settings_begin_anew(tmp_path, monkeypatch):
         assert any(resume.glob("pass-*"))
 
     def resumed(*more):
+        capsys.readouterr()
         assert run_here(monkeypatch, *options, *more) == 0
         assert not resume.exists()
-        return json.loads(Path("out.json").read_text())["cost"]["resumed"]
+        found, said = json.loads(Path("out.json").read_text())["cost"]["resumed"], capsys.readouterr().err
+        assert ("Going on from where" in said, "beginning anew" in said) == (found, not found)
+        return found
 
     interrupted()
     assert resumed()

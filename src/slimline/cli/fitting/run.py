@@ -124,7 +124,7 @@ def run_fit(task: Task, display: FitDisplay) -> Finished:
         samples = samples_of(data, task.labels, task.settings.holdout, task.settings.seed, test)
     standardize = _standardised(task.settings, data)
     data.listen(display.on_pass)
-    keeper = _keeper(task, samples, standardize)
+    keeper = _keeper(task, samples, standardize, display)
     data.keep(keeper)
     model = task.settings.classifier(standardize, samples.smallest_class).watch(display.on_step)
     notes: list[str] = []
@@ -204,11 +204,16 @@ def _standardised(settings: FitSettings, data: Matrix) -> bool:
     return data.variants is not None if settings.standardize is None else settings.standardize
 
 
-def _keeper(task: Task, samples: Samples, standardize: bool) -> PassFiles | None:
+def _keeper(task: Task, samples: Samples, standardize: bool, display: FitDisplay) -> PassFiles | None:
     if task.outputs.model is None:
         return None
     settings: dict[str, Any] = {**task.settings.__dict__, "standardize": standardize}
-    return pass_files(task.outputs.model, task.source.path, samples, settings)
+    keeper = pass_files(task.outputs.model, task.source.path, samples, settings)
+    if keeper.goes_on:
+        display.say("Going on from where an earlier run was stopped.")
+    elif keeper.replaced:
+        display.say("An earlier run was stopped; data, labels, settings or threads are others now: beginning anew.")
+    return keeper
 
 
 def _stored(task: Task, model: CertifiedClassifier, samples: Samples, stats: ColumnStats | None) -> StoredModel:
