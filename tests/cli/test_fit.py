@@ -1,5 +1,6 @@
 """`slimline fit`, as a user runs it: what it says, writes and refuses."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -146,7 +147,8 @@ def test_what_was_asked_for_and_not_reached_has_a_code_of_its_own(monkeypatch, c
     *_, data = _npy()
     options = ["--C", "1e6", "--method", "sketch", "--dimensions", "80", "--max-passes", "3", "--tol", "1e-9"]
     assert _run(monkeypatch, *data, *options, "--no-audit") == 3
-    assert "certified relative error" in " ".join(capsys.readouterr().out.split())
+    said = " ".join(capsys.readouterr().out.split())
+    assert "certified relative error" in said and "(--max-passes is 3), --method gram" in said
     assert Path("data.slim").exists() and Path("data.html").exists()
 
 
@@ -173,6 +175,9 @@ def test_options_reach_the_classifier(monkeypatch):
         (["--method", "direct", "--standardize"], "--method direct"),
         (["--dimensions", "0"], "--dimensions"),
         (["--target", "x"], "--target x: labels.npy has no columns"),
+        (["--feature-names", "labels.npy"], "labels.npy, byte 0: not UTF-8"),
+        (["--model", "data.npy", "--force"], "--model data.npy: that file is read, and would be lost"),
+        (["--report", "labels.npy", "--force"], "--report labels.npy: that file is read"),
     ],
 )
 def test_mistakes(monkeypatch, capsys, options, said):
@@ -182,6 +187,22 @@ def test_mistakes(monkeypatch, capsys, options, said):
     assert _run(monkeypatch, *data, *options) == 2
     assert said in " ".join(capsys.readouterr().err.split())
     assert not Path("data.slim").exists() and not Path("data.html").exists()
+    assert np.load("data.npy").shape == (N, D)
+
+
+def test_a_table_with_text_is_told_how(monkeypatch, capsys):
+    _, _, data = _csv()
+    assert _run(monkeypatch, data[0], "--target", "status") == 2
+    assert (
+        "column 0 (who), counted from 0: not a number: 'p0'. If the column holds the names" in capsys.readouterr().err
+    )
+
+
+def test_names_in_a_compressed_file(monkeypatch):
+    _, _, data = _npy()
+    Path("names.txt.gz").write_bytes(gzip.compress("\n".join(f"gène {k}" for k in range(D)).encode("utf-8-sig")))
+    assert _run(monkeypatch, *data, "--C", "0.1", "--no-report", "--feature-names", "names.txt.gz") == 0
+    assert load_model("data.slim").feature_names_in_[0] == "gène 0"
 
 
 def test_files_that_are_there_stay(monkeypatch, capsys):

@@ -91,6 +91,10 @@ def test_minus_nine_is_no_label(tmp_path, named):
     path = _write(tmp_path / "labels.tsv", "id\tcase\nann\t1\nbob\t-9\ncem\t2\ndan\tNA\n")
     labels = labels_in_file(path, "case", named)
     assert labels.values.tolist() == ["1", "2"] and labels.rows.tolist() == [0, 2]
+    for numbers in (np.array([1, -9, 2, -9]), np.array([1.0, -9.0, 2.0, np.nan])):
+        np.save(tmp_path / "labels.npy", numbers)
+        labels = labels_in_file(tmp_path / "labels.npy", None, DenseMatrix(np.eye(4)))
+        assert labels.values.tolist() == [1, 2] and labels.rows.tolist() == [0, 2]
 
 
 @pytest.mark.parametrize("text", ["x\ny\ny\nx\n", "class\nx\ny\ny\nx\n", "\ufeffclass\r\nx\r\ny\r\n\r\ny\r\nx"])

@@ -132,6 +132,8 @@ def test_labels_of_a_file_of_their_own(monkeypatch, capsys):
     assert found["rows"] == N - 10 and found["right"] == sum(right)
     proved = np.array([row["certified"] == "true" for row in rows][10:])
     assert found["certified_rows"] == proved.sum() and found["certified_right"] == (proved & right).sum()
+    assert (found["unknown"], found["unknown_labels"]) == (1, ["elsewhere"])
+    assert "1 of these rows cannot be right: the model knows no label elsewhere; it knows POP1, POP2" in said
     assert "matched by" in said and "10 of 60 rows have none and are left out" in said
 
 
@@ -204,6 +206,9 @@ def test_data_are_read_once(monkeypatch, capsys):
         (["cohort.slim", "cohort.bed", "--out", "p.parquet"], "--out p.parquet: the name of a table must end in .csv"),
         (["cohort.slim", "cohort.bed", "--out", "no/p.csv"], "--out no/p.csv: give a file in a folder that exists."),
         (["cohort.slim", "cohort.bed", "--json", "-"], "--json - and the predictions cannot both go to standard out"),
+        (["table.slim", "table.csv", "--out", "table.csv", "--force"], "--out table.csv: that file is read, and would"),
+        (["table.slim", "table.csv", "--id", "person"], "If the column holds the names of the rows, give it with --id"),
+        (["cohort.slim", "cohort.bed", "--json", "cohort.fam"], "--json cohort.fam: that file is read, and would be"),
         (["cohort.slim", "cohort.bed", "--json", "no/p.json"], "--json no/p.json: give a file"),
         (["cohort.slim", "cohort.bed", "--id", "x"], "--id means nothing for cohort.bed"),
         (["cohort.slim", "cohort.bed", "--format", "hdf6"], "format must be one of"),

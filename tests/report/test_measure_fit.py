@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 
 from slimline import CertifiedClassifier, CertifiedClassifierCV, open_matrix
 from slimline.errors import DataError
@@ -105,3 +106,15 @@ def test_other_data_than_those_of_the_fit():
         fit_report(model, X, y, X_test=X[:4], y_test=y[:3], measure_projection=False)
     with pytest.raises(ValueError, match="features"):
         fit_report(model, X[:, :20], y)
+
+
+def test_held_out_rows_and_their_labels_belong_together():
+    X, y = np.eye(6), np.arange(6) % 2
+    with pytest.raises(NotFittedError):
+        fit_report(CertifiedClassifier(), X, y)
+    model = CertifiedClassifier().fit(X, y)
+    for given in ({"X_test": X}, {"y_test": y}):
+        with pytest.raises(DataError, match="give X_test and y_test, or neither"):
+            fit_report(model, X, y, **given)
+    labelled = open_matrix(X, labels=y)
+    assert fit_report(model, labelled, X_test=labelled, measure_projection=False).held_out.n_rows == 6

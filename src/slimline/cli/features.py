@@ -43,7 +43,7 @@ def features(
 
     from slimline.cli.data_file import explained_errors
     from slimline.cli.features_view import features_view
-    from slimline.cli.output import check_json_path, tables, write_json
+    from slimline.cli.output import check_json_path, require_not_read, tables, write_json
     from slimline.cli.table_file import check_table_path, write_table
     from slimline.estimators.ranking import ranking_of
     from slimline.estimators.saving import restored_model
@@ -51,6 +51,7 @@ def features(
 
     check_json_path(json)
     check_table_path("--csv", csv, force)
+    require_not_read({"--csv": csv, "--json": json}, (model,))
     if top == _ALL and csv is None and json is None:
         raise InvalidParameterError("--top all: add --csv FILE (or --json FILE), every column is too much to show.")
     with explained_errors():

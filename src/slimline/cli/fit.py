@@ -28,14 +28,6 @@ Ends with code 3 where the certified error is above --tol. Stopped? The same com
 
 #: Code of a fit that did not reach the certified error asked for.
 NOT_CERTIFIED = 3
-_OPTIONS = {
-    "n_components": "--dimensions",
-    "class_weight": "--class-weight",
-    "max_passes": "--max-passes",
-    "random_state": "--seed",
-    "standardize=True": "--standardize",
-    "tol=": "--tol ",
-}
 _AUTO = "auto"
 
 
@@ -177,7 +169,7 @@ def fit(
     from slimline.cli.fitting.settings import command_line
     from slimline.cli.fitting.view import fit_view
     from slimline.cli.options import require_number
-    from slimline.cli.output import check_json_path, tables, write_json
+    from slimline.cli.output import check_json_path, require_not_read, tables, write_json
 
     check_json_path(json)
     require_number("--tol", tol, 1.0)
@@ -185,6 +177,8 @@ def fit(
     page = None if no_report else report or Path(f"{stem}.html")
     outputs = Outputs(model or Path(f"{stem}.slim"), page, force)
     outputs.check()
+    written = {"--model": outputs.model, "--report": outputs.report, "--json": json}
+    require_not_read(written, (data, labels, test, feature_names))
     settings = FitSettings(
         C=_penalty(C),
         loss=loss.value,
@@ -258,12 +252,13 @@ def finished_fit(task: Task, threads: int | None) -> Finished:
     from slimline.cli.fitting import run_fit
     from slimline.cli.fitting.display import FitDisplay
     from slimline.cli.fitting.files import stored_bytes
+    from slimline.cli.fitting.settings import OPTIONS
     from slimline.cli.options import in_options
 
     with (
         nullcontext() if threads is None else thread_limit(threads),
         explained_errors(),
-        in_options(_OPTIONS, bool(task.settings.standardize)),
+        in_options(OPTIONS, bool(task.settings.standardize)),
         FitDisplay(
             Console(stderr=True, highlight=False),
             task.source.path.name,

@@ -163,11 +163,10 @@ def _known(values: NDArray[Any], source: str) -> Labels:
     """Return the labels without those that are missing."""
     from slimline.data.formats.delimited import MISSING_TEXT
 
-    missing = (*MISSING_TEXT, _NO_PHENOTYPE)
-    if values.dtype.kind == "f":
-        there = ~np.isnan(values)
+    if values.dtype.kind in "if":
+        there = ~np.isnan(values) & (values != int(_NO_PHENOTYPE))
     elif values.dtype.kind in "US":
-        there = ~np.isin(values, np.array(missing))
+        there = ~np.isin(values, np.array((*MISSING_TEXT, _NO_PHENOTYPE)))
     else:
         there = np.ones(len(values), dtype=bool)
     rows = np.flatnonzero(there)
@@ -187,19 +186,33 @@ def _vector(path: Path, n: int) -> NDArray[Any]:
     return np.asarray(values)
 
 
-def _cells(path: Path) -> list[list[str]]:
-    """Return the cells of each line that is not blank, all lines having as many."""
+def text_of(path: Path) -> str:
+    """Return the text of a file, which may be compressed.
+
+    Parameters
+    ----------
+    path : Path
+        The file, in UTF-8.
+
+    Returns
+    -------
+    text : str
+        Without a byte order mark.
+    """
     from slimline.data.compressed import compression, decompressed
     from slimline.data.files import DataFile
 
     file = DataFile(path)
     kind = compression(file)
     if kind is None:
-        text = _decoded(path.read_bytes(), path)
-    else:
-        with decompressed(file, kind) as stream:
-            text = _decoded(stream.read(), path)
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+        return _decoded(path.read_bytes(), path)
+    with decompressed(file, kind) as stream:
+        return _decoded(stream.read(), path)
+
+
+def _cells(path: Path) -> list[list[str]]:
+    """Return the cells of each line that is not blank, all lines having as many."""
+    lines = [(number, line) for number, line in enumerate(text_of(path).splitlines(), 1) if line.strip()]
     if not lines:
         raise FileFormatError(f"{path} is empty.")
     mark = _delimiter(lines[0][1])

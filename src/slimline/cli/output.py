@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,23 @@ def check_json_path(json: Path | None) -> None:
         return
     if json.is_dir() or not json.absolute().parent.is_dir():
         raise InvalidParameterError(f"--json {json}: give a file in a folder that exists.")
+
+
+def require_not_read(outputs: dict[str, Path | None], inputs: Iterable[Path | None]) -> None:
+    """Refuse to write over a file that is read, whatever else may be replaced.
+
+    Parameters
+    ----------
+    outputs : dict of Path or None
+        Where results go, by option.
+    inputs : iterable of Path or None
+        What is read; the files that belong to a .bed file are, too.
+    """
+    read = [path for path in inputs if path is not None]
+    read += [path.with_suffix(ending) for path in read if path.suffix == ".bed" for ending in (".bim", ".fam")]
+    for option, path in outputs.items():
+        if path is not None and path.exists() and any(other.exists() and path.samefile(other) for other in read):
+            raise InvalidParameterError(f"{option} {path}: that file is read, and would be lost. Name another.")
 
 
 def write_json(json: Path | None, text: str) -> None:

@@ -74,11 +74,12 @@ def predict(
     from json import dumps
 
     from slimline.cli.data_file import DataFileOptions
-    from slimline.cli.output import STANDARD_OUTPUT, check_json_path, write_json
+    from slimline.cli.output import STANDARD_OUTPUT, check_json_path, require_not_read, write_json
     from slimline.cli.table_file import check_table_path, write_table
 
     check_json_path(json)
     check_table_path("--out", out, force)
+    require_not_read({"--out": out, "--json": json}, (model, data, labels))
     if json == STANDARD_OUTPUT and out in (None, STANDARD_OUTPUT):
         raise InvalidParameterError("--json - and the predictions cannot both go to standard output: add --out FILE.")
     source = DataFileOptions(data, format, target if labels is None else None, id, missing, dataset)
@@ -138,6 +139,8 @@ def _opened(source: DataFileOptions, stored: StoredModel) -> Matrix:
 @contextmanager
 def _in_words(stored: StoredModel) -> Iterator[None]:
     """Have messages speak of the model and of options, not of parameters."""
+    from slimline.cli.options import said_of_file
+
     try:
         yield
     except NonFiniteError as error:
@@ -149,7 +152,7 @@ def _in_words(stored: StoredModel) -> Iterator[None]:
             "file, or train with it."
         ) from None
     except FileFormatError as error:
-        said = str(error).replace("open_matrix(path, format=...)", "--format NAME")
+        said = said_of_file(str(error))
         asked = f"n_features={stored.n_features} was asked for"
         raise FileFormatError(said.replace(asked, f"the model has {stored.n_features:,} columns")) from None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Number of the JSON's layout. Raise it when a field changes its meaning or goes away.
 _LAYOUT = 1
+#: How many labels a sentence lists.
+_LABELS_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,10 @@ class Accuracy:
         Rows that the most frequent label is right for.
     certified_rows, certified_right : int
         The same of the rows whose prediction is proved to be the exact model's.
+    unknown : int
+        Rows with a label that the model does not know, and therefore never gives,
+    unknown_labels : tuple of str
+        and some of these.
     """
 
     source: str
@@ -45,6 +51,8 @@ class Accuracy:
     majority: int
     certified_rows: int
     certified_right: int
+    unknown: int = 0
+    unknown_labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -112,6 +120,11 @@ class PredictionSummary:
                 f"Right for {_percent(known.right, known.rows)} of {_counted(known.rows, 'row')} with a label{also}; "
                 f"the most frequent label alone for {_percent(known.majority, known.rows)}. Labels: {known.source}."
             )
+            if known.unknown:
+                yield (
+                    f"{known.unknown:,} of these rows cannot be right: the model knows no label "
+                    f"{_some(known.unknown_labels)}; it knows {_some([*self.labels])}."
+                )
 
     def _columns(self) -> Iterator[str]:
         found, name = self.columns, Path(self.data).name
@@ -191,6 +204,8 @@ def accuracy_of(decisions: Decisions, classes: NDArray[Any], known: Labels) -> A
         majority=int(np.unique(known.values, return_counts=True)[1].max()),
         certified_rows=int(proved.sum()),
         certified_right=int((right & proved).sum()),
+        unknown=int((truth < 0).sum()),
+        unknown_labels=tuple(str(label) for label in np.unique(known.values[truth < 0])[: _LABELS_SHOWN + 1]),
     )
 
 
@@ -222,6 +237,10 @@ def _key(label: Any, as_number: bool) -> Any:
         except ValueError:
             return None
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+
+
+def _some(labels: Sequence[str]) -> str:
+    return ", ".join(labels[:_LABELS_SHOWN]) + (", …" if len(labels) > _LABELS_SHOWN else "")
 
 
 def _counted(number: int, what: str) -> str:

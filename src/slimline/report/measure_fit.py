@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from slimline.auditing import Audit, audit
 from slimline.auditing.families import family_name
@@ -119,7 +120,7 @@ def fit_report(
     y : array-like of shape (n_samples,), optional
         Labels; may be left out for a `Matrix` that carries them.
     X_test, y_test : as X and y, optional
-        Rows that it did not see, and their labels.
+        Rows that it did not see, and their labels: both, or neither.
     top : int
         How many features are shown, at most.
     measure_projection : bool
@@ -139,6 +140,11 @@ def fit_report(
         A record; `slimline.report.write_fit_page` writes it as a page.
     """
     told = told or Told()
+    check_is_fitted(model)
+    if y_test is None and isinstance(X_test, Matrix):
+        y_test = X_test.labels
+    if (y_test is None) != (X_test is None and decisions is None):
+        raise DataError("held-out rows and their labels belong together: give X_test and y_test, or neither.")
     matrix = as_matrix(model, X, reset=False, finite=bool(model.standardize))
     if y is None and isinstance(X, Matrix):
         y = X.labels

@@ -65,6 +65,8 @@ def test_the_command_names_what_is_not_a_default():
     for word in ("--C 0.5", "--loss logistic", "--method sketch", "--projection cw", "--tol 0.001", "--dimensions 64"):
         assert word.split()[1] == said[said.index(word.split()[0]) + 1]
     assert {"--standardize", "--no-intercept", "--class-weight", "--holdout", "--max-passes", "--threads"} <= set(said)
+    exact = FitSettings(C=1.23456789e-7, holdout=1 / 3)
+    assert command_line(["x"], exact, None) == "slimline fit x --C 1.23456789e-07 --holdout 0.3333333333333333 --seed 0"
     assert "--no-standardize" in command_line(["x"], FitSettings(standardize=False), None)
 
 

@@ -14,7 +14,8 @@ from slimline.cli.data_file import DataFileOptions
 from slimline.cli.fitting.files import stored_bytes
 from slimline.cli.fitting.resume import pass_files
 from slimline.cli.fitting.samples import LabelSource, Samples, samples_of
-from slimline.cli.fitting.settings import FitSettings, Outputs
+from slimline.cli.fitting.settings import OPTIONS, FitSettings, Outputs
+from slimline.cli.options import said_in_options
 
 if TYPE_CHECKING:
     from slimline.cli.fitting.display import FitDisplay
@@ -87,12 +88,13 @@ class Task:
         matrix : Matrix
             Opened.
         """
+        from slimline.cli.labels import text_of
         from slimline.data.named_columns import NamedColumns
 
         matrix = source.open()
         if self.feature_names is None:
             return matrix
-        names = self.feature_names.read_text(encoding="utf-8").splitlines()
+        names = text_of(self.feature_names).splitlines()
         return NamedColumns(matrix, names, f"--feature-names {self.feature_names}")
 
 
@@ -191,12 +193,12 @@ class _Work:
 
 @contextmanager
 def _noted(notes: list[str]) -> Iterator[None]:
-    """Take warnings down instead of printing them into the display."""
+    """Take warnings down, in the words of options, instead of printing them into the display."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
     for text in dict.fromkeys(str(warning.message) for warning in caught):
-        notes.append(text)
+        notes.append(said_in_options(text, OPTIONS))
 
 
 def _standardised(settings: FitSettings, data: Matrix) -> bool:

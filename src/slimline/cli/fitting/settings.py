@@ -15,6 +15,15 @@ if TYPE_CHECKING:
 
 #: Penalties that `--C auto` tries, and parts of the rows that it puts aside in turn.
 _PENALTIES, _FOLDS = 10, 5
+#: Options, by the parameters that messages speak of.
+OPTIONS = {
+    "n_components": "--dimensions",
+    "class_weight": "--class-weight",
+    "max_passes": "--max-passes",
+    "random_state": "--seed",
+    "standardize=True": "--standardize",
+    "tol=": "--tol ",
+}
 
 
 @dataclass(frozen=True)
@@ -197,7 +206,7 @@ def command_line(words: list[str], settings: FitSettings, threads: int | None) -
         elif entry.name == "standardize":
             said.append("--standardize" if value else "--no-standardize")
         else:
-            said += [names.get(entry.name, f"--{entry.name}"), f"{value:g}" if isinstance(value, float) else str(value)]
+            said += [names.get(entry.name, f"--{entry.name}"), str(value)]
     if threads is not None:
         said += ["--threads", str(threads)]
     return shlex.join(said)
