@@ -99,7 +99,9 @@ def test_changed_data_or_settings_begin_anew(tmp_path, monkeypatch):
     def resumed(*more):
         assert run_here(monkeypatch, *options, *more) == 0
         assert not resume.exists()
-        return json.loads(Path("out.json").read_text())["cost"]["resumed"]
+        told = json.loads(Path("out.json").read_text())
+        assert any("began anew" in note for note in told["notes"]) != told["cost"]["resumed"]
+        return told["cost"]["resumed"]
 
     interrupted()
     assert resumed()
