@@ -5,6 +5,7 @@ import importlib
 import pkgutil
 import re
 import runpy
+import shlex
 import sys
 import tomllib
 import types
@@ -18,6 +19,7 @@ import slimline
 from slimline.bounds import BOUNDS
 from slimline.data import simulate_genotypes
 from slimline.data.open import FORMATS
+from tests.cli.command import run_here
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = {"fard2012", "paul2013", "shi2012", "uml2014", "vaswani2013"}
@@ -27,15 +29,14 @@ def _blocks(document: str, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", (ROOT / document).read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
-def test_python_blocks_run(document, monkeypatch, tmp_path):
-    blocks = _blocks(document, "python")
-    assert blocks
+def test_the_code_for_contributors_runs(monkeypatch, tmp_path):
+    blocks = _blocks("CONTRIBUTING.md", "python")
+    assert len(blocks) == 2
     monkeypatch.chdir(tmp_path)
     for block in blocks:
         module = types.ModuleType("document")
         monkeypatch.setitem(sys.modules, "document", module)  # classes of the block can be pickled
-        exec(compile(block, document, "exec"), module.__dict__)
+        exec(compile(block, "CONTRIBUTING.md", "exec"), module.__dict__)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +50,7 @@ def test_python_blocks_run(document, monkeypatch, tmp_path):
         ("docs/geometry.md", 5),
         ("docs/audit.md", 4),
         ("docs/predict.md", 4),
+        ("docs/projections.md", 2),
     ],
 )
 def test_tasks_of_a_page_run_one_after_the_other(document, at_least, monkeypatch, tmp_path, capsys):
@@ -58,9 +60,38 @@ def test_tasks_of_a_page_run_one_after_the_other(document, at_least, monkeypatch
     assert len(blocks) >= at_least
     for block in blocks:
         exec(compile(block, f"{document}: {block[:60]}", "exec"), module.__dict__)
+    _require_printed("".join(blocks), capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("document", "code", "commands"),
+    [("README.md", 1, 4), ("docs/quickstart.md", 2, 6), ("docs/fit.md", 2, 6), ("docs/how_do_i.md", 20, 4)],
+)
+def test_code_and_commands_of_a_page_run_one_after_the_other(document, code, commands, monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)  # empty, as the page says
+    page = (ROOT / document).read_text(encoding="utf-8")
+    steps = re.findall(r"```python\n(.*?)```|^    (slimline (?:[^\n]*\\\n)*[^\n]*)$", page, flags=re.DOTALL | re.M)
+    assert len([block for block, _ in steps if block]) >= code
+    assert len([command for _, command in steps if command]) >= commands
+    module = types.ModuleType("document")
+    for block, command in steps:
+        if block:
+            exec(compile(block, f"{document}: {block[:60]}", "exec"), module.__dict__)
+        else:
+            assert run_here(monkeypatch, *shlex.split(command.replace("\\\n", " "))[1:]) == 0, command
     said = capsys.readouterr().out
-    for line in re.findall(r"print\(.+\)  # (.+)", "".join(blocks)):  # what the page says that is printed
-        whole = ".*".join(re.escape(part.strip()) for part in line.split("…"))  # … stands for anything
+    _require_printed("".join(block for block, _ in steps), said)
+    if document == "docs/fit.md":
+        said = " ".join(said.split())  # tables are as wide as the terminal
+        for line in _blocks(document, "text")[0].splitlines():
+            if not line.startswith(("took", "certified error")):  # these belong to a machine
+                assert " ".join(line.split()) in said
+
+
+def _require_printed(code: str, said: str) -> None:
+    """Compare what was printed with what the comments behind `print` say; … stands for anything."""
+    for line in re.findall(r"print\(.+\)  # (.+)", code):
+        whole = ".*".join(re.escape(part.strip()) for part in line.split("…"))
         assert re.search(f"^{whole}$", said, flags=re.MULTILINE | re.DOTALL), line
 
 
@@ -133,8 +164,8 @@ def test_the_published_iteration_diverges_and_the_certified_one_does_not(monkeyp
     assert figure.stat().st_size > 10_000
 
 
-def test_the_formats_of_the_readme_are_those_that_open():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_formats_of_the_guide_are_those_that_open():
+    text = (ROOT / "docs" / "data.md").read_text(encoding="utf-8").split("## Which files?")[1].split("\n## ")[0]
     table = re.findall(r"^\| (`\..+?) \|.*\| (.*)\|$", text, flags=re.MULTILINE)
     shown = {ending for endings, _ in table for ending in re.findall(r"`(\.\w+)`", endings.split("(")[0])}
     assert shown == {ending for _, _, endings in FORMATS.values() for ending in endings}
@@ -197,8 +228,13 @@ def test_doctests(name):
 def test_links_lead_somewhere(document):
     path = ROOT / document
     text = path.read_text(encoding="utf-8")
-    headings = re.findall(r"^#+ (.+)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), flags=re.MULTILINE)
-    anchors = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}  # as GitHub does
-    assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= anchors
-    for target in re.findall(r"\]\(([^)#:]+)\)", text):
+    assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= _anchors(text)
+    for target, anchor in re.findall(r"\]\(([^)#:]+)(?:#([^)]+))?\)", text):
         assert (path.parent / target).exists(), target
+        assert not anchor or anchor in _anchors((path.parent / target).read_text(encoding="utf-8")), (target, anchor)
+
+
+def _anchors(text: str) -> set[str]:
+    """Return the anchors of the headings of a page, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}

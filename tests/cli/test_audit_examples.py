@@ -1,7 +1,6 @@
 """`slimline audit` on real data, and as the documents and `--help` show it."""
 
 import json
-import re
 import shlex
 from pathlib import Path
 
@@ -65,14 +64,6 @@ def test_the_commands_of_the_guide_run_as_they_stand(monkeypatch, capsys):
     assert (made["n_samples"], made["n_features"], made["n_classes"]) == (300, 20_000, 2)
     assert imread("audit.png").shape == imread(ROOT / "docs" / "images" / "audit.png").shape
     assert real[-1] == "audit.png" and (ROOT / "docs" / "images" / "audit.png").stat().st_size < 200_000
-
-
-def test_the_command_of_the_readme_runs(monkeypatch, capsys):
-    _small_files()
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    (command,) = re.findall(r"`slimline (audit [^`]+)`", text)
-    assert run_here(monkeypatch, *shlex.split(command), "--repeats", "1") == 0
-    assert "Verdict" in capsys.readouterr().out
 
 
 @pytest.mark.data

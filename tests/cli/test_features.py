@@ -3,12 +3,20 @@
 import csv
 import json
 import os
+import re
+from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from slimline import CertifiedClassifier
+from slimline.cli.features_view import features_view
+from slimline.data.packed_strings import PackedStrings
+from slimline.estimators.ranking import ranking_of
+from slimline.model_files import StoredModel
 from slimline.recovery import rank_bounds
 from tests.cli.command import run_here
 from tests.cli.models import D, write_models
@@ -114,3 +122,17 @@ def test_names_are_not_read_as_markup(monkeypatch, capsys):
     assert run_here(monkeypatch, "features", "odd.slim") == 0
     said = capsys.readouterr().out
     assert "[red]a" in said and "[/bold]" in said and "xxx…" in said.replace("\n", "")
+
+
+def test_names_and_places_of_variants_are_whole_in_eighty_letters():
+    stored = StoredModel.read("cohort.slim")
+    fitted = CertifiedClassifier.load("cohort.slim")
+    stored = replace(
+        stored,
+        feature_names=PackedStrings.of([f"rs{10**8 + j}" for j in range(stored.n_features)]),
+        position=np.full(stored.n_features, 179_013_111),
+    )
+    console = Console(width=80, file=StringIO())
+    console.print(features_view(stored, ranking_of(fitted.certificate_, fitted.classes_, None), 20, None))
+    said = console.file.getvalue()
+    assert said.count(":179013111 ") == 20 and len(re.findall(r"rs\d{9} ", said)) == 20

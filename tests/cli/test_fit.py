@@ -120,6 +120,19 @@ def test_genotypes(monkeypatch):
     assert stored.details["data"]["rows"] == told["data"]["n_rows"] and stored.details["command"].startswith("slimline")
 
 
+def test_phenotypes_of_the_fam_file(monkeypatch):
+    write_genotypes("cohort", 60, 500, n_populations=2, seed=1)
+    people = [line.split() for line in Path("cohort.fam").read_text().splitlines()]
+    labels = {line.split("\t")[0]: line.split("\t")[2] for line in Path("cohort.labels.tsv").read_text().splitlines()}
+    for k, person in enumerate(people):
+        person[5] = "-9" if k % 10 == 0 else {"POP1": "1", "POP2": "2"}[labels[person[0]]]
+    Path("cohort.fam").write_text("\n".join(" ".join(person) for person in people) + "\n")
+    assert _run(monkeypatch, "cohort.bed", "--C", "0.001", "--no-report", "--holdout", "0.25") == 0
+    told = json.loads(Path("out.json").read_text())
+    assert told["data"]["left_out"] == 6 and [label for label, _ in told["data"]["classes"]] == ["1", "2"]
+    assert sum(count for _, count in told["data"]["classes"]) + told["held_out"]["n_rows"] == 54
+
+
 def test_means_of_the_training_rows_are_kept(monkeypatch):
     X, y, data = _npy()
     assert _run(monkeypatch, *data, "--C", "0.1", "--no-report") == 0

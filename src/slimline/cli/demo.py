@@ -22,6 +22,8 @@ slimline demo --projections --peer --people 2000 --components 512"""
 _QUICK = {"people": 300, "variants": 5000, "components": 256}
 #: Share of the simulated calls that are missing, as in a real study.
 _MISSING = 0.002
+#: How far populations drifted apart, times variants: so little that the classifier makes some mistakes.
+_DRIFT = 40.0
 
 
 def demo(
@@ -107,7 +109,7 @@ def _simulate(settings: DemoSettings, out: Path) -> None:
             settings.people,
             settings.variants,
             n_populations=settings.populations,
-            fst=settings.fst,
+            fst=min(_DRIFT / settings.variants, 0.5),
             missing_rate=_MISSING,
             seed=settings.seed,
             overwrite=True,

@@ -37,13 +37,13 @@ def features_view(stored: StoredModel, ranking: Ranking, count: int, label: str 
     """
     several, alleles = len(stored.weights) > 1, stored.allele1 is not None and stored.allele2 is not None
     genotypes = stored.chromosome is not None and stored.position is not None
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     table.add_column("", justify="right")
     table.add_column("feature", overflow="fold", min_width=7)
     for name, wanted in (("position", genotypes), ("alleles", alleles), ("class", several)):
         if wanted:
-            table.add_column(name, overflow="fold", min_width=len(name))
-    for name in ("weight", "exact ±", "exact place"):
+            table.add_column(name, overflow="fold", min_width=len(name), no_wrap=name == "position")
+    for name in ("weight", "exact ±", "exact\nplace"):  # in two lines: names of variants have room in 80 letters
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column(f"top {count}", no_wrap=True)
     for place in range(count):

@@ -173,7 +173,14 @@ def _known(values: NDArray[Any], source: str) -> Labels:
     left = len(values) - len(rows)
     if left:
         source += f"; {left:,} of {len(values):,} rows have none and are left out"
-    return Labels(values[rows], rows, not left, source)
+    return Labels(_whole(values[rows]), rows, not left, source)
+
+
+def _whole(values: NDArray[Any]) -> NDArray[Any]:
+    """Return labels that were real numbers only to have one for a missing label as the whole numbers that they are."""
+    if values.dtype.kind != "f" or not (np.abs(values) < 2**53).all() or (values != np.rint(values)).any():
+        return values
+    return values.astype(np.int64)
 
 
 def _vector(path: Path, n: int) -> NDArray[Any]:

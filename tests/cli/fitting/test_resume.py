@@ -100,8 +100,10 @@ def test_changed_data_or_settings_begin_anew(tmp_path, monkeypatch, capsys):
         capsys.readouterr()
         assert run_here(monkeypatch, *options, *more) == 0
         assert not resume.exists()
-        found, said = json.loads(Path("out.json").read_text())["cost"]["resumed"], capsys.readouterr().err
+        told, said = json.loads(Path("out.json").read_text()), capsys.readouterr().err
+        found = told["cost"]["resumed"]
         assert ("Going on from where" in said, "beginning anew" in said) == (found, not found)
+        assert any("began anew" in note for note in told["notes"]) != found
         return found
 
     interrupted()

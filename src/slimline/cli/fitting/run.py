@@ -130,6 +130,8 @@ def run_fit(task: Task, display: FitDisplay) -> Finished:
     data.keep(keeper)
     model = task.settings.classifier(standardize, samples.smallest_class).watch(display.on_step)
     notes: list[str] = []
+    if keeper is not None and keeper.replaced:
+        notes.append("an earlier run had other data or settings, or another version: this one began anew.")
     with work.phase(FIT, data), _noted(notes):
         model.fit(samples.train, samples.y)
     stats = None

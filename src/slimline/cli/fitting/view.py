@@ -80,9 +80,9 @@ def _features(report: FitReport) -> RenderableType:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("feature", no_wrap=True, overflow="ellipsis")
     rows = [_cells(feature, several) for feature in report.features[:_SHOWN]]
-    for k, name in enumerate(("weight", "exact weight, proved", "place", "speaks for")[: len(rows[0]) - 1], 1):
+    for k, name in enumerate(("weight", "exact weight, proved", "place", "class")[: len(rows[0]) - 1], 1):
         width = max(len(name), *(len(row[k]) for row in rows))  # in a narrow terminal the names give way
-        table.add_column(name, justify="left" if name == "speaks for" else "right", min_width=width)
+        table.add_column(name, justify="left" if name == "class" else "right", min_width=width)
     for row in rows:
         table.add_row(*(escape(cell) for cell in row))
     return table
