@@ -2,6 +2,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -118,3 +119,11 @@ def test_help_says_what_exit_codes_mean(monkeypatch, capsys):
     assert run_here(monkeypatch, "--help") == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "Exit codes: 0 done; 1 " in text and "; 2 a mistake " in text and "; 130 interrupted" in text
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_output_that_cannot_be_written_is_one_line():
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "slimline.cli", "plan", "--samples", "50", "--features", "900"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (2, "slimline: standard output: No space left on device.\n")

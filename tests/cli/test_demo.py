@@ -128,3 +128,16 @@ def test_the_demo_ends_with_its_page(monkeypatch, capsys, tmp_path):
         assert run_here(monkeypatch, *command.split()[1:]) == 0
     rows = (tmp_path / "slimline-demo" / "predictions.csv").read_text().splitlines()
     assert len(rows) == 301 and "certified" in rows[0]
+
+
+def test_files_of_others_stay(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cohort.bed").write_text("precious")
+    assert run_here(monkeypatch, "demo", "--quick", "--out", ".") == 2
+    assert "cohort.bed is there already: name another folder" in capsys.readouterr().err
+    assert (tmp_path / "cohort.bed").read_text() == "precious"
+    assert run_here(monkeypatch, "demo", "--quick", "--peer") == 2
+    assert "without --projections" in capsys.readouterr().err
+    assert run_here(monkeypatch, "demo", "--quick", "--people", "60", "--out", "my [b]demo") == 0
+    said = capsys.readouterr().out
+    assert "browser: my [b]demo/cohort.html" in said and "slimline features 'my [b]demo/cohort.slim'" in said

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from slimline.errors import InvalidParameterError
+
 if TYPE_CHECKING:
     from slimline.cli.walkthrough import DemoSettings
 
@@ -20,6 +22,10 @@ slimline demo --projections --peer --people 2000 --components 512"""
 
 #: Sizes of `--quick`, where nothing else is said.
 _QUICK = {"people": 300, "variants": 5000, "components": 256}
+#: Where results go, unless told otherwise; that they are replaced there is what its name says.
+_FOLDER = Path("slimline-demo")
+#: What is written there.
+_WRITTEN = ("cohort.bed", "cohort.bim", "cohort.fam", "cohort.labels.tsv", "cohort.slim", "cohort.html")
 #: Share of the simulated calls that are missing, as in a real study.
 _MISSING = 0.002
 #: How far populations drifted apart, times variants: so little that the classifier makes some mistakes.
@@ -31,7 +37,8 @@ def demo(
     variants: Annotated[int | None, typer.Option(min=100, help="Variants of each.", show_default="100000")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Another seed, other people and other projections.")] = 0,
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes: a second or two.")] = False,
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where data, model and page go.")] = Path("slimline-demo"),
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where data, model and page go.")] = _FOLDER,
+    force: Annotated[bool, typer.Option("--force", help="Replace files of --out that exist.")] = False,
     projections: Annotated[
         bool, typer.Option("--projections", help="Show what each family of projections does, instead of a fit.")
     ] = False,
@@ -54,12 +61,22 @@ def demo(
     settings = DemoSettings(seed=seed, peer=peer, **sizes)
     if projections:
         _show_projections(settings, json)
-    else:
-        _show_fit(settings, out, json)
+        return
+    if components is not None or peer:
+        raise InvalidParameterError("--components and --peer mean nothing without --projections.")
+    there = [name for name in _WRITTEN if (out / name).exists()]
+    if there and not (force or out == _FOLDER):
+        raise InvalidParameterError(
+            f"{out / there[0]} is there already: name another folder with --out FOLDER, or replace it with --force."
+        )
+    _show_fit(settings, out, json)
 
 
 def _show_fit(settings: DemoSettings, out: Path, json: Path | None) -> None:
+    import shlex
     from json import dumps
+
+    from rich.markup import escape
 
     from slimline.cli.data_file import DataFileOptions
     from slimline.cli.fit import finished_fit
@@ -90,11 +107,11 @@ def _show_fit(settings: DemoSettings, out: Path, json: Path | None) -> None:
     console.print("\n[dim]The same by hand, and what comes next:[/dim]")
     for command in (
         task.command,
-        f"slimline features {outputs.model}",
-        f"slimline predict {outputs.model} {data} --out {out / 'predictions.csv'}",
+        shlex.join(["slimline", "features", str(outputs.model)]),
+        shlex.join(["slimline", "predict", str(outputs.model), str(data), "--out", str(out / "predictions.csv")]),
     ):
         console.print(f"  {command}", markup=False, soft_wrap=True)
-    console.print(f"\nOpen the page in a browser: [bold]{outputs.report}[/bold]", soft_wrap=True)
+    console.print(f"\nOpen the page in a browser: [bold]{escape(str(outputs.report))}[/bold]", soft_wrap=True)
     write_json(json, dumps(finished.report.to_dict(), indent=1))
 
 

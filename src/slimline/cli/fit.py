@@ -162,6 +162,8 @@ def fit(
     from dataclasses import replace
     from json import dumps
 
+    from rich.markup import escape
+
     from slimline.cli.data_file import DataFileOptions, names_rows
     from slimline.cli.fitting import FitSettings, Outputs
     from slimline.cli.fitting.run import Task
@@ -222,7 +224,7 @@ def fit(
     console.print(fit_view(finished.report))
     for name, path in (("Model", outputs.model), ("Page", outputs.report)):
         if path is not None:
-            console.print(f"[dim]{name}:[/dim] {path}", soft_wrap=True)
+            console.print(f"[dim]{name}:[/dim] {escape(str(path))}", soft_wrap=True)
     write_json(json, dumps(finished.report.to_dict(), indent=1))
     if not finished.converged:
         raise typer.Exit(NOT_CERTIFIED)

@@ -45,8 +45,24 @@ def check_json_path(json: Path | None) -> None:
     """Refuse a path that cannot be written, before any work is done."""
     if json is None or json == STANDARD_OUTPUT:
         return
-    if json.is_dir() or not json.absolute().parent.is_dir():
-        raise InvalidParameterError(f"--json {json}: give a file in a folder that exists.")
+    require_file("--json", json)
+
+
+def require_file(option: str, path: Path) -> None:
+    """Refuse a path that no file can have.
+
+    Parameters
+    ----------
+    option : str
+        What it was given as.
+    path : Path
+        Where a file is to appear, by a rename: a device or a pipe would be gone.
+    """
+    folder = path.absolute().parent
+    if path.is_dir() or not folder.is_dir():
+        raise InvalidParameterError(f"{option} {path}: give a file in a folder that exists.")
+    if folder == Path("/dev") or (path.exists() and not path.is_file()):
+        raise InvalidParameterError(f"{option} {path}: give a file, not a device or a pipe.")
 
 
 def require_not_read(outputs: dict[str, Path | None], inputs: Iterable[Path | None]) -> None:

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from slimline.cli.output import STANDARD_OUTPUT
+from slimline.cli.output import STANDARD_OUTPUT, require_file
 from slimline.errors import InvalidParameterError
 
 _MARKS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
@@ -34,8 +34,7 @@ def check_table_path(option: str, path: Path | None, force: bool) -> None:
         return
     if path.suffix.lower() not in _MARKS:
         raise InvalidParameterError(f"{option} {path}: the name of a table must end in {', '.join(_MARKS)}.")
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise InvalidParameterError(f"{option} {path}: give a file in a folder that exists.")
+    require_file(option, path)
     if path.exists() and not force:
         raise InvalidParameterError(f"{option} {path} exists: choose another name, or replace it with --force.")
 

@@ -1,5 +1,8 @@
 """What `slimline fit` makes of its options."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from slimline.cli.fitting.settings import FitSettings, Outputs, command_line
@@ -83,5 +86,9 @@ def test_files_that_could_not_be_written_are_refused_before_the_work(tmp_path):
         Outputs(tmp_path / "no" / "m.slim", None, False).check()
     with pytest.raises(InvalidParameterError, match="folder that exists"):
         Outputs(tmp_path, None, True).check()
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/full"), Path("/dev/stdout")):
+        with pytest.raises(InvalidParameterError, match="not a device or a pipe"):
+            Outputs(path, None, True).check()
     with pytest.raises(InvalidParameterError, match="same file"):
         Outputs(model, model, True).check()

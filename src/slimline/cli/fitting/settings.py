@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slimline.cli.fitting.resume import resume_folder
+from slimline.cli.output import require_file
 from slimline.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -163,8 +164,7 @@ class Outputs:
         for option, path in (("--model", self.model), ("--report", self.report)):
             if path is None:
                 continue
-            if path.is_dir() or not path.absolute().parent.is_dir():
-                raise InvalidParameterError(f"{option} {path}: give a file in a folder that exists.")
+            require_file(option, path)
             if path.exists() and not (self.overwrite or self._unfinished()):
                 raise InvalidParameterError(
                     f"{path} is there already: name another with {option} FILE, or replace it with --force."
