@@ -106,6 +106,11 @@ def test_one_column_with_or_without_a_name(tmp_path, nameless, text):
         assert labels_in_file(path, "class", nameless).values.tolist() == ["x", "y", "y", "x"]
 
 
+def test_one_column_of_labels_with_spaces(tmp_path, nameless):
+    path = _write(tmp_path / "labels.csv", "city\nNew York\nRome\nRome\nNew York\n")
+    assert labels_in_file(path, "city", nameless).values.tolist() == ["New York", "Rome", "Rome", "New York"]
+
+
 def test_a_vector_in_a_npy_file(tmp_path, nameless):
     path = tmp_path / "labels.npy"
     np.save(path, np.array([1, 0, 0, 1]))

@@ -244,7 +244,9 @@ def _delimiter(line: str) -> str | None:
     if "\t" in line:
         return "\t"
     most = max((",", ";", "|"), key=line.count)
-    return most if most in line else None
+    if most in line:
+        return most
+    return "\t" if len(line.split()) == 1 else None  # one column: spaces below are part of a label
 
 
 def _target(head: Sequence[str], target: str | None, path: Path) -> int:
