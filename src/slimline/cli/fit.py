@@ -149,6 +149,10 @@ def fit(
         bool,
         typer.Option("--no-audit", help="Leave out what a projection does to the data.", rich_help_panel=_OUT),
     ] = False,
+    no_resume: Annotated[
+        bool,
+        typer.Option("--no-resume", help="Keep nothing to go on from, where disk is short.", rich_help_panel=_OUT),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.", rich_help_panel=_OUT)] = False,
     json: Annotated[
         Path | None,
@@ -218,6 +222,7 @@ def fit(
         feature_names=feature_names,
         command=command_line(words, settings, threads),
         measure_projection=not no_audit and page is not None,
+        resumable=not no_resume,
     )
     finished = finished_fit(task, threads)
     console = tables(json)
@@ -271,7 +276,7 @@ def finished_fit(task: Task, threads: int | None) -> Finished:
         try:
             return run_fit(task, display)
         except KeyboardInterrupt:
-            display.say("Stopped. The same command goes on where it was.")
+            display.say("Stopped." + (" The same command goes on where it was." if task.resumable else ""))
             raise
 
 

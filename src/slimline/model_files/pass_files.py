@@ -18,7 +18,7 @@ from slimline.errors import FileWriteError, InvalidParameterError, ModelFileErro
 from slimline.model_files.tensor_file import read_tensors, tensor_bytes
 
 #: Name of the file that says what the others belong to.
-_KEY = "key"
+KEY = "key"
 #: Seconds of a pass between two files.
 EVERY = 30.0
 
@@ -85,7 +85,7 @@ class PassFiles(PassKeeper):
     def _begin(self, key: str) -> None:
         try:
             self.folder.mkdir(exist_ok=True)
-            told, begun = self.folder / _KEY, any(self.folder.glob("pass-*"))
+            told, begun = self.folder / KEY, any(self.folder.glob("pass-*"))
             if told.exists() and told.read_text(errors="replace") == key:
                 self.goes_on = begun
                 return
@@ -124,7 +124,7 @@ class PassFiles(PassKeeper):
             temporary.unlink(missing_ok=True)
             raise FileWriteError(
                 f"could not write to {self.folder}, where what is needed to go on after an interruption is kept: "
-                f"{error.strerror or error}. Make room, or do without it."
+                f"{error.strerror or error}. Make room, or do without it (slimline fit --no-resume)."
             ) from None
 
 

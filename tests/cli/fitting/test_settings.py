@@ -80,7 +80,13 @@ def test_files_that_could_not_be_written_are_refused_before_the_work(tmp_path):
     with pytest.raises(InvalidParameterError, match=r"m\.html is there already.*--report FILE.*--force"):
         Outputs(model, page, False).check()
     Outputs(model, page, True).check()
-    (tmp_path / "m.slim.resume").mkdir()  # of a run that was killed: what is there is its own
+    (tmp_path / "m.slim.resume").mkdir()
+    (tmp_path / "m.slim.resume" / "key").touch()  # of a run that was killed: what is newer is its own
+    os.utime(page, ns=(0, 0))
+    with pytest.raises(InvalidParameterError, match=r"m\.html is there already"):
+        Outputs(model, page, False).check()
+    page.write_text("written by that run")
+    os.utime(page)
     Outputs(model, page, False).check()
     with pytest.raises(InvalidParameterError, match="folder that exists"):
         Outputs(tmp_path / "no" / "m.slim", None, False).check()

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
 from slimline.cli.data_file import DataFileOptions
 from slimline.cli.fitting.files import stored_bytes
-from slimline.cli.fitting.resume import pass_files
+from slimline.cli.fitting.resume import pass_files, resume_folder
 from slimline.cli.fitting.samples import LabelSource, Samples, samples_of
 from slimline.cli.fitting.settings import OPTIONS, FitSettings, Outputs
 from slimline.cli.options import said_in_options
@@ -64,6 +65,8 @@ class Task:
         How it was asked for.
     measure_projection : bool
         Whether the report says what a projection does to the data.
+    resumable : bool
+        Whether what passes add up is kept, so that a run that was stopped can go on.
     """
 
     source: DataFileOptions
@@ -74,6 +77,7 @@ class Task:
     feature_names: Path | None = None
     command: str = ""
     measure_projection: bool = True
+    resumable: bool = True
 
     def opened(self, source: DataFileOptions) -> Matrix:
         """Return the data, their columns named.
@@ -172,6 +176,8 @@ def run_fit(task: Task, display: FitDisplay) -> Finished:
     _write_page(task, report)
     if keeper is not None:
         keeper.remove()
+    elif task.outputs.model is not None:
+        rmtree(resume_folder(task.outputs.model), ignore_errors=True)  # of an earlier run, which nobody goes on with
     return Finished(report, report.relative_error <= task.settings.tol)
 
 
@@ -209,7 +215,7 @@ def _standardised(settings: FitSettings, data: Matrix) -> bool:
 
 
 def _keeper(task: Task, samples: Samples, standardize: bool, display: FitDisplay) -> PassFiles | None:
-    if task.outputs.model is None:
+    if task.outputs.model is None or not task.resumable:
         return None
     settings: dict[str, Any] = {**task.settings.__dict__, "standardize": standardize}
     keeper = pass_files(task.outputs.model, task.source.path, samples, settings)

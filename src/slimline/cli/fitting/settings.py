@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from slimline.cli.fitting.resume import resume_folder
 from slimline.cli.output import require_file
 from slimline.errors import InvalidParameterError
+from slimline.model_files.pass_files import KEY
 
 if TYPE_CHECKING:
     from slimline.estimators import CertifiedClassifier
@@ -165,16 +166,17 @@ class Outputs:
             if path is None:
                 continue
             require_file(option, path)
-            if path.exists() and not (self.overwrite or self._unfinished()):
+            if path.exists() and not (self.overwrite or self._unfinished(path)):
                 raise InvalidParameterError(
                     f"{path} is there already: name another with {option} FILE, or replace it with --force."
                 )
         if self.model is not None and self.model == self.report:
             raise InvalidParameterError(f"--model and --report are the same file, {self.model}.")
 
-    def _unfinished(self) -> bool:
-        """Say whether an earlier run was killed: then what it has written so far is its own."""
-        return self.model is not None and resume_folder(self.model).is_dir()
+    def _unfinished(self, path: Path) -> bool:
+        """Say whether a file is of a run that was killed: one that is older is not."""
+        key = None if self.model is None else resume_folder(self.model) / KEY
+        return key is not None and key.exists() and path.stat().st_mtime_ns >= key.stat().st_mtime_ns
 
 
 def command_line(words: list[str], settings: FitSettings, threads: int | None) -> str:
