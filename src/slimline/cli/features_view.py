@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from slimline.cli.features import feature_name
+from slimline.cli.rounding import rounded_up
 from slimline.estimators.ranking import Ranking
 from slimline.model_files import StoredModel
 
@@ -58,7 +59,7 @@ def features_view(stored: StoredModel, ranking: Ranking, count: int, label: str 
         weight = ranking.weight[place]
         around = max(ranking.upper[place] - weight, weight - ranking.lower[place])
         best, worst = int(ranking.best[place]), int(ranking.worst[place])
-        cells += [f"{weight:.4g}", f"{around:.2g}", f"{best:,}" if best == worst else f"{best:,}–{worst:,}"]
+        cells += [f"{weight:.4g}", rounded_up(around, 2), f"{best:,}" if best == worst else f"{best:,}–{worst:,}"]
         cells.append("[green]proved[/green]" if worst <= count else "open")
         table.add_row(*cells)
     return Group(table, Text(_sentences(stored, count, label)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from slimline.cli.rounding import rounded_down, rounded_up
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -57,7 +59,7 @@ def _lines(report: FitReport) -> list[tuple[str, str]]:
         right = f"{_percent(held.accuracy)} of {held.n_rows:,} right ({_percent(held.low)} to {_percent(held.high)})"
         always = f"always {held.majority_label!r}: {_percent(held.majority_rate)}"
         found.append(("held-out rows", f"{right}; {always}; {_percent(held.proved)} of the labels proved"))
-    proved = f"{100 * error:.2g} %" if error < math.inf else "none"
+    proved = f"{rounded_up(100 * error, 2)} %" if error < math.inf else "none"
     found.append(("certified error", f"{proved} (asked: {100 * report.model.tol:.2g} %), C = {report.model.C:.3g}"))
     k = min(_TOP, report.data.n_features)
     found.append(("top features", f"{len(report.proved_among(k))} proved to be among the {k} largest"))
@@ -91,7 +93,7 @@ def _features(report: FitReport) -> RenderableType:
 def _cells(feature: Feature, several: bool) -> list[str]:
     best, worst = feature.best_rank, feature.worst_rank
     places = f"{best:,}" if best == worst else f"{best:,}–{worst:,}"
-    between = f"{feature.lower:.4g} to {feature.upper:.4g}"
+    between = f"{rounded_down(feature.lower, 4)} to {rounded_up(feature.upper, 4)}"
     return [_name(feature), f"{feature.weight:.4g}", between, places, *([feature.label] if several else [])]
 
 
