@@ -1,6 +1,6 @@
 """Draw the figure of bounds.md: the dimension that keeps a positive margin, against the margin before.
 
-`python docs/margin_dimensions.py docs/images/margin_dimensions.png`; for matplotlib: `pip install "slimline[docs]"`.
+`python docs/margin_dimensions.py docs/images/margin_dimensions.png`
 """
 
 import sys

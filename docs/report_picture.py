@@ -7,34 +7,38 @@ Debian's package `chromium`.
 import shutil
 import sys
 from pathlib import Path
-
-from playwright.sync_api import sync_playwright
+from typing import Any
 
 WIDTH = 1000
-#: How many columns the second picture shows.
-COLUMNS = 14
+#: How many columns the second picture shows, and how far the slider is.
+COLUMNS, TOP = 14, 10
 
 
-def main(page: str, folder: str) -> None:
+def take_pictures(browser: Any, page: str, folder: str) -> None:
     """Take the first lines, and the beginning of the chart of the columns."""
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        view = browser.new_page(viewport={"width": WIDTH, "height": 800}, color_scheme="light")
-        view.goto(Path(page).resolve().as_uri())
-        end = view.locator("nav").bounding_box()
-        _take(view, 0, end["y"] - 12, f"{folder}/report.png")
-        view.locator("#k").fill("10")
-        view.locator("#k").blur()
-        view.evaluate("scrollTo(0, 0)")  # boxes are measured from the top of the window
-        start = view.locator("#columns").bounding_box()
-        end = view.locator("#features-list > li.feature").nth(COLUMNS).bounding_box()
-        _take(view, start["y"], end["y"], f"{folder}/report_columns.png")
-        browser.close()
+    view = browser.new_page(viewport={"width": WIDTH, "height": 800}, color_scheme="light")
+    view.goto(Path(page).resolve().as_uri())
+    _take(view, 0, _top(view, "nav") - 12, f"{folder}/report.png")
+    view.locator("#k").fill(str(TOP))
+    view.locator("#k").blur()
+    view.evaluate("scrollTo(0, 0)")  # boxes are measured from the top of the window
+    after = _top(view, f"#features-list > li.feature >> nth={COLUMNS}")
+    _take(view, _top(view, "#columns"), after, f"{folder}/report_columns.png")
+    view.close()
 
 
-def _take(view, top: float, bottom: float, path: str) -> None:
+def _top(view: Any, selector: str) -> float:
+    return float(view.locator(selector).bounding_box()["y"])
+
+
+def _take(view: Any, top: float, bottom: float, path: str) -> None:
     view.screenshot(path=path, full_page=True, clip={"x": 0, "y": top, "width": WIDTH, "height": bottom - top})
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        take_pictures(chromium, *sys.argv[1:3])
+        chromium.close()

@@ -1,7 +1,11 @@
-"""Did the projection keep the margin? An audit of simulated people, at three dimensions.
+"""Did the projection keep the margin?
+===================================
 
-Run it: python examples/audit_a_projection.py
+An audit of simulated people, at three dimensions.
+
+Run it with ``python examples/audit_a_projection.py``.
 """
+# sphinx_gallery_thumbnail_path = 'images/audit.png'
 
 import numpy as np
 

@@ -1,10 +1,12 @@
-"""Learn which variants tell the regions of the world apart, and what of the answer is proved.
+"""Which variants tell regions of the world apart, and what of it is proved?
+=========================================================================
 
 Genotypes of 400 people at 12,000 variants are simulated as PLINK files in a temporary folder and read from there, never
 loaded whole. Classifiers are trained on a sketch of the standardised variants. What they call proved is proved equal to
 what training on all variants, to the end, would give; whether that is true of the world is for a study to say.
-Run it with `python examples/certified_genomes.py`.
+Run it with ``python examples/certified_genomes.py``.
 """
+# sphinx_gallery_thumbnail_path = 'images/report.png'
 
 from tempfile import TemporaryDirectory
 

@@ -1,8 +1,12 @@
-"""Which variants tell three populations apart? Learned from PLINK files that are never loaded whole.
+"""Which variants tell three populations apart?
+============================================
+
+Learned from PLINK files that are never loaded whole.
 
 300 people × 20,000 variants are simulated in a temporary folder. The same lines work for your own files of any size:
-put their name in place of `cohort`. Run it with `python examples/genotypes_out_of_core.py`.
+put their name in place of `cohort`. Run it with ``python examples/genotypes_out_of_core.py``.
 """
+# sphinx_gallery_thumbnail_path = 'images/report_columns.png'
 
 from tempfile import TemporaryDirectory
 

@@ -1,12 +1,16 @@
-"""The published iteration diverges; the certified one, from the same sketch, cannot. Both against the exact weights.
+"""The published iteration diverges; the certified one cannot
+==========================================================
+
+From the same sketch, both against the exact weights.
 
 DOROTHEA (800 × 100,000, sparse) as it comes, no row scaled, squared loss, C = 1, a sketch of 500 components: the
 iteration of Zhang et al. (2013; Vaswani 2013, §2.5) multiplies its error by about a thousand in every step. Run it with
-`python examples/published_iteration.py`; a file name behind it (`picture.png`) draws the figure of
+``python examples/published_iteration.py``; a file name behind it (``picture.png``) draws the figure of
 docs/certificates.md.
 
 The data set is looked for in the folder that SLIMLINE_DATA names. Without it a smaller one is simulated.
 """
+# sphinx_gallery_thumbnail_path = 'images/published_iteration.png'
 
 import os
 import sys

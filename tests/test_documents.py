@@ -174,6 +174,23 @@ def test_the_formats_of_the_guide_are_those_that_open():
     assert extras == {"parquet", "hdf5", "zarr"} <= set(project["optional-dependencies"])
 
 
+@pytest.mark.parametrize(
+    ("room", "apart"),
+    [
+        ("slimline", {"bounds", "geometry", "laws"}),
+        ("slimline.bounds", {"BOUNDS"}),
+        ("slimline.laws", {"cosine", "inner_product", "norm"}),  # values of the class `Law`
+        ("slimline.geometry", set()),
+        ("slimline.model_files", set()),
+    ],
+)
+def test_the_reference_has_every_public_name(room, apart):
+    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    part = re.search(rf"currentmodule:: {room}\n(.*?)(currentmodule|\Z)", text, flags=re.DOTALL)
+    listed = re.findall(r"^   (\w+)$", part[1], flags=re.MULTILINE)
+    assert set(listed) == set(importlib.import_module(room).__all__) - apart
+
+
 def test_the_table_of_bounds_has_all_of_them():
     text = (ROOT / "docs" / "bounds.md").read_text(encoding="utf-8")
     section = text.split("## All bounds")[1].split("\n## ")[0]

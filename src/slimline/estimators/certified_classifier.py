@@ -96,7 +96,7 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         Labels.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Their names, where the data have any.
 
     Examples

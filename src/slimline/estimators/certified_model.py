@@ -46,7 +46,7 @@ class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Prediction ------------------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> Floats:
-        """Return X coef_ᵀ + intercept_.
+        """Return `X @ coef_.T + intercept_`.
 
         Parameters
         ----------

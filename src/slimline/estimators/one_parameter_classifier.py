@@ -62,7 +62,7 @@ class OneParameterClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         Number of gradients that were computed.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Their names, where the data have any.
 
     Examples

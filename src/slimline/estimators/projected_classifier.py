@@ -76,7 +76,7 @@ class ProjectedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Of the linear estimator.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Their names, where the data have any.
 
     Examples

@@ -53,7 +53,7 @@ def norm_failure(n_components: Real, eps: Real) -> Any:
     Returns
     -------
     probability : float or ndarray
-        P(|‖Rᵀx‖² / ‖x‖² - 1| > eps), the same for every x ≠ 0; exact for Gaussian R.
+        The chance that ‖Rᵀx‖² / ‖x‖² is not within 1 ± eps, the same for every x ≠ 0; exact for Gaussian R.
 
     Examples
     --------
