@@ -88,7 +88,7 @@ def test_a_column_with_the_same_entry_twice_holds_no_ids(tmp_path):
 
 
 def test_minus_nine_is_no_label(tmp_path, named):
-    path = _write(tmp_path / "labels.tsv", "id\tcase\nann\t1\nbob\t-9\ncem\t2\ndan\tNA\n")
+    path = _write(tmp_path / "labels.tsv", "id\tcase\nann\t1\nbob\t-9\ncem\t2\ndan\tN/A\n")
     labels = labels_in_file(path, "case", named)
     assert labels.values.tolist() == ["1", "2"] and labels.rows.tolist() == [0, 2]
     for numbers in (np.array([1, -9, 2, -9]), np.array([1.0, -9.0, 2.0, np.nan])):

@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.svm import LinearSVC
@@ -53,6 +53,7 @@ def small_data(draw):
 
 @pytest.mark.parametrize("normalised, intercept", MARGINS)
 @given(data=small_data())
+@example(data=(np.array([[0.0], [0.0], [0.0], [0.0], [3.0], [1.0]]), np.array([1.0, -1.0, -1.0, -1.0, -1.0, -1.0])))
 @settings(max_examples=40, deadline=None)
 def test_brackets_hold_the_exact_margin(normalised, intercept, data):
     X, y = data

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: PLINK's for a phenotype that nobody knows.
 _NO_PHENOTYPE = "-9"
+#: Other words for no label; "None" is not one of them, since a group of patients may be called that.
+_NO_LABEL = ("N/A", "n/a", "null", "NULL")
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,7 @@ def _known(values: NDArray[Any], source: str) -> Labels:
     if values.dtype.kind in "if":
         there = ~np.isnan(values) & (values != int(_NO_PHENOTYPE))
     elif values.dtype.kind in "US":
-        there = ~np.isin(values, np.array((*MISSING_TEXT, _NO_PHENOTYPE)))
+        there = ~np.isin(values, np.array((*MISSING_TEXT, *_NO_LABEL, _NO_PHENOTYPE)))
     else:
         there = np.ones(len(values), dtype=bool)
     rows = np.flatnonzero(there)

@@ -17,6 +17,8 @@ Index = NDArray[np.intp]
 
 #: Looks at all points, at most.
 _MOST_LOOKS = 60
+#: Points this small are 0: the square of one that is not would be refused.
+_NO_SIZE = 1e-150
 #: Looks that bring no narrower bracket.
 _MOST_IDLE = 3
 #: The least number of points that join the working set at a time.
@@ -196,6 +198,8 @@ def _violators(points: ConvexPoints, index: Index, weights: Floats, gradient: Fl
 def usual_size(sizes: Floats, index: Index, weights: Floats) -> float:
     """Return the size of points that are not far off: the median, or the mean of those that a combination needs.
 
+    Points of size 0 do not count: beside them nothing vanishes.
+
     Parameters
     ----------
     sizes : array of shape (n_points,)
@@ -210,7 +214,9 @@ def usual_size(sizes: Floats, index: Index, weights: Floats) -> float:
     size : float
         The larger of the two.
     """
-    return max(float(np.median(sizes)), float(sizes[index] @ weights) / float(weights.sum()))
+    other = sizes[sizes > _NO_SIZE]
+    median = float(np.median(other)) if other.size else 0.0
+    return max(median, float(sizes[index] @ weights) / float(weights.sum()))
 
 
 def _kept(weights: Floats, room: int) -> Index:

@@ -372,7 +372,7 @@ class FitReport:
     reproduction : Reproduction
         How to get the same again.
     notes : tuple of str
-        What else is to be known: warnings, columns that were constant.
+        What else is to be known, such as warnings of the fit.
     """
 
     title: str
