@@ -23,7 +23,7 @@ def take_pictures(browser: Any, page: str, folder: str) -> None:
     view.locator("#k").blur()
     view.evaluate("scrollTo(0, 0)")  # boxes are measured from the top of the window
     after = _top(view, f"#features-list > li.feature >> nth={COLUMNS}")
-    _take(view, _top(view, "#columns"), after, f"{folder}/report_columns.png")
+    _take(view, _top(view, "#columns") - 20, after, f"{folder}/report_columns.png")
     view.close()
 
 

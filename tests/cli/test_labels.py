@@ -5,6 +5,7 @@ import pytest
 
 from slimline import open_matrix
 from slimline.cli.labels import labels_in_data, labels_in_file, require_classes
+from slimline.data import write_genotypes
 from slimline.data.formats.dense import DenseMatrix
 from slimline.errors import DataError, FileFormatError, InvalidParameterError
 
@@ -48,6 +49,20 @@ def test_family_and_person_as_in_plink(tmp_path):
     path = _write(tmp_path / "labels.tsv", text.replace("2\ta", "2\tc"))
     person = labels_in_file(path, "population", DenseMatrix(np.eye(3), sample_ids=["c", "a", "b"]))
     assert person.values.tolist() == ["Z", "X", "Y"] and person.source.endswith("matched by IID")
+
+
+def test_people_of_plink_files_are_matched_by_both_names(tmp_path):
+    write_genotypes(tmp_path / "cohort", 4, 20, n_populations=2)
+    people = ["f1 a", "f1 b", "f2 c", "f3 d"]
+    (tmp_path / "cohort.fam").write_text("".join(f"{person} 0 0 0 -9\n" for person in people))
+    matrix = open_matrix(tmp_path / "cohort.bed")
+    text = "#FID IID kind\nf3 d w\nf1 b x\nf9 c y\nf1 a z\nf7 a u\n"  # another c, and another a
+    labels = labels_in_file(_write(tmp_path / "labels.txt", text), "kind", matrix)
+    assert labels.values.tolist() == ["z", "x", "w"] and labels.rows.tolist() == [0, 1, 3]
+    assert "matched by #FID and IID" in labels.source
+    text = "FID IID kind\n0 d w\n0 b x\n0 c y\n0 a z\n"  # families that nobody knows
+    labels = labels_in_file(_write(tmp_path / "labels.txt", text), "kind", matrix)
+    assert labels.values.tolist() == ["z", "x", "y", "w"] and labels.source.endswith("matched by IID")
 
 
 def test_rows_without_a_label_are_left_out_and_said(tmp_path, named):

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: PLINK's for a phenotype that nobody knows.
 _NO_PHENOTYPE = "-9"
+#: How PLINK calls the columns that together name a person.
+_BOTH = ("fid", "iid")
 #: Other words for no label; "None" is not one of them, since a group of patients may be called that.
 _NO_LABEL = ("N/A", "n/a", "null", "NULL")
 
@@ -88,7 +90,8 @@ def labels_in_file(path: Path, target: str | None, matrix: Matrix, id: str | Non
                 "row in the same order."
             )
         return _known(values, f"{head[column]} of {path.name}, in the order of the rows")
-    name, places = _matched(_candidates(head, body, column, id, path), matrix, path)
+    pairs = None if id is not None else _by_family_and_person(head, body, column, matrix)
+    name, places = pairs or _matched(_candidates(head, body, column, id, path), matrix, path)
     all_values = np.where(places >= 0, values[places], "") if len(values) else np.full(n, "")
     return _known(all_values, f"{head[column]} of {path.name}, matched by {name}")
 
@@ -276,6 +279,20 @@ def _candidates(
     if len(head) > 2 and target > 1:
         found[f"{head[0]}_{head[1]}"] = [f"{line[0]}_{line[1]}" for line in body]
     return {name: names for name, names in found.items() if len(set(names)) == len(names)}
+
+
+def _by_family_and_person(
+    head: Sequence[str], body: Sequence[Sequence[str]], target: int, matrix: Matrix
+) -> tuple[str, NDArray[np.intp]] | None:
+    """Match by both names that PLINK gives a person; None where the data or the file do not have both, or none fits."""
+    known = getattr(matrix, "families_and_people", None)
+    if known is None or len(head) < 3 or target < 2 or (head[0].lower().lstrip("#"), head[1].lower()) != _BOTH:
+        return None
+    lines = {(line[0], line[1]): k for k, line in enumerate(body)}
+    places = np.array([lines.get(pair, -1) for pair in zip(*known, strict=True)], dtype=np.intp)
+    if len(lines) < len(body) or not (places >= 0).any():
+        return None
+    return f"{head[0]} and {head[1]}", places
 
 
 def _matched(candidates: dict[str, list[str]], matrix: Matrix, path: Path) -> tuple[str, NDArray[np.intp]]:

@@ -56,6 +56,7 @@ class PlinkMatrix(Matrix):
         self._require_size()
         self._require_end_of_people()
         self._people = _unique_ids(families, people)
+        self._families_and_people = families, people
         self._labels = _labels(phenotypes)
         self._variants: Variants | None = None
 
@@ -85,6 +86,11 @@ class PlinkMatrix(Matrix):
     def sample_ids(self) -> PackedStrings:
         """Return the names of the people; family_person where a name alone is not unique."""
         return self._people
+
+    @property
+    def families_and_people(self) -> tuple[PackedStrings, PackedStrings]:
+        """Return the first two columns of the `.fam` file, which together name a person."""
+        return self._families_and_people
 
     @property
     def labels(self) -> NDArray[Any] | None:
