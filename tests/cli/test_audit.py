@@ -87,7 +87,7 @@ def _untimed(record):
         (_npy, 2, "status of labels.tsv, in the order of the rows"),
         (_svmlight, 2, "from data.svm"),
         (_csv, 2, "from data.csv"),
-        (_plink, 3, "population of cohort.labels.tsv, matched by FID"),
+        (_plink, 3, "population of cohort.labels.tsv, matched by FID and IID"),
     ],
 )
 def test_files_of_every_kind_and_the_code_that_makes_the_same(monkeypatch, capsys, write, classes, labels):

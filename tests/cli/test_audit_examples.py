@@ -89,7 +89,7 @@ def test_real_genotypes_with_their_labels(monkeypatch, capsys, data_dir):
     labels = ["--labels", str(folder / "hapmap3.labels.tsv"), "--target", "region", "--standardize"]
     few = ["--rows", "120", "--components", "400", "--repeats", "2", "--projection", "osnap"]
     made = _audit(monkeypatch, str(folder / "hapmap3.bed"), *labels, *few, "--figure", "audit.png")
-    assert "5 (region of hapmap3.labels.tsv, matched by IID)" in capsys.readouterr().out
+    assert "5 (region of hapmap3.labels.tsv, matched by FID and IID)" in capsys.readouterr().out
     assert (made["n_samples"], made["n_rows"], made["n_features"], made["n_classes"]) == (957, 120, 14_389, 5)
     assert made["outcome"] in ("kept", "shrunk") and made["rank"] == 120  # regions are told apart by far
     assert all(check["held"] == check["draws"] for check in made["brackets"])

@@ -74,7 +74,7 @@ def _plan(monkeypatch, *arguments):
         (_npy, 2, "status of labels.tsv, in the order of the rows"),
         (_svmlight, 2, "from data.svm"),
         (_csv, 2, "from data.csv"),
-        (_plink, 3, "population of cohort.labels.tsv, matched by FID"),
+        (_plink, 3, "population of cohort.labels.tsv, matched by FID and IID"),
     ],
 )
 def test_files_of_every_kind_and_the_code_that_follows(monkeypatch, capsys, write, classes, labels):
@@ -332,7 +332,7 @@ def test_real_genotypes_with_their_labels(monkeypatch, capsys, data_dir):
     folder = data_dir / "hapmap3_1kg"
     labels = ["--labels", str(folder / "hapmap3.labels.tsv"), "--target", "region", "--standardize"]
     record = _plan(monkeypatch, str(folder / "hapmap3.bed"), *labels)
-    assert record["labels"] == "region of hapmap3.labels.tsv, matched by IID"
+    assert record["labels"] == "region of hapmap3.labels.tsv, matched by FID and IID"
     truth = [line.split()[3] for line in (folder / "hapmap3.labels.tsv").read_text().splitlines()[1:]]
     made = record["plan"]
     assert (made["n_samples"], made["n_features"], made["n_classes"]) == (957, 14_389, len(set(truth)))
