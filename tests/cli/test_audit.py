@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 import slimline
-from slimline.cli.audit import Family
 from slimline.cli.audit import audit as command
+from slimline.cli.choices import Family
 from slimline.data import write_genotypes
 from tests.cli.command import run_here
 

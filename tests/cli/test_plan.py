@@ -10,7 +10,8 @@ from sklearn.datasets import dump_svmlight_file
 
 import slimline
 from slimline import open_matrix
-from slimline.cli.plan import Element, Loss, Method
+from slimline.cli.choices import Loss, Method
+from slimline.cli.plan import Element
 from slimline.cli.plan import plan as command
 from slimline.cli.plan_view import count, plan_code, plan_view, telling
 from slimline.data import write_genotypes

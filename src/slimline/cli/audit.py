@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slimline.cli.families import Family
+from slimline.cli.choices import Family
 from slimline.errors import InvalidParameterError
 
 if TYPE_CHECKING:

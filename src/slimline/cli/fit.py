@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slimline.cli.families import Family
+from slimline.cli.choices import Family, Loss, Method
 from slimline.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -29,24 +29,6 @@ Ends with code 3 where the certified error is above --tol. Stopped? The same com
 #: Code of a fit that did not reach the certified error asked for.
 NOT_CERTIFIED = 3
 _AUTO = "auto"
-
-
-class Loss(StrEnum):
-    """Losses."""
-
-    squared_hinge = "squared_hinge"
-    logistic = "logistic"
-    hinge = "hinge"
-    squared = "squared"
-
-
-class Method(StrEnum):
-    """Routes to the weights."""
-
-    auto = "auto"
-    sketch = "sketch"
-    gram = "gram"
-    direct = "direct"
 
 
 class ClassWeight(StrEnum):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from slimline.cli.choices import Loss, Method
 from slimline.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -33,24 +34,6 @@ _OPTIONS = {
     "n_classes": "--classes",
     "n_components": "--components",
 }
-
-
-class Loss(StrEnum):
-    """Losses."""
-
-    squared_hinge = "squared_hinge"
-    logistic = "logistic"
-    hinge = "hinge"
-    squared = "squared"
-
-
-class Method(StrEnum):
-    """Routes."""
-
-    auto = "auto"
-    sketch = "sketch"
-    gram = "gram"
-    direct = "direct"
 
 
 class Element(StrEnum):

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from slimline.report.audit_figure import audit_figure
 from slimline.report.figure_files import FIGURE_ENDINGS, check_figure_path, save_figure
-from slimline.report.fit_record import FitReport, Phase
+from slimline.report.fit_facts import Phase
+from slimline.report.fit_record import FitReport
 from slimline.report.page import PAGE_ENDINGS, check_page_path, fit_page, write_fit_page
 from slimline.report.plan_figure import plan_figure
 

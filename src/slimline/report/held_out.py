@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from slimline.auditing.chances import frequency
 from slimline.estimators.certified_model import CertifiedModel
 from slimline.estimators.decisions import Decisions
-from slimline.report.fit_record import Curve, HeldOut
+from slimline.report.fit_facts import Curve, HeldOut
 
 Floats = NDArray[np.float64]
 

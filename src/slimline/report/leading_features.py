@@ -9,7 +9,7 @@ import numpy as np
 from slimline.data import Matrix
 from slimline.estimators import CertifiedClassifier
 from slimline.recovery import rank_bounds
-from slimline.report.fit_record import Feature
+from slimline.report.fit_facts import Feature
 
 
 def leading_features(model: CertifiedClassifier, top: int, matrix: Matrix | None = None) -> tuple[Feature, ...]:

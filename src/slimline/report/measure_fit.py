@@ -24,12 +24,11 @@ from slimline.estimators.validation import as_matrix, class_labels
 from slimline.planning import Plan, plan
 from slimline.planning.route import default_components
 from slimline.projections import Projection
-from slimline.report.fit_record import (
+from slimline.report.fit_facts import (
     FIT,
     CostFacts,
     DataFacts,
     Feature,
-    FitReport,
     HeldOut,
     ModelFacts,
     Phase,
@@ -37,6 +36,7 @@ from slimline.report.fit_record import (
     Search,
     StepFacts,
 )
+from slimline.report.fit_record import FitReport
 from slimline.report.held_out import held_out
 from slimline.report.leading_features import leading_features
 from slimline.report.near_duplicates import columns_looked_at, near_duplicates

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from slimline.data import Matrix
 from slimline.data.standardised import Standardised
-from slimline.report.fit_record import Neighbour
+from slimline.report.fit_facts import Neighbour
 
 Floats = NDArray[np.float64]
 

@@ -17,12 +17,11 @@ from sklearn.metrics import (
 
 from slimline import CertifiedClassifier, audit, plan
 from slimline.data.simulate import simulate_genotypes
-from slimline.report.fit_record import (
+from slimline.report.fit_facts import (
     CostFacts,
     Curve,
     DataFacts,
     Feature,
-    FitReport,
     HeldOut,
     ModelFacts,
     Neighbour,
@@ -31,6 +30,7 @@ from slimline.report.fit_record import (
     Search,
     StepFacts,
 )
+from slimline.report.fit_record import FitReport
 
 POPULATIONS = [f"POP{k:02}" for k in range(26)]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slimline.report.fit_record import Feature
+from slimline.report.fit_facts import Feature
 from slimline.report.page.axis import linear_axis, log_axis, whole_axis
 from slimline.report.page.drawing import SIDE, thinned
 from slimline.report.page.feature_chart import count_sentence

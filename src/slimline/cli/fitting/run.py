@@ -120,7 +120,7 @@ def run_fit(task: Task, display: FitDisplay) -> Finished:
     from slimline.bench.memory import MemoryMeter
     from slimline.estimators import aligned_decisions
     from slimline.report import Told, fit_report
-    from slimline.report.fit_record import FIT
+    from slimline.report.fit_facts import FIT
 
     meter = MemoryMeter()
     work = _Work(display)

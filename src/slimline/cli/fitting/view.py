@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from slimline.report import FitReport
-    from slimline.report.fit_record import Feature
+    from slimline.report.fit_facts import Feature
 
 #: Features whose places are counted, and that are shown.
 _TOP, _SHOWN = 20, 5

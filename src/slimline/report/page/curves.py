@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from slimline.report.fit_record import Curve, HeldOut
+from slimline.report.fit_facts import Curve, HeldOut
 from slimline.report.page.axis import share_axis
 from slimline.report.page.chart import Key, chart
 from slimline.report.page.drawing import SIDE, Point, path, thinned

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from slimline.report.fit_record import Feature, FitReport
+from slimline.report.fit_facts import Feature
+from slimline.report.fit_record import FitReport
 from slimline.report.page.axis import Axis, linear_axis
 from slimline.report.page.drawing import SIDE, box, dot, drawn, path
 from slimline.report.page.feature_words import default_top, near_duplicates, speaks_for, variant

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from slimline.report.fit_record import Feature, FitReport
+from slimline.report.fit_facts import Feature
+from slimline.report.fit_record import FitReport
 from slimline.report.page.html import Html, element, joined, named
 from slimline.report.page.words import NARROW, counted
 

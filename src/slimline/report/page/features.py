@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from slimline.report.fit_record import Feature, FitReport
+from slimline.report.fit_facts import Feature
+from slimline.report.fit_record import FitReport
 from slimline.report.page.feature_chart import feature_chart
 from slimline.report.page.feature_words import is_genetic, near_duplicates, speaks_for
 from slimline.report.page.html import Content, element, joined, named

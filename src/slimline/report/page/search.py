@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from slimline.report.fit_record import FitReport, Search
+from slimline.report.fit_facts import Search
+from slimline.report.fit_record import FitReport
 from slimline.report.page.axis import linear_axis, log_axis
 from slimline.report.page.chart import Key, Mark, chart
 from slimline.report.page.drawing import SIDE, dot, path

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from slimline.report.fit_record import FitReport, HeldOut
+from slimline.report.fit_facts import HeldOut
+from slimline.report.fit_record import FitReport
 from slimline.report.page.drawing import SIDE, box, dot, drawn, path
 from slimline.report.page.feature_words import default_top, variant
 from slimline.report.page.html import Content, Html, element, joined, named

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
-from slimline.report.fit_record import Feature
+from slimline.report.fit_facts import Feature
 from slimline.report.page.words import NARROW, power_of_ten
 
 #: Fewest and most digits of the largest weight.
