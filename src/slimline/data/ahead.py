@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from slimline.data.block_memory import block_memory
+
 T = TypeVar("T")
 
 #: Bytes of a block: a few of them are all that a pass holds.
@@ -36,7 +38,7 @@ class Buffers:
         size = shape[0] * shape[1] * dtype.itemsize
         self._turn = (self._turn + 1) % 3
         if self._memory[self._turn].size < size:
-            self._memory[self._turn] = np.empty(size, dtype=np.uint8)
+            self._memory[self._turn] = block_memory(size, np.uint8)
         flat: NDArray[Any] = self._memory[self._turn][:size].view(dtype)
         return flat.reshape(shape, order="C" if order == "C" else "F")
 

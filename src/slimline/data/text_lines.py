@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline._kernels._native import ParsedText
+from slimline.data.block_memory import block_memory
 from slimline.data.compressed import compression, decompressed, read_some
 from slimline.data.files import DataFile, OpenFile
 from slimline.errors import FileChangedError, FileFormatError
@@ -83,7 +84,7 @@ class TextLines:
     def __init__(self, file: DataFile, source: OpenFile | BinaryIO, start: int, stop: int | None, line: int) -> None:
         self._file, self._source, self._stop = file, source, stop
         size = PIECE_BYTES if stop is None else min(PIECE_BYTES, stop - start + 1)
-        self.text: NDArray[np.uint8] = np.empty(size, dtype=np.uint8)
+        self.text: NDArray[np.uint8] = block_memory(size, np.uint8)
         self.begin = self.end = 0
         self.line = line
         self._held = 0  # bytes in memory: beyond `end` lies the beginning of a line
@@ -123,7 +124,7 @@ class TextLines:
         if left > self.text.size // 2:  # a long line: a larger piece, so that it is not moved again and again
             if self.text.size >= _LONGEST_LINE:
                 self.refuse(f"the line is longer than {_LONGEST_LINE:,} bytes; is this text?", 0, 0)
-            larger: NDArray[np.uint8] = np.empty(2 * self.text.size, dtype=np.uint8)
+            larger = block_memory(2 * self.text.size, np.uint8)
             larger[:left] = self.text[self.begin : self._held]
             self.text = larger
         elif self.begin:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from slimline.data.ahead import BLOCK_BYTES
 from slimline.data.block import Block
+from slimline.data.block_memory import block_memory
 from slimline.data.digest import digest
 from slimline.data.formats.named import NamedMatrix, Names
 from slimline.data.formats.sparse import line_cuts
@@ -46,11 +47,11 @@ class Stretches:
             # to the end of a chunk: the next read has the rest of it already
             end = min(-(-last // self._chunk) * self._chunk, self._array.shape[0])
             known = first + len(held)
-            into = np.empty(end - first, dtype=self._dtype)
+            into = block_memory(end - first, self._dtype)
             into[: len(held)] = held
             target = into[len(held) :]
             same = self._dtype == self._array.dtype
-            raw = target if same else np.empty(end - known, dtype=self._array.dtype)
+            raw = target if same else block_memory(end - known, self._array.dtype)
             with self._store.errors():
                 self._store.fill(self._array, (slice(known, end),), raw)
             if not same:

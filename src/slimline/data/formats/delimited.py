@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from slimline._kernels import _native
 from slimline.data.block import Block
+from slimline.data.block_memory import block_memory
 from slimline.data.digest import digest
 from slimline.data.formats.delimited_columns import Columns, Options, find_columns
 from slimline.data.matrix import Matrix
@@ -51,7 +52,7 @@ class DelimitedMatrix(Matrix):
 
         def parse(group: RowGroup, lines: TextLines, slot: int) -> Block:
             if slot not in rooms:
-                rooms[slot] = np.empty((rows, self.shape[1]), dtype=self.dtype)
+                rooms[slot] = block_memory(rows * self.shape[1], self.dtype).reshape(rows, -1)
             values = rooms[slot][: group.rows]
             columns.skip_header(lines)
             done = 0
@@ -159,7 +160,7 @@ def _index(text: TextFile, columns: Columns, dtype: np.dtype[Any]) -> DelimitedI
     groups: list[RowGroup] = []
     texts: list[list[str]] = [[] for _ in columns.texts]
     most_rows = max(1, GROUP_BYTES // max(columns.n_features * dtype.itemsize, 256))
-    values = np.empty((most_rows, columns.n_features), dtype=dtype)
+    values = block_memory(most_rows * columns.n_features, dtype).reshape(most_rows, -1)
     with text.lines() as lines:
         columns.skip_header(lines)
         more = lines.fill()

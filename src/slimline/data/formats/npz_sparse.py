@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from slimline.data.ahead import BLOCK_BYTES
 from slimline.data.block import Block
+from slimline.data.block_memory import block_memory
 from slimline.data.digest import digest
 from slimline.data.formats.npz_archive import Archive, ArrayStream
 from slimline.data.formats.sparse import line_cuts
@@ -74,8 +75,8 @@ class NpzSparseMatrix(Matrix):
         width = self.shape[1] if by_row else self.shape[0]
         pointer = self._indptr[start : stop + 1] - self._indptr[start]
         count = int(pointer[-1])
-        positions = np.empty(count, dtype=self._indices.dtype)
-        values = np.empty(count, dtype=self._data.dtype)
+        positions = block_memory(count, self._indices.dtype)
+        values = block_memory(count, self._data.dtype)
         indices.fill(positions)
         data.fill(values)
         if count and (positions.min() < 0 or positions.max() >= width):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from slimline._kernels import _native
 from slimline.data.block import Block
+from slimline.data.block_memory import block_memory
 from slimline.data.digest import digest
 from slimline.data.matrix import Matrix
 from slimline.data.row_groups import GROUP_BYTES, RowGroup, group_blocks
@@ -188,8 +189,8 @@ class _Room:
     def __init__(self, rows: int, values: int, index_type: np.dtype[Any]) -> None:
         self.labels = np.empty(rows)
         self._pointer = np.empty(rows + 1, dtype=np.int64)
-        self._indices = np.empty(values, dtype=index_type)
-        self._data = np.empty(values)
+        self._indices = block_memory(values, index_type)
+        self._data = block_memory(values, np.float64)
         self.clear(rows, values)
 
     def clear(self, most_rows: int, most_values: int) -> None:
