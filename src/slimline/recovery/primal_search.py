@@ -17,6 +17,8 @@ Floats = NDArray[np.float64]
 _PART_OF_THE_OBJECTIVE = 1e-16
 #: How much of it the rounded corners of the hinge may take.
 _PART_OF_THE_CORNERS = 1e-5
+#: How much of its corners a hinge that leads to a sharper one may be off.
+_PART_OF_A_LEAD = 0.1
 #: Points nearer to each other than this, relative to their size, do not span anything.
 _NOISE = 1e-5
 
@@ -70,8 +72,12 @@ def _minimise(task: Task, points: list[Point], lowest: float) -> Floats:
     target = _PART_OF_THE_OBJECTIVE * lowest
     weights = None
     finest = min(_PART_OF_THE_CORNERS * lowest / float(task.weights.sum()), 0.1)
+    rounded = float(task.weights.sum()) / 8.0  # what corners of width 1 take at most
     for loss in _losses(task.loss, max(finest, 1e-15)):
-        weights = solve_smooth_rows(Rows(features), replace(problem, loss=loss), weights, target).weights
+        # one that only leads to sharper ones need not be solved better than its corners are
+        corners = loss.width * rounded if isinstance(loss, SmoothedHinge) and loss.width > finest else 0.0
+        enough = max(target, _PART_OF_A_LEAD * corners)
+        weights = solve_smooth_rows(Rows(features), replace(problem, loss=loss), weights, enough).weights
     assert weights is not None
     factors = np.zeros(len(points))
     factors[apart] = (change @ weights[: features.shape[1]]) / scale

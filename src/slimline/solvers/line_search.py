@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
 
 def smallest_along(slope: Callable[[float], float], longest: float, *, iterations: int = 60) -> float:
     """Return where a convex function is smallest on [0, longest].
@@ -57,3 +62,55 @@ def smallest_along(slope: Callable[[float], float], longest: float, *, iteration
                 slope_low *= 0.5
             side = 1
     return 0.5 * (low + high)
+
+
+def smallest_among_corners(
+    start: float, growth: float, weight: Floats, short: Floats, rise: Floats, width: float, longest: float
+) -> float:
+    """Return where a quadratic and hinges with rounded corners, added up, are smallest on [0, longest].
+
+    The derivative, start + t growth - Σ wᵢ rᵢ clip((shortᵢ - t rᵢ)/width + ½, 0, 1), is a line from corner to corner:
+    sorted, they give it everywhere at once.
+
+    Parameters
+    ----------
+    start, growth : float
+        Derivative of the quadratic at 0, and how fast it grows.
+    weight : array of shape (n_samples,)
+        Of each hinge.
+    short : array of shape (n_samples,)
+        What each margin lacks of 1 at the beginning.
+    rise : array of shape (n_samples,)
+        How fast each margin grows.
+    width : float
+        Of the corners.
+    longest : float
+        The largest step.
+
+    Returns
+    -------
+    step : float
+        0 where the function does not fall at all.
+    """
+    slope = start - float((weight * rise) @ np.clip(short / width + 0.5, 0.0, 1.0))
+    if not slope < 0.0:
+        return 0.0
+    moving = rise != 0.0
+    r, middle = rise[moving], short[moving] / rise[moving]
+    half = 0.5 * width / np.abs(r)
+    # Between the two ends of its corner a hinge adds w r²/width to what the derivative grows by.
+    steeper = weight[moving] * r * r / width
+    ends = np.clip(np.concatenate([middle - half, middle + half]), 0.0, longest)
+    order = np.argsort(ends)
+    ends = ends[order]
+    growths = growth + np.cumsum(np.concatenate([steeper, -steeper])[order])
+    growths = np.maximum(growths, growth)  # what rounding leaves where no hinge bends
+    pieces = np.diff(ends, append=longest)
+    slopes = slope + growth * (ends[0] if ends.size else longest) + np.concatenate([[0.0], np.cumsum(growths * pieces)])
+    if not ends.size or slopes[0] >= 0.0:
+        return min(longest, -slope / growth) if growth > 0.0 else longest
+    crossing = int(np.searchsorted(slopes, 0.0))
+    if crossing > ends.size - 1 and slopes[-1] < 0.0:
+        return longest
+    piece = crossing - 1
+    return float(min(longest, ends[piece] - slopes[piece] / growths[piece]))

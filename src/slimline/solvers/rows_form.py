@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.solvers.line_search import smallest_along
-from slimline.solvers.losses import Hinge, Squared, SquaredHinge
+from slimline.solvers.line_search import smallest_along, smallest_among_corners
+from slimline.solvers.losses import Hinge, Loss, SmoothedHinge, Squared, SquaredHinge
 from slimline.solvers.positive_definite import solve_shifted
 from slimline.solvers.problem import SmallProblem, Solution
 from slimline.solvers.rows_descent import solve_by_descent
@@ -16,6 +18,8 @@ from slimline.solvers.sparse_features import SparseRows
 Floats = NDArray[np.float64]
 _MOST_STEPS = 200
 _MOST_INNER_STEPS = 500
+#: Steps in a row that do not lower the objective.
+_MOST_IDLE_STEPS = 8
 #: Up to so many components the Hessian is made and factored.
 _DIRECT_COMPONENTS = 768
 #: Rounds of coordinate descent before Newton steps by conjugate gradients take over.
@@ -80,7 +84,8 @@ def solve_smooth_rows(
     y, s, penalty, loss = problem.labels, problem.weights, problem.penalty, problem.loss
     v = np.zeros(features.shape[1]) if start is None else start.astype(np.float64)
     values = features.times(v) + problem.offset
-    settled = 0
+    settled = idle = 0
+    lowest = np.inf
     steps = 0
     while steps < _MOST_STEPS:
         steps += 1
@@ -96,28 +101,30 @@ def solve_smooth_rows(
         # The gradient may grow on the way, the objective falls: it is the fall that says when rounding has taken over.
         fall, objective = -float(gradient @ change), problem.primal(float(v @ v), values)
         settled = settled + 1 if fall <= 1e-14 * objective else 0
-        if settled == 3:
+        # Corners that are sharper than rounding promise a fall for ever; Newton's method has none to give by now.
+        idle = 0 if objective < lowest else idle + 1
+        lowest = min(lowest, objective)
+        if settled == 3 or idle == _MOST_IDLE_STEPS:
             break
         change_of_values = features.times(change)
         norm_start, norm_rise = penalty * float(v @ change), penalty * float(change @ change)
-        direction = s * y * change_of_values
-
-        def slope(
-            length: float,
-            values: Floats = values,
-            rise: Floats = change_of_values,
-            direction: Floats = direction,
-            start: float = norm_start,
-            growth: float = norm_rise,
-        ) -> float:
-            return start + length * growth - float(direction @ loss.dual(y * (values + length * rise)))
-
-        length = smallest_along(slope, 4.0)
+        rise = y * change_of_values
+        if isinstance(loss, SmoothedHinge):
+            length = smallest_among_corners(norm_start, norm_rise, s, 1.0 - margin, rise, loss.width, 4.0)
+        else:
+            length = smallest_along(partial(_slope, loss, margin, rise, s * rise, norm_start, norm_rise), 4.0)
         if length == 0.0:
             break
         v = v + length * change
         values = features.times(v) + problem.offset  # afresh: sums of rounded changes would drift
     return Solution(problem.projected(s * loss.dual(y * values)), values, v, gap, steps)
+
+
+def _slope(
+    loss: Loss, margin: Floats, rise: Floats, weighted_rise: Floats, start: float, growth: float, length: float
+) -> float:
+    """Return the derivative of the objective along a direction, at some length of it."""
+    return start + length * growth - float(weighted_rise @ loss.dual(margin + length * rise))
 
 
 def _newton_direction(
