@@ -1,19 +1,12 @@
 """The page in a real browser: it loads without a complaint, fits its window, and does what it says."""
 
-from contextlib import contextmanager
-
 import pytest
 
 from slimline.report import fit_page
 from slimline.report.page.feature_chart import count_sentence, state_of
+from tests.browser import BEYOND, opened
 from tests.report.page.examples import EXAMPLES, many_classes, two_classes
 
-#: Elements that reach beyond the window; boxes that scroll by themselves may.
-BEYOND = """
-() => [...document.querySelectorAll("main *")]
-  .filter((e) => !e.closest(".scroll, pre, svg, .names, .who") && e.getBoundingClientRect().right > innerWidth + 1)
-  .map((e) => e.outerHTML.slice(0, 80))
-"""
 #: Whether the shapes of each chart lie in it, but for the width of a stroke.
 INSIDE = """
 () => [...document.querySelectorAll(".area")].map((area) => {
@@ -63,22 +56,6 @@ def files(tmp_path_factory):
         made[name] = folder / f"{name.replace(' ', '-')}.html"
         made[name].write_text(fit_page(make()), encoding="utf-8")
     return made
-
-
-@contextmanager
-def opened(browser, path, width=1400, **options):
-    """A page in a window; whatever it complains of, or asks the network for, fails the test."""
-    context = browser.new_context(viewport={"width": width, "height": 900}, **options)
-    page = context.new_page()
-    complaints = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("requestfailed", lambda request: complaints.append(request.url))
-    page.on("request", lambda request: complaints.append(request.url) if request.url != path.as_uri() else None)
-    page.goto(path.as_uri())
-    yield page
-    context.close()
-    assert [said for said in complaints if said != "data:,"] == []
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-from functools import cache
-from importlib.resources import files
-
 from slimline.report.fit_record import FitReport
 from slimline.report.page.convergence import convergence_section
 from slimline.report.page.cost import cost_section
@@ -19,6 +14,7 @@ from slimline.report.page.promises import promises_section
 from slimline.report.page.proved import ANCHOR, explanation
 from slimline.report.page.search import search_section
 from slimline.report.page.section import Section
+from slimline.report.page.shell import page_part, whole_page
 from slimline.report.page.summary import summary
 from slimline.report.page.words import counted
 
@@ -66,9 +62,8 @@ def fit_page(report: FitReport) -> str:
             id="main",
         ),
         element("footer", element("p", "Made by slimline. This page loads nothing and sends nothing.")),
-        element("script", _script()),
     )
-    return "<!DOCTYPE html>\n" + element("html", _head(report), body, lang="en") + "\n"
+    return whole_page(report.title, body, script=page_part("page.js"))
 
 
 def _heading(report: FitReport) -> Html:
@@ -81,36 +76,3 @@ def _heading(report: FitReport) -> Html:
         element("h1", named(report.title)),
         element("p", about, "; data: ", named(data.name), class_="subtitle"),
     )
-
-
-def _head(report: FitReport) -> Html:
-    digest = base64.b64encode(hashlib.sha256(_script().encode()).digest()).decode()
-    policy = (
-        f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    return element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=policy),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("meta", name="referrer", content="no-referrer"),
-        element("title", report.title),
-        element("link", rel="icon", href="data:,"),
-        element("style", _style()),
-    )
-
-
-@cache
-def _style() -> Html:
-    return Html(_part("page.css"))
-
-
-@cache
-def _script() -> Html:
-    return Html(_part("page.js"))
-
-
-def _part(name: str) -> str:
-    return files("slimline.report.page").joinpath(name).read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 #: What no page may hold: control characters other than tab and line feed, and halves of surrogate pairs.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 #: Elements without content.
-_VOID = ("br", "col", "input", "link", "meta")
+_VOID = ("br", "col", "img", "input", "link", "meta")
 
 
 class Html(str):
