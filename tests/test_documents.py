@@ -65,7 +65,13 @@ def test_tasks_of_a_page_run_one_after_the_other(document, at_least, monkeypatch
 
 @pytest.mark.parametrize(
     ("document", "code", "commands"),
-    [("README.md", 1, 4), ("docs/quickstart.md", 2, 6), ("docs/fit.md", 2, 6), ("docs/how_do_i.md", 20, 4)],
+    [
+        ("README.md", 1, 4),
+        ("docs/quickstart.md", 2, 6),
+        ("docs/fit.md", 2, 6),
+        ("docs/how_do_i.md", 20, 4),
+        ("docs/reproduce.md", 1, 2),
+    ],
 )
 def test_code_and_commands_of_a_page_run_one_after_the_other(document, code, commands, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)  # empty, as the page says

@@ -51,3 +51,7 @@ class MissingReaderError(SlimlineError, ImportError):
 
 class FileWriteError(SlimlineError, OSError):
     """A file that could not be written, for instance because the disk is full; nothing half-written is left."""
+
+
+class MissingDataSetError(SlimlineError, LookupError):
+    """A public data set that is not at hand, and could not be fetched."""

@@ -8,3 +8,12 @@ FARD2012 = "Milani Fard, Grinberg, Pineau and Precup, Random projections preserv
 PAUL2013 = "Paul, Boutsidis, Magdon-Ismail and Drineas, Random projections for support vector machines (AISTATS 2013)"
 VASWANI2013 = "Vaswani, Optimal weight recovery under random projections (2013)"
 BALCAN2006 = "Balcan, Blum and Vempala, Kernels as features (Machine Learning 65, 2006)"
+
+#: The five, by short name.
+FULL_NAMES = {
+    "shi2012": SHI2012,
+    "uml2014": UML2014,
+    "fard2012": FARD2012,
+    "paul2013": PAUL2013,
+    "vaswani2013": VASWANI2013,
+}

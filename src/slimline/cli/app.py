@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from slimline.cli import audit, bench, demo, features, fit, plan, predict, simulate
+from slimline.cli import audit, bench, demo, features, fit, plan, predict, reproduce, simulate
 
 EPILOG = """Start with [bold]slimline demo[/bold]; each command has its own --help with examples.
 
@@ -29,6 +29,7 @@ app.command("features", epilog=features.EXAMPLES)(features.features)
 app.command("plan", epilog=plan.EXAMPLES)(plan.plan)
 app.command("audit", epilog=audit.EXAMPLES)(audit.audit)
 app.command("simulate", epilog=simulate.EXAMPLES)(simulate.simulate)
+app.command("reproduce", epilog=reproduce.EXAMPLES)(reproduce.reproduce)
 app.add_typer(bench.app, name="bench")
 
 

@@ -1,0 +1,152 @@
+"""What came out of a replay: a claim of a document, and whether it held."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from slimline.errors import InvalidParameterError
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A printed number beside ours.
+
+    Parameters
+    ----------
+    where : str
+        Which one: "D1, CW, r = 256".
+    printed : float
+        As the document has it.
+    spread : float
+        Standard deviation that is printed with it; NaN where none is.
+    ours : float
+        As measured.
+    our_spread : float
+        Standard deviation as measured.
+    """
+
+    where: str
+    printed: float
+    spread: float
+    ours: float
+    our_spread: float = math.nan
+
+    @property
+    def agrees(self) -> bool:
+        """Whether ours lies within the printed spread of the printed number."""
+        return abs(self.ours - self.printed) <= self.spread
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim of a document, what was measured, and whether the claim held.
+
+    Parameters
+    ----------
+    claim : str
+        What the document says, in a sentence of ours.
+    printed : str
+        The number or relation as printed.
+    ours : str
+        The same as measured.
+    holds : bool or None
+        Computed from what was measured; None where the two cannot be compared.
+    reason : str
+        Why it does not hold, or cannot be compared; empty where it holds.
+    corrected : str
+        What holds in its place, where the printed claim has been corrected.
+    corrected_holds : bool or None
+        Whether what was measured bears the correction out; None where nothing could be measured.
+    cells : tuple of Cell
+        Numbers one by one, where there are many.
+    beyond : bool
+        Whether the claim is one of ours that goes beyond the document; it is counted apart.
+    """
+
+    claim: str
+    printed: str
+    ours: str
+    holds: bool | np.bool | None
+    reason: str = ""
+    corrected: str = ""
+    corrected_holds: bool | np.bool | None = None
+    cells: tuple[Cell, ...] = ()
+    beyond: bool = False
+
+    def __post_init__(self) -> None:
+        # NumPy's truth values are not Python's: `is True` would miss them
+        for name in ("holds", "corrected_holds"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, None if value is None else bool(value))
+        if self.holds is not True and not self.reason:
+            raise InvalidParameterError(f"“{self.claim}” does not hold or cannot be judged: say why.")
+        if self.holds is True:
+            object.__setattr__(self, "reason", "")
+        if self.corrected_holds is not None and not self.corrected:
+            raise InvalidParameterError(f"“{self.claim}”: there is no correction that could have been borne out.")
+
+    @property
+    def verdict(self) -> str:
+        """Whether the claim holds, in words."""
+        return "not comparable" if self.holds is None else "holds" if self.holds else "does not hold"
+
+    @property
+    def correction(self) -> str:
+        """Whether the correction was borne out, in words; empty where there is none, or nothing to measure."""
+        return "" if self.corrected_holds is None else "borne out" if self.corrected_holds else "not borne out"
+
+
+def cells_finding(claim: str, cells: Sequence[Cell], reason: str, unit: str = "", comparable: bool = True) -> Finding:
+    """Return a finding about a table of printed numbers: it holds if all of ours lie within the printed spread.
+
+    Parameters
+    ----------
+    claim : str
+        What the table shows.
+    cells : sequence of Cell
+        Its numbers.
+    reason : str
+        Why those that differ do, or why they cannot be compared.
+    unit : str
+        What the numbers are in.
+    comparable : bool
+        Whether ours come from the document's data; else nothing is judged.
+
+    Returns
+    -------
+    finding : Finding
+        With the cells.
+
+    Examples
+    --------
+    >>> cells = [Cell("r = 256", 24.1, 4.5, 21.0), Cell("full", 15.1, 2.6, 44.0)]
+    >>> cells_finding("errors of an SVM", cells, "other labels", unit=" %").ours
+    '1 of 2 within the printed spread; furthest: full, 44 % for 15.1 %'
+    """
+    if not cells:
+        raise InvalidParameterError(f"“{claim}”: there are no numbers to compare.")
+    agree = sum(cell.agrees for cell in cells)
+    worst = max(cells, key=_deviations)
+    low, high = min(cell.printed for cell in cells), max(cell.printed for cell in cells)
+    ours = f"{agree} of {len(cells)} within the printed spread"
+    if not worst.agrees:
+        ours += f"; furthest: {worst.where}, {worst.ours:.3g}{unit} for {worst.printed:.3g}{unit}"
+    return Finding(
+        claim=claim,
+        printed=f"{low:.3g} to {high:.3g}{unit}",
+        ours=ours,
+        holds=agree == len(cells) if comparable else None,
+        reason=reason,
+        cells=tuple(cells),
+    )
+
+
+def _deviations(cell: Cell) -> float:
+    """Return how many spreads a number is off; none is enough for what has no spread or is no number."""
+    if cell.spread > 0 and not math.isnan(cell.ours):
+        return abs(cell.ours - cell.printed) / cell.spread
+    return 0.0 if cell.agrees else math.inf

@@ -1,0 +1,47 @@
+"""An item that is quick and knows how often it was measured."""
+
+from slimline.papers import Cell, Experiment, Finding, Item
+from slimline.papers.drawing import canvas, finish, measured
+from slimline.papers.finding import cells_finding
+
+calls: list[tuple] = []
+stop_at: list[tuple] = []
+
+
+def _parts(study):
+    return [(number,) for number in range(study.pick(2, 3, 5))]
+
+
+def _measure(study, part):
+    if part in stop_at:
+        raise KeyboardInterrupt
+    calls.append(part)
+    yield part[0], study.seed_of("made up", part[0]) % 100 / 7, "a<b", True
+
+
+def _draw(table):
+    figure, (panel,) = canvas()
+    measured(panel, table["number"], table["value"], "value")
+    finish(panel, "made up", "number", "value")
+    return figure
+
+
+def _judge(table):
+    cells = [Cell("first", 1.0, 0.5, 1.2), Cell("second", 1.0, 0.5, 3.0, 0.25)]
+    return [
+        Finding("values are there", "yes", f"{len(table)} rows", holds=len(table) > 0, reason="none"),
+        Finding(
+            "values are <b>negative</b>", "below 0", "above", table["value"].max() < 0, "they are not", "above 0", True
+        ),
+        Finding("times", "1 s", "2 s", None, "another machine"),
+        cells_finding("numbers", cells, "other data"),
+        Finding("a claim of ours", "not there", "seen", True, beyond=True),
+    ]
+
+
+def item(name: str = "shi2012.made_up", sources: tuple[str, ...] = ()) -> Item:
+    """An item over an experiment of its own."""
+    experiment = Experiment(
+        f"{name}_measured", "Numbers.", ("number", "value", "text", "flag"), _parts, _measure, sources
+    )
+    return Item(name, "Made up", experiment, _draw, _judge, "1")
