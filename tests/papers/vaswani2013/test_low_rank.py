@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from slimline import CertifiedClassifier, GaussianProjection, geometry
-from slimline.papers import find_items
-from slimline.papers.vaswani2013.corollary2 import error_in_the_limit
+from slimline.papers import Table, find_items
+from slimline.papers.vaswani2013.corollary2 import error_in_the_limit, fluctuations
 from slimline.papers.vaswani2013.low_rank import _RowSpace, projections_for, recovery_error
 from slimline.projections import Projection
+from tests.papers.doctored import judged
 from tests.papers.replayed import replayed
 from tests.papers.vaswani2013.changed import changed, verdicts
 
@@ -54,16 +55,40 @@ def test_columns_of_a_sketch_are_a_sketch():
     np.testing.assert_allclose((small**2).sum(), (X**2).sum(), rtol=0.2)
 
 
+def _table(error, ranks=(5, 10, 20, 40, 60, 80, 100, 150, 200, 300)):
+    """Ten runs at r = 900 with an error that is a function of the rank; embedding errors as they are on average."""
+    limit = error_in_the_limit(np.array(ranks), 900)
+    rows = []
+    for rank, found in zip(ranks, limit, strict=True):
+        embedding = found - 1.2 * found / fluctuations(rank, 900, 2 * found)  # one fluctuation being the quotient
+        rows += [("dorothea", rank, 900, run, float(error(rank)), float(embedding)) for run in range(10)]
+    return Table(find_items(["vaswani2013.fig5a"])[0].experiment.columns, tuple(rows))
+
+
+def _verdict(table):
+    (finding,) = judged("vaswani2013.fig5a", table)
+    return finding.holds, finding.corrected_holds
+
+
+@pytest.mark.parametrize("most", [100, 200, 300])
+def test_fig5a_is_told_from_a_line_whatever_the_highest_rank(most):
+    ranks = [rank for rank in (5, 10, 20, 40, 60, 80, 100, 150, 200, 300) if rank <= most]
+    by_law = _table(lambda rank: recovery_error(rank, 900), ranks)
+    assert _verdict(by_law) == (False, True)
+    assert _verdict(_table(lambda rank: 0.0038 * rank, ranks)) == (True, False)
+    linear_embedding = changed(by_law, "embedding", lambda row: 3 * row["rank"] / row["r"])
+    assert _verdict(linear_embedding) == (False, False)
+
+
 @pytest.mark.data
 @pytest.mark.usefixtures("data_dir")
-def test_fig5a_is_a_root_and_not_a_line():
+def test_fig5a_follows_the_law_and_not_a_line():
     table, findings = replayed("vaswani2013.fig5a")
     assert [finding.holds for finding in findings] == [False, False]
     assert [finding.corrected_holds for finding in findings] == [True, True]
     straight = changed(table, "error", lambda row: 3 * row["rank"] / row["r"])
-    (item,) = find_items(["vaswani2013.fig5a"])
-    assert [finding.holds for finding in item.judge(straight)] == [True, True]
-    assert [finding.corrected_holds for finding in item.judge(straight)] == [False, False]
+    assert [finding.holds for finding in judged("vaswani2013.fig5a", straight)] == [True, True]
+    assert [finding.corrected_holds for finding in judged("vaswani2013.fig5a", straight)] == [False, False]
 
 
 @pytest.mark.data

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 #: Chance of a false alarm at one rank of one data set.
 _CHANCE = 1e-8
-#: ARCENE has no more; laws are fitted up to here.
-_RANKS = 100
 
 
 def _curve(table: Table, column: str) -> tuple[Floats, Floats, Floats]:
@@ -36,15 +34,22 @@ def _curve(table: Table, column: str) -> tuple[Floats, Floats, Floats]:
     return np.array(ranks), np.array([cell.mean(column) for cell in cells]), np.nan_to_num(spread)
 
 
-def _fit(shape: Callable[[Floats], Floats], ranks: Floats, errors: Floats) -> tuple[float, float]:
-    """Return the constant of the law that is nearest, and the root of its mean squared residual."""
-    values = shape(ranks)
-    constant = float(values @ errors / (values @ values))
-    return constant, float(np.sqrt(np.mean((errors - constant * values) ** 2)))
+def _slope(ranks: Floats, errors: Floats) -> float:
+    """Return the slope of the nearest line through the origin."""
+    return float(ranks @ errors / (ranks @ ranks))
 
 
-def _line(ranks: Floats) -> Floats:
-    return ranks
+def _residual(differences: Floats) -> float:
+    return float(np.sqrt(np.mean(differences**2)))
+
+
+def _exponents(ranks: Floats, errors: Floats) -> tuple[float, float]:
+    """Return the power of the rank that errors grow with, over the lower and over the upper half of the ranks."""
+    half = (len(ranks) + 1) // 2
+    low, high = (
+        float(np.polyfit(np.log(ranks[part]), np.log(errors[part]), 1)[0]) for part in (slice(half), slice(half, None))
+    )
+    return low, high
 
 
 def _draw(table: Table) -> Figure:
@@ -54,13 +59,10 @@ def _draw(table: Table) -> Figure:
         rows = table.where(data=name, r=PROJECTIONS)
         ranks, errors, spread = _curve(rows, "error")
         fine = np.linspace(1, ranks.max(), 300)
-        near = ranks <= _RANKS
-        slope, _ = _fit(_line, ranks[near], errors[near])
-        root, _ = _fit(np.sqrt, ranks[near], errors[near])
+        slope = _slope(ranks, errors)
         law(panel, fine, error_in_the_limit(fine, PROJECTIONS), "ρ/r + 2√(ρ/r)", PURPLE)
         law(panel, fine, recovery_error(fine, PROJECTIONS), "exact law of the recovery error", BLUE)
         bound(panel, fine, slope * fine, f"best line, {slope:.2g} ρ")
-        panel.plot(fine, root * np.sqrt(fine), ":", color=BLUE, linewidth=1.4, label=f"best root, {root:.2g} √ρ")
         measured(panel, ranks, _curve(rows, "embedding")[1], "embedding error", _curve(rows, "embedding")[2], PURPLE)
         measured(panel, ranks, errors, "error of dual recovery", spread, BLUE)
         finish(
@@ -76,30 +78,30 @@ def _judge(table: Table) -> Sequence[Finding]:
 
 def _shape_of(rows: Table, name: str) -> Finding:
     ranks, errors, _ = _curve(rows, "error")
-    near = ranks <= _RANKS
-    of_line, of_root = (_fit(shape, ranks[near], errors[near])[1] for shape in (_line, np.sqrt))
-    exponent = np.polyfit(np.log(ranks[near]), np.log(errors[near]), 1)[0]
-    start = np.polyfit(ranks[near], errors[near], 1)[1]
-    embedding = _curve(rows, "embedding")[1]
-    off = embedding / error_in_the_limit(ranks, PROJECTIONS)
+    of_line = _residual(errors - _slope(ranks, errors) * ranks)
+    of_law = _residual(errors - recovery_error(ranks, PROJECTIONS))
+    low, high = _exponents(ranks, errors)
+    off = _curve(rows, "embedding")[1] / error_in_the_limit(ranks, PROJECTIONS)
     return Finding(
         claim=f"{name}: at a fixed number of projections the error of dual recovery is linear in the rank, which "
         "agrees with Corollary 2.",
-        printed="a line; by Corollary 2 through the origin, exponent 1",
-        ours=f"exponent {exponent:.2f} for ranks {ranks.min():g} to {_RANKS}; residual of a line through the origin "
-        f"{of_line:.3f}, of a root {of_root:.3f}; a line with a constant begins at {start:.2f}, not 0",
-        holds=of_line < of_root,
-        reason="The error grows like the root of the rank; a short piece of that looks straight, but does not go "
-        "through the origin.",
-        corrected=f"embedding error ρ/r + 2√(ρ/r) (measured: {off.min():.2f} to {off.max():.2f} times that), recovery "
-        f"error by the moments of an inverse Wishart matrix, about √(ρ/r)",
-        corrected_holds=of_root < of_line and _by_the_law(rows) and _by_the_limit(rows),
+        printed="a line; by Corollary 2 through the origin",
+        ours=f"residual of the best line through the origin {of_line:.3f}, of the exact law, in which nothing is "
+        f"fitted, {of_law:.3f}, over ranks {ranks.min():g} to {ranks.max():g}; the error grows like the rank to the "
+        f"power of {low:.2f} over the lower half of the ranks, and of {high:.2f} over the upper half; a line with a "
+        f"constant begins at {np.polyfit(ranks, errors, 1)[1]:.2f}, not 0",
+        holds=of_line < of_law,
+        reason="The error follows the moments of an inverse Wishart matrix: like √(ρ/r) where ρ/r is small, steeper "
+        "and steeper later. A piece between the two looks straight, but does not point to the origin.",
+        corrected="recovery error by the moments of an inverse Wishart matrix; embedding error ρ/r + 2√(ρ/r), a root "
+        f"(measured: {off.min():.2f} to {off.max():.2f} times that)",
+        corrected_holds=of_law < of_line and _by_the_law(rows) and _by_the_limit(rows),
     )
 
 
 def _by_the_law(rows: Table) -> bool:
     """Say whether mean squared errors agree with the exact law, taken as the χ² of the same mean and variance."""
-    for rank in (float(rank) for rank in rows.distinct("rank") if float(rank) <= _RANKS):
+    for rank in (float(rank) for rank in rows.distinct("rank")):
         squares = rows.where(rank=rank)["error"] ** 2
         exact = dual_error(PROJECTIONS, rank)
         freedom = len(squares) * 2 * float(exact.mean / exact.deviation) ** 2
