@@ -16,6 +16,14 @@ def test_list_names_every_item(monkeypatch, capsys):
     assert all(item.name in shown for item in ITEMS)
 
 
+def test_list_names_stand_ins(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "200")
+    assert run_here(monkeypatch, "reproduce", "--list", "paul2013") == 0
+    lines = {line.split()[0]: line.rstrip() for line in capsys.readouterr().out.splitlines()}
+    assert lines["paul2013.fig3"].endswith("made up (stand-in)") and lines["paul2013.fig1"].endswith("made up")
+    assert lines["paul2013.table3"].endswith("techtc300 or newsgroups (stand-in)")
+
+
 def test_an_item_leaves_its_files_and_says_what_holds(monkeypatch, capsys, tmp_path):
     out = tmp_path / "replayed"
     arguments = ("reproduce", "shi2012.fig1", "--quick", "--out", str(out), "--json", "-")

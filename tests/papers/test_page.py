@@ -2,10 +2,11 @@
 
 import html
 import re
+from dataclasses import replace
 
 import pytest
 
-from slimline.papers import Study, reproduce
+from slimline.papers import Study, find_items, reproduce
 from slimline.papers.page.result_section import _sentence
 from tests.browser import BEYOND, launched, opened
 from tests.papers import made_up
@@ -84,3 +85,28 @@ def test_symbols_are_not_capitalised():
 
 def test_a_small_page_says_so(page):
     assert "too small to conclude from" in page
+
+
+def _page_of(out, size="miniature", **fields):
+    item = made_up.item()
+    reproduce([replace(item, experiment=replace(item.experiment, **fields))], out, Study(size))
+    return (out / "index.html").read_text()
+
+
+def test_a_full_size_is_what_the_experiment_says(tmp_path):
+    assert "As many repetitions as in the document; seed 0" in _page_of(tmp_path / "alike", "full")
+    fewer = _page_of(tmp_path / "fewer", "full", full_size="ten data sets, one CV each")
+    assert "Ten data sets, one CV each; seed 0" in fewer and "As many repetitions" not in fewer
+    assert "Ten data sets" not in _page_of(tmp_path / "small", full_size="ten data sets, one CV each")
+
+
+def test_made_up_data_that_stand_in_for_others_are_named(tmp_path):
+    assert "Stand-ins" not in _page_of(tmp_path / "own")
+    page = _page_of(tmp_path / "other", stand_in_for="People & variants")
+    assert "<strong>People &amp; variants</strong> is not to be had; in its place: made-up data (shi2012.m" in page
+    assert "Made-up data, a stand-in for People &amp; variants." in page
+
+
+def test_simulated_genotypes_are_a_stand_in():
+    (item,) = find_items(["paul2013.fig3"])
+    assert item.experiment.stand_in_for.startswith("HapMap-HGDP")

@@ -39,7 +39,7 @@ def reproduce(
         Path | None,
         typer.Option(metavar="DIR", help="Folder of the public data sets.", show_default="SLIMLINE_DATA, or fetched"),
     ] = None,
-    full: Annotated[bool, typer.Option("--full", help="As many repetitions as in the documents: hours.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="As much as in the documents, or nearly: hours.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="In miniature: to see that it runs, not to conclude.")] = False,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of CSV, figures and page.")] = Path("reproduced"),
     seed: Annotated[int, typer.Option(min=0, help="Of all randomness.")] = 0,

@@ -39,7 +39,8 @@ def list_view(items: Sequence[Item]) -> Table:
         data = ", ".join(source.name + (" (stand-in)" if source.stand_in_for else "") for source in sources)
         if item.experiment.own_source:
             data = f"{item.experiment.own_source} or {data}"
-        view.add_row(item.name, escape(item.title), data or "[dim]made up[/dim]")
+        made_up = "made up (stand-in)" if item.experiment.stand_in_for else "made up"
+        view.add_row(item.name, escape(item.title), data or f"[dim]{made_up}[/dim]")
     return view
 
 

@@ -40,6 +40,11 @@ class Experiment:
         "source" says which it was.
     timed : bool
         Whether times are among what is measured; they are of this machine.
+    stand_in_for : str
+        The document's data that made-up data take the place of; empty where the document's own were made up too, or
+        `sources` say it.
+    full_size : str
+        What the full size is beside the document's, in words that can begin a sentence.
     """
 
     name: str
@@ -50,6 +55,8 @@ class Experiment:
     sources: tuple[str, ...] = ()
     own_source: str = ""
     timed: bool = False
+    stand_in_for: str = ""
+    full_size: str = "as many repetitions as in the document"
 
 
 @dataclass(frozen=True)

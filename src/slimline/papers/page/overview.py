@@ -107,11 +107,13 @@ def _counts(told: Count) -> list[str]:
 
 
 def _stand_ins(results: Sequence[Result]) -> Html | None:
-    used = dict.fromkeys(name for result in results for name in result.sources)
+    used = [SOURCES[name] for name in dict.fromkeys(name for result in results for name in result.sources)]
+    pairs = [(source.stand_in_for, source.about) for source in used]
+    pairs += [(result.item.experiment.stand_in_for, f"made-up data ({result.item.name})") for result in results]
     lines = [
-        element("li", element("strong", source.stand_in_for), " is not to be had; in its place: ", source.about, ".")
-        for source in (SOURCES[name] for name in used)
-        if source.stand_in_for
+        element("li", element("strong", replaced), " is not to be had; in its place: ", taken, ".")
+        for replaced, taken in pairs
+        if replaced
     ]
     if not lines:
         return None

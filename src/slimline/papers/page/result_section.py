@@ -18,10 +18,9 @@ from slimline.report.page.words import counted, time_taken
 
 #: Figures are drawn with more dots than they are shown with.
 _SCALE = 110 / DPI
-_SIZES = {
+_SMALL_SIZES = {
     "miniature": "a miniature, too small to conclude from",
     "default": "the default size, smaller than the document’s",
-    "full": "as many repetitions as in the document",
 }
 
 
@@ -136,14 +135,21 @@ def _code(result: Result) -> Html:
 def _made(result: Result, measured: Measured) -> Html:
     experiment = result.item.experiment
     document, _, name = experiment.name.partition(".")
-    used = [SOURCES[source] for source in result.sources]
-    data = "; ".join(f"{source.about}{', a stand-in' if source.stand_in_for else ''}" for source in used)
+    size = _SMALL_SIZES.get(measured.size, experiment.full_size)
     return joined(
-        f"{_SIZES[measured.size].capitalize()}; seed {measured.seed}; {counted(len(measured.table), 'row')} in ",
+        f"{size[:1].upper()}{size[1:]}; seed {measured.seed}; {counted(len(measured.table), 'row')} in ",
         element("a", f"{name}.csv", href=f"{document}/{name}.csv"),
         ", figure as ",
         element("a", "SVG", href=f"{document}/{result.item.name.partition('.')[2]}.svg"),
         f", measured in {time_taken(measured.seconds)}",
         f" on {measured.machine}" if experiment.timed else None,
-        f". Data: {data}." if data else ". Made-up data.",
+        f". {_data(result)}.",
     )
+
+
+def _data(result: Result) -> str:
+    used = [SOURCES[source] for source in result.sources]
+    if used:
+        return f"Data: {'; '.join(f'{one.about}, a stand-in' if one.stand_in_for else one.about for one in used)}"
+    replaced = result.item.experiment.stand_in_for
+    return f"Made-up data, a stand-in for {replaced}" if replaced else "Made-up data"

@@ -201,6 +201,7 @@ FIG3 = Item(
         parts=_parts,
         measure=_measure,
         timed=True,
+        stand_in_for="HapMap-HGDP, 2,250 people × 492,516 variants",
     ),
     draw=_draw,
     judge=_judge,
