@@ -98,6 +98,21 @@ def connected(panel: Axes, x: ArrayLike, y: ArrayLike, label: str, colour: str |
     panel.plot(x, y, "o-", markersize=4.5, linewidth=1.1, label=label, color=colour or _colour(panel, label))
 
 
+def band(panel: Axes, x: ArrayLike, low: ArrayLike, high: ArrayLike, colour: str) -> None:
+    """Draw how far runs are apart: a pale band from the smallest to the largest, behind what is measured.
+
+    Parameters
+    ----------
+    panel : matplotlib.axes.Axes
+        Where.
+    x, low, high : array-like
+        Points of its edges.
+    colour : str
+        That of what was measured.
+    """
+    panel.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0, zorder=1.2)
+
+
 def law(panel: Axes, x: ArrayLike, y: ArrayLike, label: str, colour: str = INK) -> None:
     """Draw an exact law: a line.
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from slimline.papers import find_items
+from slimline.papers import Study, Table, find_items
 from tests.papers.replayed import replayed
 from tests.papers.vaswani2013.changed import changed, verdicts
 
@@ -53,3 +53,27 @@ def test_errors_that_grow_and_proofs_that_fail_are_seen():
     assert verdicts(_NAME, changed(table, "error", lambda row: row["passes"]))[:2] == [False, False]
     assert verdicts(_NAME, changed(table, "error", lambda row: 0.01 ** row["passes"]))[:2] == [True, False]
     assert verdicts(_NAME, changed(table, "proved", lambda row: 0.9 * row["error"]))[-1] is False
+
+
+def _second_run(table, error):
+    """The table with another run, whose errors are a function of those of the first."""
+    more = changed(changed(table, "run", lambda row: 1), "error", error)
+    return Table(table.columns, (*table.rows, *more.rows))
+
+
+def test_one_run_that_grows_is_seen_among_others():
+    table, _ = replayed(_NAME)
+    alike = _second_run(table, lambda row: 1.1 * row["error"])
+    assert verdicts(_NAME, alike) == [True, True, True]
+    (item,) = find_items([_NAME])
+    assert "mean errors of 2 runs" in item.judge(alike)[0].ours and "in the worst run" in item.judge(alike)[0].ours
+    assert item.draw(alike).axes[0].collections  # the band
+    # means still fall: only the last iteration of the second run grows, by little
+    grows = _second_run(table, lambda row: row["error"] * (30 if (row["data"], row["passes"]) == ("arcene", 5) else 1))
+    finding = item.judge(grows)[0]
+    assert finding.holds is False and "in 1 of them not falling" in finding.ours
+
+
+def test_full_size_has_the_runs_of_the_document():
+    (item,) = find_items([_NAME])
+    assert {part[-1] for part in item.experiment.parts(Study("full"))} == set(range(10))
