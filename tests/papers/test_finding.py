@@ -38,8 +38,27 @@ def test_a_number_agrees_within_the_printed_spread(ours, agrees):
     assert Cell("r = 256", 20.0, 1.0, ours).agrees is agrees
 
 
-def test_a_number_without_a_spread_never_agrees_by_luck():
-    assert not Cell("full", 20.0, math.nan, 20.0).agrees
+def test_a_number_without_a_spread_is_not_judged():
+    assert Cell("full", 20.0, math.nan, 20.0).agrees is None
+    assert Cell("full", 20.0, math.nan, 90.0).agrees is None
+
+
+def test_numbers_without_spreads_stand_beside_the_printed_ones():
+    equal = cells_finding("speed-ups", [Cell("D1", 6, math.nan, 6), Cell("D2", 9, math.nan, 9)], "no spread")
+    assert equal.holds is None and equal.ours == "no spread is printed"
+    # 3 for 6 is further off than 16 for 9, although 7 is more than 3
+    cells = [Cell("D1", 6, math.nan, 3), Cell("D2", 9, math.nan, 16)]
+    assert cells_finding("speed-ups", cells, "no spread", unit=" times").ours == (
+        "no spread is printed; furthest: D1, 3 times for 6 times"
+    )
+    lost = [*cells, Cell("D3", 25, math.nan, math.nan)]
+    assert "furthest: D3" in cells_finding("speed-ups", lost, "no spread").ours
+
+
+def test_numbers_with_a_spread_are_judged_beside_others_without():
+    finding = cells_finding("errors", [Cell("a", 10, 1, 10.5), Cell("b", 10, math.nan, 90)], "other data")
+    assert finding.holds is True and finding.ours == "1 of 1 within the printed spread"
+    assert cells_finding("errors", [Cell("a", 10, 1, 12), Cell("b", 10, math.nan, 10)], "other data").holds is False
 
 
 def test_a_table_holds_if_every_number_does():

@@ -36,9 +36,9 @@ class Cell:
     our_spread: float = math.nan
 
     @property
-    def agrees(self) -> bool:
-        """Whether ours lies within the printed spread of the printed number."""
-        return abs(self.ours - self.printed) <= self.spread
+    def agrees(self) -> bool | None:
+        """Whether ours lies within the printed spread of the printed number; None where no spread is printed."""
+        return None if math.isnan(self.spread) else abs(self.ours - self.printed) <= self.spread
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,8 @@ class Finding:
 def cells_finding(claim: str, cells: Sequence[Cell], reason: str, unit: str = "", comparable: bool = True) -> Finding:
     """Return a finding about a table of printed numbers: it holds if all of ours lie within the printed spread.
 
+    Numbers without a printed spread are shown, and not judged.
+
     Parameters
     ----------
     claim : str
@@ -114,7 +116,7 @@ def cells_finding(claim: str, cells: Sequence[Cell], reason: str, unit: str = ""
     unit : str
         What the numbers are in.
     comparable : bool
-        Whether ours come from the document's data; else nothing is judged.
+        Whether ours come from the document's data; else nothing is judged, nor where no spread is printed.
 
     Returns
     -------
@@ -129,24 +131,33 @@ def cells_finding(claim: str, cells: Sequence[Cell], reason: str, unit: str = ""
     """
     if not cells:
         raise InvalidParameterError(f"“{claim}”: there are no numbers to compare.")
-    agree = sum(cell.agrees for cell in cells)
-    worst = max(cells, key=_deviations)
+    judged = [cell for cell in cells if cell.agrees is not None]
+    agree = sum(cell.agrees is True for cell in judged)
+    worst = max(judged or cells, key=_distance)
     low, high = min(cell.printed for cell in cells), max(cell.printed for cell in cells)
-    ours = f"{agree} of {len(cells)} within the printed spread"
-    if not worst.agrees:
+    ours = f"{agree} of {len(judged)} within the printed spread" if judged else "no spread is printed"
+    if not worst.agrees and worst.ours != worst.printed:
         ours += f"; furthest: {worst.where}, {worst.ours:.3g}{unit} for {worst.printed:.3g}{unit}"
     return Finding(
         claim=claim,
         printed=f"{low:.3g} to {high:.3g}{unit}",
         ours=ours,
-        holds=agree == len(cells) if comparable else None,
+        holds=agree == len(judged) if comparable and judged else None,
         reason=reason,
         cells=tuple(cells),
     )
 
 
-def _deviations(cell: Cell) -> float:
-    """Return how many spreads a number is off; none is enough for what has no spread or is no number."""
-    if cell.spread > 0 and not math.isnan(cell.ours):
+def _distance(cell: Cell) -> float:
+    """Return how many spreads a number is off, or by which ratio (its logarithm) where no spread is printed.
+
+    What is no number is furthest off, and so is what differs where the printed spread is 0.
+    """
+    if math.isnan(cell.ours):
+        return math.inf
+    if cell.agrees is None:
+        ratio = cell.ours / cell.printed if cell.printed else math.nan
+        return abs(math.log(ratio)) if ratio > 0 else math.inf
+    if cell.spread > 0:
         return abs(cell.ours - cell.printed) / cell.spread
     return 0.0 if cell.agrees else math.inf

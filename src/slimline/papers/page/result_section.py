@@ -104,7 +104,7 @@ def _numbers(finding: Finding) -> Html:
         Column("where"), Column("printed", True), Column("± printed", True), Column("measured", True),
         Column("± measured", True), Column("within the printed spread"),
     ]  # fmt: skip
-    rows = [[cell.where, *_cell(cell), "yes" if cell.agrees else "no"] for cell in finding.cells]
+    rows = [[cell.where, *_cell(cell), {True: "yes", False: "no", None: "–"}[cell.agrees]] for cell in finding.cells]
     return unfolding(
         f"{counted(len(rows), 'number')}, one by one: {finding.claim}", table(finding.claim, columns, rows)
     )

@@ -144,7 +144,7 @@ def _judge(table: Table) -> Sequence[Finding]:
         cells_finding(
             f"Speed-ups at r = {largest} are {_listed(theirs.values())}.",
             [Cell(f"{family}, r = {largest}", theirs[family], math.nan, gains[family]) for family in families],
-            "other machines and other builds of LIBSVM; no spread is printed",
+            "other machines and other builds of LIBSVM",
             unit=" times",
             comparable=False,
         ),

@@ -63,7 +63,7 @@ def _tables_findings(table: Table, quantity: Quantity) -> list[Finding]:
         "no single share fits all printed errors and margins",
         unit=quantity.unit,
     )
-    agree = sum(cell.agrees for cell in implied)
+    agree = sum(cell.agrees is True for cell in implied)
     corrected = f"{SHARE}: {agree} of {len(implied)} within the printed spread"
     return [
         replace(as_described, corrected=corrected, corrected_holds=as_implied.holds),
