@@ -76,11 +76,18 @@ def test_a_wrong_content_is_not_kept(cache):
         assert locate(source) == cache
 
 
+def with_damage(archive: bytes) -> bytes:
+    """The archive, the first bytes of its first entry of a kind that cannot be."""
+    start = 30 + len("SAMPLE/a.txt")  # after the entry's header and name
+    return archive[:start] + b"\xff\xff" + archive[start + 2 :]
+
+
 @pytest.mark.parametrize(
     "archive, message",
     [
         (b"<html>not here</html>", "cannot be unpacked"),
         (zipped(ARCHIVE)[:-30], "cannot be unpacked"),
+        (with_damage(zipped(ARCHIVE)), "cannot be unpacked"),
         (zipped({"SAMPLE/a.txt": WORDS, "SAMPLE/c.data": THIRD}), "0 files called b.txt"),
         (zipped({**ARCHIVE, "OTHER/a.txt": WORDS}), "2 files called a.txt"),
     ],

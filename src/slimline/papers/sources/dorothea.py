@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +16,13 @@ from slimline.papers.sources.records import Challenge
 from slimline.papers.sources.source import Source
 
 _FEATURES = 100_000
-#: Samples, and numbers of ones, which the challenge publishes.
-_CHECKS = {"train": (800, 727_760), "valid": (350, 317_752)}
+#: What SciPy, NumPy and zipfile raise on damaged files; RuntimeError where one claims to be locked or of a later kind.
+_UNREADABLE = (OSError, EOFError, ValueError, KeyError, TypeError, RuntimeError, zipfile.BadZipFile, zlib.error)
+#: Samples and numbers of ones, which the challenge publishes, and SHA-256 sums of where the ones are.
+_CHECKS = {
+    "train": (800, 727_760, "f2cb65cc97382936724c8a23a588213aff18e3bf34147fc7561e88959d74aa36"),
+    "valid": (350, 317_752, "78407ff124e71419a8409156f781091d3f94e5c006f5731b8592f51941cc3290"),
+}
 
 
 def read_dorothea(folder: Path) -> Challenge:
@@ -32,21 +40,39 @@ def read_dorothea(folder: Path) -> Challenge:
         800 + 350 samples of 100,000 features, 0 or 1.
     """
     parts: list[Any] = []
-    for part, (samples, ones) in _CHECKS.items():
+    for part, (samples, ones, places) in _CHECKS.items():
         stored, text = folder / f"dorothea_{part}.npz", folder / f"dorothea_{part}.data"
         X = _from_arrays(stored) if stored.is_file() else _from_text(text)
+        path = stored if stored.is_file() else text
         if X.shape != (samples, _FEATURES) or X.sum() != ones:
             raise DataError(
-                f"{stored if stored.is_file() else text} does not have {ones:,} ones in {samples} rows, as the "
-                "original does: put that in its place."
+                f"{path} does not have {ones:,} ones in {samples} rows, as the original does: put that in its place."
             )
+        if np.any(X.data != 1) or _sum_of_places(X) != places:
+            raise DataError(f"{path} has ones where the original has none: put that in its place.")
         parts += [X, np.loadtxt(folder / f"dorothea_{part}.labels")]
     return Challenge(*parts)
 
 
+def _sum_of_places(X: csr_array) -> str:
+    """Return the SHA-256 sum of the places of all entries: whatever the kind of file, and however it is packed."""
+    X.sort_indices()
+    digest = hashlib.sha256(X.indptr.astype("<i8"))
+    digest.update(X.indices.astype("<i8"))
+    return digest.hexdigest()
+
+
 def _from_arrays(path: Path) -> csr_array:
-    stored: Any = load_npz(path)
-    return csr_array(stored.astype(np.float64))
+    try:
+        with path.open("rb") as file:  # by its name, NumPy would leave a damaged one open
+            stored: Any = load_npz(file)
+        X = csr_array(stored.astype(np.float64))
+        X.check_format(full_check=True)
+    except _UNREADABLE as error:
+        raise FileFormatError(
+            f"{path} cannot be read as a sparse matrix ({error}): it is truncated or of another kind."
+        ) from error
+    return X
 
 
 def _from_text(path: Path) -> csr_array:

@@ -25,8 +25,8 @@ class Source:
     files : mapping of str to str
         SHA-256 sums by file; of a .gz file, of what is in it, so that it may be compressed anew.
     choices : tuple of tuples of str
-        Further files, of each tuple one: the first is what an archive has. Their sums are not known, so that `read`
-        checks what is in them.
+        Further files, of each tuple one: the first is what an archive has. `read` checks what is in them, which is
+        the same whatever the kind of file.
     layout : str
         What the folder holds, where that is not a list of files.
     address : str

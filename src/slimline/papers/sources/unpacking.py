@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import zipfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
@@ -32,7 +33,7 @@ def unpack(archive: Path, folder: Path, names: Sequence[str]) -> None:
         with zipfile.ZipFile(archive) as packed:
             for name in names:
                 _extract(packed, _entry(packed, name, archive), folder / name)
-    except (zipfile.BadZipFile, EOFError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise FileFormatError(f"{archive} cannot be unpacked ({error}): it is truncated or no .zip file.") from error
 
 
