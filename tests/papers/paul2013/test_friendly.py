@@ -1,12 +1,15 @@
 """The open question: fast projections that are friendly to solvers."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy import stats
 from scipy.sparse import csr_array
 from sklearn.svm import SVC
 
-from slimline.papers.paul2013.friendly import _condition, zeros_kept
+from slimline.papers import Table, find_items
+from slimline.papers.paul2013.friendly import _SOLVERS, _condition, zeros_kept
 from tests.papers.doctored import finding, with_column
 from tests.papers.replayed import replayed
 
@@ -75,3 +78,39 @@ def test_false_claims_are_found_out():
     assert finding(NAME, slower("LIBSVM, zeros left out", "iterations", 9), "harder").holds is True
     assert finding(NAME, slower("LIBSVM, zeros kept", "t_train", 9), "harder").corrected_holds is False
     assert finding(NAME, slower("LIBSVM, zeros kept", "t_train", 0.1), "harder").corrected_holds is True
+
+
+def _times(factor, noise):
+    """Times of eight pairs and three sketches on a machine where CW trains so many times as long as the others do."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for pair, r, family, draw in product(range(8), (128, 256, 512), ("CW", "RS", "FHT"), range(3)):
+        for solver in _SOLVERS:
+            seconds = r / 1e5 * (factor if family == "CW" else 1.0) * np.exp(noise * rng.standard_normal())
+            rows.append(("newsgroups", pair, 200, r, family, solver, draw, 1e-5, 0.5, 1e5, seconds, 1000))
+    return Table(find_items([NAME])[0].experiment.columns, tuple(rows))
+
+
+@pytest.mark.parametrize("factor, noise, holds", [
+    (0.9, 0.1, True), (1.0, 0.1, True), (1.3, 0.1, False), (1.15, 0.05, False), (0.9, 2.0, None), (1e6, 2.0, False),
+])  # fmt: skip
+def test_a_total_that_is_longer_is_told_from_the_spread_of_measurements(factor, noise, holds):
+    answer = finding(NAME, _times(factor, noise), "friendly")
+    assert answer.holds is holds
+
+
+def test_the_answer_names_every_r():
+    table = with_column(
+        _times(1.0, 0.01), "t_train", lambda row: row["t_train"] * (1 + (row["family"] == "CW") * (row["r"] == 512))
+    )
+    assert "(1.00, 1.00, 2.0" in finding(NAME, table, "friendly").ours
+
+
+def test_harder_is_judged_by_both_others():
+    table = _times(1.0, 0.01)
+
+    def iterations(more):
+        return with_column(table, "iterations", lambda row: 1000 / more.get(row["family"], 1))
+
+    assert finding(NAME, iterations({"RS": 1.1, "FHT": 1.2}), "harder").holds is False
+    assert finding(NAME, iterations({"RS": 1.2, "FHT": 2.0}), "harder").holds is True
