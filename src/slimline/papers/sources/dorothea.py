@@ -57,8 +57,8 @@ def read_dorothea(folder: Path) -> Challenge:
 def _sum_of_places(X: csr_array) -> str:
     """Return the SHA-256 sum of the places of all entries: whatever the kind of file, and however it is packed."""
     X.sort_indices()
-    digest = hashlib.sha256(X.indptr.astype("<i8"))
-    digest.update(X.indices.astype("<i8"))
+    digest = hashlib.sha256(X.indptr.astype("<i8").tobytes())
+    digest.update(X.indices.astype("<i8").tobytes())
     return digest.hexdigest()
 
 
