@@ -1,22 +1,29 @@
 """An item that is quick and knows how often it was measured."""
 
+from dataclasses import dataclass
+
 from slimline.papers import Cell, Experiment, Finding, Item
 from slimline.papers.drawing import canvas, finish, measured
 from slimline.papers.finding import cells_finding
 
 calls: list[tuple] = []
-stop_at: list[tuple] = []
+#: Pieces, experiments, or pieces of an experiment that are interrupted.
+stop_at: list[tuple | str] = []
 
 
 def _parts(study):
     return [(number,) for number in range(study.pick(2, 3, 5))]
 
 
-def _measure(study, part):
-    if part in stop_at:
-        raise KeyboardInterrupt
-    calls.append(part)
-    yield part[0], study.seed_of("made up", part[0]) % 100 / 7, "a<b", True
+@dataclass(frozen=True)
+class _Measure:
+    experiment: str
+
+    def __call__(self, study, part):
+        if {part, self.experiment, (self.experiment, part)} & set(stop_at):
+            raise KeyboardInterrupt
+        calls.append(part)
+        yield part[0], study.seed_of("made up", part[0]) % 100 / 7, "a<b", True
 
 
 def _draw(table):
@@ -41,7 +48,8 @@ def _judge(table):
 
 def item(name: str = "shi2012.made_up", sources: tuple[str, ...] = ()) -> Item:
     """An item over an experiment of its own."""
+    measured = f"{name}_measured"
     experiment = Experiment(
-        f"{name}_measured", "Numbers.", ("number", "value", "text", "flag"), _parts, _measure, sources
+        measured, "Numbers.", ("number", "value", "text", "flag"), _parts, _Measure(measured), sources
     )
     return Item(name, "Made up", experiment, _draw, _judge, "1")

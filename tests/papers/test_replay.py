@@ -65,6 +65,65 @@ def test_an_interrupted_run_goes_on(tmp_path):
     assert not list((tmp_path / ".parts").iterdir())
 
 
+def test_an_interrupted_run_leaves_figures_and_page_of_what_is_finished(tmp_path):
+    first, second = made_up.item(), made_up.item("uml2014.second")
+    made_up.stop_at.append("uml2014.second_measured")
+    with pytest.raises(KeyboardInterrupt):
+        reproduce([first, second], tmp_path, MINIATURE)
+    assert {path.name for path in (tmp_path / "shi2012").iterdir()} >= {"made_up.png", "made_up.svg"}
+    page = (tmp_path / "index.html").read_text()
+    assert 'id="shi2012.made_up"' in page and 'id="uml2014.second"' not in page
+    findings = Table.from_csv((tmp_path / "findings.csv").read_text())
+    assert findings.distinct("item") == ["shi2012.made_up"]
+
+
+def test_an_error_leaves_figures_and_page_of_what_is_finished(tmp_path):
+    first, second = made_up.item(), replace(made_up.item("uml2014.second"), judge=lambda table: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        reproduce([first, second], tmp_path, MINIATURE)
+    assert 'id="shi2012.made_up"' in (tmp_path / "index.html").read_text()
+
+
+def test_results_of_earlier_runs_are_shown_until_others_take_their_place(tmp_path, monkeypatch):
+    first, second = made_up.item(), made_up.item("uml2014.second")
+    monkeypatch.setattr(replay, "ITEMS", (first, second))
+    reproduce([first, second], tmp_path, MINIATURE)
+    made_up.stop_at.append("uml2014.second_measured")
+    with pytest.raises(KeyboardInterrupt):
+        reproduce([first, second], tmp_path, Study("full"))
+    findings = Table.from_csv((tmp_path / "findings.csv").read_text())
+    assert findings.where(item="shi2012.made_up").distinct("size") == ["full"]
+    assert findings.where(item="uml2014.second").distinct("size") == ["miniature"]
+
+
+def test_an_interrupted_run_with_force_goes_on_without(tmp_path, monkeypatch):
+    items = [made_up.item(), made_up.item("uml2014.second"), made_up.item("uml2014.third")]
+    monkeypatch.setattr(replay, "ITEMS", tuple(items))
+    reproduce(items, tmp_path, Study("default"))
+    made_up.calls.clear()
+    made_up.stop_at.append(("uml2014.second_measured", (2,)))
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(items, tmp_path, Study("default"), force=True)
+    assert made_up.calls == [(0,), (1,), (2,), (0,), (1,)]
+    # what was dropped is gone from the page too
+    page = (tmp_path / "index.html").read_text()
+    assert 'id="shi2012.made_up"' in page and 'id="uml2014.third"' not in page
+    made_up.stop_at.clear()
+    reproduce(items, tmp_path, Study("default"))
+    # neither is what had been measured measured once more, nor is something old taken for new
+    assert made_up.calls == [(0,), (1,), (2,)] * 3
+
+
+def test_force_drops_nothing_that_cannot_be_measured_again(tmp_path, monkeypatch):
+    monkeypatch.delenv("SLIMLINE_DATA", raising=False)
+    with_data = made_up.item("shi2012.of_data", ("newsgroups",))
+    reproduce([with_data], tmp_path / "out", Study("miniature", data=tmp_path, _loaded={"newsgroups": "read before"}))
+    (result,) = reproduce([with_data], tmp_path / "out", Study("miniature", data=tmp_path), force=True)
+    assert result.measured is None and "newsgroups is not at hand" in result.missing
+    (result,) = reproduce([with_data], tmp_path / "out", Study("miniature", data=tmp_path))
+    assert result.measured is not None and len(made_up.calls) == 2
+
+
 def test_pieces_of_another_seed_are_left_alone(tmp_path):
     item = made_up.item()
     made_up.stop_at.append((2,))
@@ -93,7 +152,7 @@ def test_a_damaged_record_is_measured_again(tmp_path, damage):
     assert len(made_up.calls) == 4
 
 
-@pytest.mark.parametrize(("field", "value"), [("size", "huge"), ("sha256", None), ("seed", "one")])
+@pytest.mark.parametrize(("field", "value"), [("size", "huge"), ("sha256", None), ("seed", "one"), ("sources", 7)])
 def test_a_record_of_nonsense_is_measured_again(tmp_path, field, value):
     item = made_up.item()
     reproduce([item], tmp_path, MINIATURE)
@@ -143,25 +202,6 @@ def test_missing_data_stop_only_the_items_that_need_them(tmp_path, monkeypatch):
     assert results[0].measured is None and "newsgroups" in results[0].missing
     assert results[1].measured is not None
     assert (tmp_path / "index.html").read_text().count("Not run.") == 1
-
-
-def _of_own_data(study, part):
-    source = "techtc300" if "techtc300" in study._loaded else "newsgroups"
-    yield part[0], 1.0, source, True
-
-
-@pytest.mark.parametrize("at_hand", ["techtc300", "newsgroups"])
-def test_the_documents_own_data_need_no_stand_in(tmp_path, monkeypatch, at_hand):
-    monkeypatch.delenv("SLIMLINE_DATA", raising=False)
-    item = made_up.item("paul2013.of_data", ("newsgroups",))
-    experiment = replace(
-        item.experiment, own_source="techtc300", columns=("number", "value", "source", "flag"), measure=_of_own_data
-    )
-    study = Study("miniature", data=tmp_path, _loaded={at_hand: "read before"})
-    (result,) = reproduce([replace(item, experiment=experiment)], tmp_path / "out", study)
-    assert result.measured is not None and result.sources == (at_hand,)
-    page = (tmp_path / "out" / "index.html").read_text()
-    assert ("<h2>Stand-ins</h2>" in page) == (at_hand == "newsgroups")
 
 
 def test_damaged_data_stop_only_the_items_that_need_them(tmp_path):

@@ -1,10 +1,12 @@
 """The setting of a replay."""
 
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from slimline.errors import MissingDataSetError
 from slimline.papers import Study
 from slimline.papers.sources import catalogue
 from slimline.papers.sources.source import Source
@@ -45,3 +47,16 @@ def test_data_are_read_once(tmp_path, monkeypatch):
     study = Study(data=tmp_path)
     assert study.load("sample") == study.load("sample") == 1
     assert read == [tmp_path / "sample"]
+
+
+def test_data_that_arrive_later_are_not_mixed_in(tmp_path, monkeypatch):
+    monkeypatch.delenv("SLIMLINE_DATA", raising=False)
+    monkeypatch.setitem(
+        catalogue.SOURCES, "sample", Source(name="sample", folder="sample", about="", read=lambda folder: "data")
+    )
+    study = Study(data=tmp_path)
+    for _ in range(2):
+        with pytest.raises(MissingDataSetError, match="there is no folder"):
+            study.load("sample")
+        (tmp_path / "sample").mkdir(exist_ok=True)
+    assert replace(study).load("sample") == "data"  # another run

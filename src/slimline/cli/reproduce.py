@@ -96,5 +96,6 @@ def _replayed(items: tuple[Item, ...], out: Path, study: Study, force: bool) -> 
             return replay(items, out, study, force, told)
         except KeyboardInterrupt:
             bar.stop()
-            typer.echo(f"slimline: interrupted; the same command goes on from what {out} holds.", err=True)
+            how = "the same command without --force" if force else "the same command"
+            typer.echo(f"slimline: interrupted; {how} goes on from what {out} holds.", err=True)
             raise

@@ -7,25 +7,23 @@ ITEM.png and ITEM.svg. Pieces of experiments that are not finished lie in `.part
 from __future__ import annotations
 
 import hashlib
-import inspect
-import json
 import os
 import shutil
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
-from slimline.data.write.new_files import NewFiles
 from slimline.errors import InvalidParameterError
+from slimline.papers.fingerprint import fingerprint
 from slimline.papers.item import Experiment, Item
+from slimline.papers.kept import read_record, write_files, write_record
+from slimline.papers.pieces import Pieces
 from slimline.papers.result import Measured
 from slimline.papers.study import Study
 from slimline.papers.table import Table
 
-#: Number of the layout of EXPERIMENT.json. Raise it when a field changes its meaning or goes away.
-LAYOUT = 1
 _SIZES = ("miniature", "default", "full")
+#: What EXPERIMENT.json must have.
+_FIELDS = ("size", "seed", "seconds", "machine", "sources", "code", "sha256")
 
 
 @dataclass(frozen=True)
@@ -81,11 +79,12 @@ class ResultFolder:
         measured : Measured or None
             None where there is nothing, or something else: of other code, another seed, a smaller size.
         """
-        known = self._record(self._file(experiment.name, ".json"), ("size", "seed", "seconds", "machine", "sha256"))
+        known = read_record(self._record(experiment), _FIELDS)
         path = self.csv(experiment)
-        if known is None or known.get("code") != _code(experiment) or not path.is_file():
+        if known is None or known["code"] != fingerprint(experiment) or not path.is_file():
             return None
-        if known["size"] not in _SIZES:
+        possible = ([experiment.own_source], list(experiment.sources))
+        if known["size"] not in _SIZES or known["sources"] not in possible:
             return None
         if study is not None:
             enough = _SIZES.index(known["size"]) >= _SIZES.index(study.size)
@@ -95,7 +94,9 @@ class ResultFolder:
         if hashlib.sha256(content).hexdigest() != known["sha256"]:
             return None  # edited by hand, or damaged: not what was measured
         table = Table.from_csv(content.decode(), str(path))
-        return Measured(table, known["size"], known["seed"], known["seconds"], known["machine"])
+        return Measured(
+            table, known["size"], known["seed"], known["seconds"], known["machine"], tuple(known["sources"])
+        )
 
     def write(self, experiment: Experiment, measured: Measured) -> None:
         """Keep what an experiment measured, and drop its pieces.
@@ -109,127 +110,58 @@ class ResultFolder:
         """
         text = measured.table.to_csv()
         known = {
-            "layout": LAYOUT,
             "experiment": experiment.name,
             "about": experiment.about,
             "size": measured.size,
             "seed": measured.seed,
             "seconds": measured.seconds,
             "machine": measured.machine,
-            "code": _code(experiment),
+            "sources": measured.sources,
+            "code": fingerprint(experiment),
             "sha256": hashlib.sha256(text.encode()).hexdigest(),
         }
-        self.write_files({self.csv(experiment): text.encode()})
-        self.write_files({self._file(experiment.name, ".json"): json.dumps(known, indent=1).encode()})
+        write_files({self.csv(experiment): text.encode()})
+        write_record(self._record(experiment), known)
         shutil.rmtree(self._parts(experiment), ignore_errors=True)
 
-    def read_part(self, experiment: Experiment, study: Study, number: int) -> tuple[Table, float] | None:
-        """Return a piece that an interrupted run had finished, and the seconds it took.
+    def pieces(self, experiment: Experiment, study: Study, sources: tuple[str, ...]) -> Pieces:
+        """Return what is finished of an experiment in a setting.
 
         Parameters
         ----------
         experiment : Experiment
-            Of which.
+            Which.
         study : Study
             The setting.
-        number : int
-            Which piece, from 0.
+        sources : tuple of str
+            Data sets that it is measured on.
 
         Returns
         -------
-        piece : (Table, float) or None
-            None where there is none of this code and setting.
+        pieces : Pieces
+            To be read, and written.
         """
-        known = self._record(self._part(experiment, study, number), ("csv", "seconds", "sha256"))
-        if known is None or hashlib.sha256(str(known["csv"]).encode()).hexdigest() != known["sha256"]:
-            return None
-        return Table.from_csv(known["csv"], f"piece {number}"), float(known["seconds"])
-
-    def write_part(self, experiment: Experiment, study: Study, number: int, table: Table, seconds: float) -> None:
-        """Keep a piece that is finished.
-
-        Parameters
-        ----------
-        experiment : Experiment
-            Of which.
-        study : Study
-            The setting.
-        number : int
-            Which piece, from 0.
-        table : Table
-            Its rows.
-        seconds : float
-            Time that it took.
-        """
-        text = table.to_csv()
-        kept = {
-            "layout": LAYOUT,
-            "csv": text,
-            "seconds": seconds,
-            "sha256": hashlib.sha256(text.encode()).hexdigest(),
-        }
-        self.write_files({self._part(experiment, study, number): json.dumps(kept).encode()})
+        setting = "-".join([study.size, str(study.seed), *sources, fingerprint(experiment)[:12]])
+        return Pieces(self._parts(experiment) / setting)
 
     def forget(self, experiment: Experiment) -> None:
-        """Drop what an experiment had finished.
+        """Drop what was measured of an experiment, whole or in pieces.
 
         Parameters
         ----------
         experiment : Experiment
             Which.
         """
+        self._record(experiment).unlink(missing_ok=True)  # first: without it nobody believes the CSV
+        self.csv(experiment).unlink(missing_ok=True)
         shutil.rmtree(self._parts(experiment), ignore_errors=True)
-
-    def write_files(self, contents: dict[Path, bytes]) -> None:
-        """Write files, all of them or none.
-
-        Parameters
-        ----------
-        contents : dict of Path to bytes
-            What is to be where; folders are made, files of that name are replaced.
-        """
-        for path in contents:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        with NewFiles(list(contents), overwrite=True) as files:
-            for path, content in contents.items():
-                files.create(path).write(content)
 
     def _file(self, name: str, ending: str) -> Path:
         document, _, rest = name.partition(".")
         return self.path / document / f"{rest}{ending}"
 
+    def _record(self, experiment: Experiment) -> Path:
+        return self._file(experiment.name, ".json")
+
     def _parts(self, experiment: Experiment) -> Path:
         return self.path / ".parts" / experiment.name
-
-    def _part(self, experiment: Experiment, study: Study, number: int) -> Path:
-        setting = f"{study.size}-{study.seed}-{_code(experiment)[:12]}"
-        return self._parts(experiment) / setting / f"{number:05d}.json"
-
-    @staticmethod
-    def _record(path: Path, fields: tuple[str, ...]) -> dict[str, Any] | None:
-        """Return what a file says; None where there is none, or it is damaged."""
-        try:
-            known = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return None
-        whole = isinstance(known, dict) and known.get("layout") == LAYOUT and all(field in known for field in fields)
-        return known if whole else None
-
-
-def _code(experiment: Experiment) -> str:
-    """Return what tells versions of an experiment apart: the library's, and the code of its document that it uses."""
-    from slimline import __version__
-
-    sources: dict[str, str] = {}
-    waiting = [experiment.measure.__module__]
-    package = waiting[0].rpartition(".")[0]
-    while waiting:
-        name = waiting.pop()
-        if name in sources:
-            continue
-        module = import_module(name)
-        sources[name] = inspect.getsource(module)
-        used = {getattr(value, "__module__", None) or "" for value in vars(module).values()}
-        waiting += [other for other in used if other.startswith(f"{package}.")]
-    text = "\n".join([__version__, *(sources[name] for name in sorted(sources))])
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -58,6 +58,11 @@ class Experiment:
     stand_in_for: str = ""
     full_size: str = "as many repetitions as in the document"
 
+    @property
+    def document(self) -> str:
+        """Short name of the document."""
+        return self.name.partition(".")[0]
+
 
 @dataclass(frozen=True)
 class Item:

@@ -34,4 +34,20 @@ def printed(document: str, item: str) -> Any:
     >>> printed("paul2013", "section4_1_speedup_at_r1024_over_full")
     {'D1': 6, 'D2': 9, 'D3': 25}
     """
-    return _all()[document][item]
+    return all_printed(document)[item]
+
+
+def all_printed(document: str) -> dict[str, Any]:
+    """Return all numbers that a document prints.
+
+    Parameters
+    ----------
+    document : str
+        Its short name.
+
+    Returns
+    -------
+    numbers : dict
+        Plain values by table or figure; none where no number is compared.
+    """
+    return dict(_all().get(document, {}))

@@ -1,11 +1,10 @@
-"""Measuring, drawing, judging: a replay from end to end."""
+"""A replay from end to end: what is measured, what is kept, what is left out."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from io import BytesIO
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from slimline._kernels.threads import available_cpus
@@ -14,11 +13,10 @@ from slimline.errors import DataError, MissingDataSetError
 from slimline.papers.catalogue import ITEMS
 from slimline.papers.folder import ResultFolder
 from slimline.papers.item import Experiment, Item
-from slimline.papers.page import replay_page
 from slimline.papers.result import Measured, Result
+from slimline.papers.result_page import ResultPage
 from slimline.papers.study import Study
-from slimline.papers.table import Table, table_of
-from slimline.report.figure_files import save_figure
+from slimline.papers.table import table_of
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,8 @@ def reproduce(
 ) -> tuple[Result, ...]:
     """Replay items, and write CSV, figures and one page of all that the folder holds.
 
-    What the folder holds already is not measured again, and an interrupted run goes on where it stopped.
+    What the folder holds already is not measured again, and an interrupted run goes on where it stopped. Figures and
+    page are written after each experiment, so that whatever stops a run leaves those of what is finished.
 
     Parameters
     ----------
@@ -66,7 +65,8 @@ def reproduce(
     study : Study, optional
         Size, seed and data.
     force : bool
-        Whether to measure again what is there.
+        Whether to measure again what is there. It is dropped before the first measurement, so that an interrupted run
+        goes on without `force`; what cannot be measured again stays.
     listener : callable, optional
         Is told before and after every piece.
 
@@ -84,147 +84,113 @@ def reproduce(
     >>> [finding.holds for finding in result.findings]
     [True, True, True]
     """
-    study = Study() if study is None else study
+    study = Study() if study is None else replace(study)  # each run looks anew for what was not at hand
     folder = ResultFolder(Path(out))
     folder.require_usable()
     experiments = list(dict.fromkeys(item.experiment for item in items))
-    measured: dict[str, Measured | str] = {}
+    if force:
+        _forget(experiments, folder, study)
+    page = ResultPage(folder, ITEMS)
+    if force:
+        page.write()  # what was dropped is no longer on it, whatever comes
+    results: dict[str, Result] = {}
     for number, experiment in enumerate(experiments):
 
         def told(part: int, parts: int, name: str = experiment.name, number: int = number) -> None:
             if listener is not None:
                 listener(Progress(name, part, parts, number, len(experiments)))
 
+        measured: Measured | str
         try:
-            measured[experiment.name] = _measured(experiment, folder, study, force, told)
-        except MissingDataSetError as error:
-            measured[experiment.name] = str(error)
-    results = tuple(_result(item, measured[item.experiment.name]) for item in items)
-    for result in results:
-        _draw(result, folder)
-    _write_page(results, folder)
-    return results
+            measured = _measured(experiment, folder, study, force, told)
+        except _LEFT_OUT as error:
+            measured = str(error)
+        for item in items:
+            if item.experiment == experiment:
+                results[item.name] = page.add(item, measured)
+        page.write()
+    return tuple(results[item.name] for item in items)
+
+
+class _DamagedDataError(Exception):
+    """A data set that is at hand and cannot be used."""
+
+
+#: What leaves out an experiment, and no other.
+_LEFT_OUT = (MissingDataSetError, _DamagedDataError)
 
 
 def _measured(
     experiment: Experiment, folder: ResultFolder, study: Study, force: bool, told: Callable[[int, int], None]
 ) -> Measured:
-    if force:
-        folder.forget(experiment)
-    elif (known := folder.read(experiment, study)) is not None:
+    known = None if force else _kept(experiment, folder, study)
+    if known is not None:
         return known
-    _load(experiment, study)  # before any work is done: it may not be at hand
+    sources = _load(experiment, study)  # before any work is done: it may not be at hand
+    pieces = folder.pieces(experiment, study, sources)
     parts = experiment.parts(study)
     rows: list[tuple[object, ...]] = []
     seconds = 0.0
     for number, part in enumerate(parts):
         told(number, len(parts))
-        kept = folder.read_part(experiment, study, number)
-        if kept is None:
+        piece = pieces.read(number)
+        if piece is None:
             start = time.perf_counter()
             table = table_of(experiment.columns, experiment.measure(study, part))
-            kept = table, time.perf_counter() - start
-            folder.write_part(experiment, study, number, *kept)
-        rows += kept[0].rows
-        seconds += kept[1]
+            piece = table, time.perf_counter() - start
+            pieces.write(number, *piece)
+        rows += piece[0].rows
+        seconds += piece[1]
     told(len(parts), len(parts))
-    measured = Measured(table_of(experiment.columns, rows), study.size, study.seed, seconds, _machine())
-    folder.write(experiment, measured)
+    table = table_of(experiment.columns, rows)
+    folder.write(experiment, Measured(table, study.size, study.seed, seconds, _machine(), sources))
     known = folder.read(experiment, study)
     assert known is not None  # what is judged is what the CSV says
     return known
 
 
-def _load(experiment: Experiment, study: Study) -> None:
+def _kept(experiment: Experiment, folder: ResultFolder, study: Study) -> Measured | None:
+    """Return what the folder holds, unless it was measured on stand-ins and the document's own data are at hand."""
+    known = folder.read(experiment, study)
+    own = (experiment.own_source,)
+    if known is None or known.sources == own or _sources(experiment, study) != own:
+        return known
+    return None
+
+
+def _sources(experiment: Experiment, study: Study) -> tuple[str, ...]:
+    """Return the data sets that would be measured on now: the document's own, once they are read, or stand-ins."""
     if experiment.own_source:
         try:
-            study.load(experiment.own_source)
+            _read(experiment.own_source, study)
         except MissingDataSetError:
             pass  # others stand in
         else:
-            return
-    for source in experiment.sources:
-        try:
-            study.load(source)
-        except DataError as error:  # damaged: what needs other data is measured all the same
-            raise MissingDataSetError(str(error)) from None
+            return (experiment.own_source,)
+    return experiment.sources
 
 
-def _result(item: Item, measured: Measured | str) -> Result:
-    if isinstance(measured, str):
-        return Result(item, None, missing=measured)
-    return Result(item, measured, tuple(item.judge(measured.table)))
+def _load(experiment: Experiment, study: Study) -> tuple[str, ...]:
+    sources = _sources(experiment, study)
+    for source in sources:
+        _read(source, study)
+    return sources
 
 
-def _draw(result: Result, folder: ResultFolder) -> None:
-    if result.measured is not None:
-        figure = result.item.draw(result.measured.table)
-        for ending in (".png", ".svg"):
-            save_figure(figure, folder.figure(result.item, ending))
-
-
-def _write_page(results: Sequence[Result], folder: ResultFolder) -> None:
-    """Write the page: these results, and those of other items that the folder holds."""
-    shown = list(results)
-    for item in ITEMS:
-        if all(item.name != result.item.name for result in results):
-            measured = folder.read(item.experiment)
-            if measured is not None and folder.figure(item, ".png").is_file():
-                shown.append(_result(item, measured))
-    order = {item.name: number for number, item in enumerate(ITEMS)}
-    shown.sort(key=lambda result: order.get(result.item.name, len(order)))
-    pictures = {result.item.name: _picture(result, folder) for result in shown if result.measured is not None}
-    folder.write_files(
-        {
-            folder.page: replay_page(shown, pictures).encode(),
-            folder.findings: findings_table(shown).to_csv().encode(),
-        }
-    )
-
-
-def _picture(result: Result, folder: ResultFolder) -> bytes:
-    path = folder.figure(result.item, ".png")
+def _read(source: str, study: Study) -> None:
     try:
-        return _for_the_page(path)
-    except (OSError, SyntaxError):  # what Pillow says of a damaged file of an earlier run
-        _draw(result, folder)
-        return _for_the_page(path)
+        study.load(source)
+    except (DataError, OSError) as error:
+        raise _DamagedDataError(str(error)) from error
 
 
-def _for_the_page(path: Path) -> bytes:
-    """Return a figure in 64 colours, which lines and letters do with: a third of its size."""
-    from PIL import Image
-
-    smaller = BytesIO()
-    with Image.open(path) as image:
-        image.quantize(64, dither=Image.Dither.NONE).save(smaller, format="png", optimize=True)
-    return smaller.getvalue()
-
-
-def findings_table(results: Sequence[Result]) -> Table:
-    """Return all findings as a table.
-
-    Parameters
-    ----------
-    results : sequence of Result
-        From `reproduce`.
-
-    Returns
-    -------
-    table : Table
-        A row for each claim.
-    """
-    return table_of(
-        ("item", "size", "whose", "claim", "printed", "measured", "verdict", "reason", "corrected", "correction"),
-        [
-            (
-                result.item.name, result.measured.size, "ours" if found.beyond else "the document's", found.claim,
-                found.printed, found.ours, found.verdict, found.reason, found.corrected, found.correction,
-            )
-            for result in results if result.measured is not None
-            for found in result.findings
-        ],
-    )  # fmt: skip
+def _forget(experiments: Sequence[Experiment], folder: ResultFolder, study: Study) -> None:
+    for experiment in experiments:
+        try:
+            _load(experiment, study)
+        except _LEFT_OUT:
+            continue  # nothing would come in its place
+        folder.forget(experiment)
 
 
 def _machine() -> str:

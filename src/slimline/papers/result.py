@@ -28,6 +28,8 @@ class Measured:
         Time that it took, over all runs that it was spread over.
     machine : str
         What it was measured on.
+    sources : tuple of str
+        Data sets that it was measured on.
     """
 
     table: Table
@@ -35,6 +37,7 @@ class Measured:
     seed: int
     seconds: float
     machine: str
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,10 +64,7 @@ class Result:
     @property
     def sources(self) -> tuple[str, ...]:
         """Data sets that it was measured on, or would be."""
-        experiment = self.item.experiment
-        if experiment.own_source and self.measured is not None:
-            return tuple(str(source) for source in self.measured.table.distinct("source"))
-        return experiment.sources
+        return self.item.experiment.sources if self.measured is None else self.measured.sources
 
 
 @dataclass(frozen=True)

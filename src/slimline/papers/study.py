@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from slimline.errors import MissingDataSetError
+
 Size = Literal["miniature", "default", "full"]
 _T = TypeVar("_T")
 
@@ -29,6 +31,7 @@ class Study:
     seed: int = 0
     data: Path | None = None
     _loaded: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    _missed: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def pick(self, miniature: _T, default: _T, full: _T) -> _T:
         """Return what belongs to the size of this study.
@@ -61,7 +64,9 @@ class Study:
         return zlib.crc32(repr((self.seed, *part)).encode())
 
     def load(self, source: str) -> Any:
-        """Return a data set, read once.
+        """Return a data set, read once. What is not at hand at first is not looked for again.
+
+        Otherwise a set that arrives while others stand in for it would be mixed with them.
 
         Parameters
         ----------
@@ -73,8 +78,14 @@ class Study:
         data : object
             What its reader returns.
         """
+        if source in self._missed:
+            raise MissingDataSetError(self._missed[source])
         if source not in self._loaded:
             from slimline.papers.sources import load
 
-            self._loaded[source] = load(source, self.data)
+            try:
+                self._loaded[source] = load(source, self.data)
+            except MissingDataSetError as error:
+                self._missed[source] = str(error)
+                raise
         return self._loaded[source]
