@@ -58,7 +58,14 @@ def canvas(
 
 
 def measured(
-    panel: Axes, x: ArrayLike, y: ArrayLike, label: str, spread: ArrayLike | None = None, colour: str | None = None
+    panel: Axes,
+    x: ArrayLike,
+    y: ArrayLike,
+    label: str,
+    spread: ArrayLike | None = None,
+    colour: str | None = None,
+    *,
+    hollow: bool = False,
 ) -> None:
     """Draw what was measured: dots, with bars of one standard deviation.
 
@@ -74,14 +81,19 @@ def measured(
         Standard deviations.
     colour : str, optional
         Else the one of the label in `COLOURS`, or the next.
+    hollow : bool
+        Whether the dots are rings: a second kind of the same thing.
     """
+    colour = colour or _colour(panel, label)
     panel.errorbar(
-        x, y, yerr=spread, fmt="o", markersize=4.5, capsize=2.5, linewidth=1.1, label=label,
-        color=colour or _colour(panel, label),
+        x, y, yerr=spread, fmt="o", markersize=4.5, capsize=2.5, linewidth=1.1, label=label, color=colour,
+        markerfacecolor="white" if hollow else colour,
     )  # fmt: skip
 
 
-def connected(panel: Axes, x: ArrayLike, y: ArrayLike, label: str, colour: str | None = None) -> None:
+def connected(
+    panel: Axes, x: ArrayLike, y: ArrayLike, label: str, colour: str | None = None, *, hollow: bool = False
+) -> None:
     """Draw what was measured where the points are steps of one course: dots on a thin line.
 
     Parameters
@@ -94,8 +106,14 @@ def connected(panel: Axes, x: ArrayLike, y: ArrayLike, label: str, colour: str |
         What they are.
     colour : str, optional
         Else the one of the label in `COLOURS`, or the next.
+    hollow : bool
+        Whether the dots are rings, on a dotted line: a second kind of the same thing.
     """
-    panel.plot(x, y, "o-", markersize=4.5, linewidth=1.1, label=label, color=colour or _colour(panel, label))
+    colour = colour or _colour(panel, label)
+    panel.plot(
+        x, y, "o:" if hollow else "o-", markersize=4.5, linewidth=1.1, label=label, color=colour,
+        markerfacecolor="white" if hollow else colour,
+    )  # fmt: skip
 
 
 def band(panel: Axes, x: ArrayLike, low: ArrayLike, high: ArrayLike, colour: str) -> None:

@@ -7,7 +7,7 @@ from slimline import CertifiedClassifier, GaussianProjection, geometry
 from slimline.papers import Study
 from slimline.papers.sources import load
 from slimline.papers.vaswani2013.recovered_weights import exact_ridge, jaccard, largest
-from tests.papers.doctored import judged, where_changed
+from tests.papers.doctored import doctored, judged, where_changed
 from tests.papers.replayed import replayed
 
 
@@ -70,13 +70,38 @@ def test_fig1(data_dir):
 def test_fig2(data_dir):
     """Non-zero weights give an index of 1, not 0.8; the largest ones an index that rises (correction 7)."""
     table, findings = replayed("vaswani2013.fig2")
-    assert [finding.holds for finding in findings] == [True, True, False]
+    # a miniature has no sketches as large as the printed crossings
+    assert [finding.holds for finding in findings] == [True, True, False, None]
     assert findings[2].corrected_holds is True
     assert set(table.where(recovery="dual")["jaccard_nonzero"]) == {1.0}
 
     flat = judged("vaswani2013.fig2", where_changed(table, "jaccard_5", lambda index: 0.02, recovery="dual", r=5000))
     assert not flat[0].holds and not flat[1].holds and flat[2].corrected_holds is False
     assert judged("vaswani2013.fig2", where_changed(table, "jaccard_nonzero", lambda index: 0.79))[2].holds
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("family", ["Gaussian", "Bernoulli"])
+def test_fig2_is_judged_for_each_family(family, data_dir):
+    table, _ = replayed("vaswani2013.fig2")
+    falls = where_changed(table, "jaccard_5", lambda index: 0.02, recovery="dual", family=family, r=5000)
+    assert [finding.holds for finding in judged("vaswani2013.fig2", falls)[:2]] == [False, False]
+    assert judged("vaswani2013.fig2", falls)[2].corrected_holds is False
+
+
+@pytest.mark.data
+def test_fig2_at_the_printed_crossings(data_dir):
+    """The largest sketches of the miniature under the numbers of the crossings."""
+    table, _ = replayed("vaswani2013.fig2")
+    crossings = {("ARCENE", 5000): 3000, ("DOROTHEA", 2000): 7000}
+    renamed = doctored(table, r=lambda row: crossings.get((row["set"], row["r"]), row["r"]))
+    finding = judged("vaswani2013.fig2", renamed)[3]
+    assert finding.holds is False and "DOROTHEA, Bernoulli, r = 7,000" in finding.ours
+    near = where_changed(renamed, "jaccard_5", lambda _: 0.76, recovery="dual", r=3000)
+    near = where_changed(near, "jaccard_5", lambda _: 0.76, recovery="dual", r=7000)
+    assert judged("vaswani2013.fig2", near)[3].holds is True
+    low = where_changed(near, "jaccard_5", lambda _: 0.7, recovery="dual", set="ARCENE", r=3000, family="Bernoulli")
+    assert judged("vaswani2013.fig2", low)[3].holds is False
 
 
 @pytest.mark.data
@@ -90,3 +115,7 @@ def test_fig3(data_dir):
     good = judged("vaswani2013.fig3", where_changed(table, "wrong", lambda share: 0.18, r=5000, recovery="dual"))[1]
     assert "within 5 points from r = 5,000 on" in good.ours
     assert not judged("vaswani2013.fig3", where_changed(table, "wrong", lambda share: 0.5, recovery="naive"))[0].holds
+    # pooled, the other family would make up for it
+    better = where_changed(table, "wrong", lambda share: 0.0, recovery="naive", family="Gaussian")
+    one = where_changed(better, "wrong", lambda share: 0.3, recovery="naive", family="Bernoulli")
+    assert not judged("vaswani2013.fig3", one)[0].holds

@@ -82,6 +82,26 @@ def by_set_and_projections(table: Table) -> list[tuple[str, int, Table]]:
     ]
 
 
+def by_set_and_family(table: Table) -> list[tuple[str, str, Table]]:
+    """Return the runs of each set and family of projections.
+
+    Parameters
+    ----------
+    table : Table
+        With sets, and families of projections.
+
+    Returns
+    -------
+    groups : list of (str, str, Table)
+        Set, family, and its rows.
+    """
+    return [
+        (str(name), str(family), table.where(set=name, family=family))
+        for name in table.distinct("set")
+        for family in table.where(set=name).distinct("family")
+    ]
+
+
 def _chosen(table: Table, column: str, wanted: Callable[[Value], bool]) -> Table:
     place = table.columns.index(column)
     return Table(table.columns, tuple(row for row in table.rows if wanted(row[place])))
