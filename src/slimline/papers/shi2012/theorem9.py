@@ -84,7 +84,7 @@ def _below(table: Table, column: str) -> NDArray[np.bool]:
 
 
 def _judge(table: Table) -> Sequence[Finding]:
-    return [_in_range(table), _denominator(table), _end_of_range()]
+    return [_in_range(table), _denominator(table)]
 
 
 def _in_range(table: Table) -> Finding:
@@ -116,22 +116,6 @@ def _denominator(table: Table) -> Finding:
         corrected=f"The cosine, over ‖R_yx - R_y'x‖: {all_below} of {len(table)} below the promise.",
         corrected_holds=binom.sf(all_below - 1, len(table), _DELTA) > FALSE_ALARM
         and chance_of(below["printed"], len(widest), 0.5) > FALSE_ALARM,
-    )
-
-
-def _end_of_range() -> Finding:
-    eps = np.array([0.9, 0.99, 1.0])
-    with np.errstate(divide="ignore"):
-        promise = (1 / np.sqrt(2 * _CLASSES) * (1 + eps) - 2 * eps) / (1 - eps)
-    return Finding(
-        claim="Theorem 9 is stated for every ε in (0, 1].",
-        printed="ε ≤ 1",
-        ours=f"for γ = 1 it promises {promise[0]:.3g} at ε = {eps[0]:g}, {promise[1]:.3g} at {eps[1]:g}, and "
-        f"{promise[2]:.3g} at {eps[2]:g}",
-        holds=np.all(np.isfinite(promise)),
-        reason="at ε = 1 both terms divide by zero",
-        corrected="ε < 1",
-        corrected_holds=np.all(np.isfinite(promise[:-1])),
     )
 
 
