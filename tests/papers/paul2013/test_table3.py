@@ -65,6 +65,13 @@ def test_false_claims_are_found_out():
         assert finding(NAME, other, words).holds is False, words
 
 
+def test_how_much_faster_is_told_and_not_judged():
+    table, _ = replayed(NAME)
+    twice = with_column(table, "t_run", lambda row: 2.0 if row["family"] == "full" else 1.0)
+    told = finding(NAME, twice, "70 % faster")
+    assert told.holds is None and told.ours == "+100 %"
+
+
 def test_pairs_come_in_an_order_of_chance_and_all_of_them():
     study = Study(size="miniature")
     source, pairs = document_pairs(study)

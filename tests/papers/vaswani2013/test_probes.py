@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from slimline.papers.vaswani2013.probes import count_p_values
-from tests.papers.doctored import judged, where_changed
+from tests.papers.doctored import doctored, judged
 from tests.papers.replayed import replayed
 
 
@@ -26,14 +26,17 @@ def test_a_feature_that_is_the_label_is_found():
 
 
 @pytest.mark.data
-def test_half_is_right_for_dorothea_only(data_dir):
+def test_the_data_do_not_tell_how_many_are_probes(data_dir):
     table, findings = replayed("vaswani2013.probes")
-    assert [finding.holds for finding in findings] == [False, True]
+    assert [finding.holds for finding in findings] == [None, None]
+    assert "3,000 of 10,000" in findings[0].reason and "50,000 of 100,000" in findings[1].reason
     assert findings[0].corrected == "30%, as documented" and findings[0].corrected_holds is None
     assert "39 of them constant" in findings[0].ours and "8,402 of them constant" in findings[1].ours
     for name, features in (("ARCENE", 10_000), ("DOROTHEA", 100_000)):
         assert table.where(set=name)["count"].sum() == features
-    assert judged("vaswani2013.probes", where_changed(table, "features", lambda _: 90_000))[1].holds is False
+    # were fewer than a quarter of the p-values above ½, half of the features could not be probes
+    related = doctored(table, count=lambda row: row["count"] * (0.5 if row["from"] > 0.49 else 2))
+    assert [finding.holds for finding in judged("vaswani2013.probes", related)] == [False, False]
 
 
 @pytest.mark.data

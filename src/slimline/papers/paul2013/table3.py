@@ -76,6 +76,7 @@ def _judge(table: Table) -> Sequence[Finding]:
         _total_order(table),
         _close_totals(table),
         _below_full(table),
+        _faster(table),
     ]
 
 
@@ -157,12 +158,13 @@ def _same_in_sample(table: Table) -> Finding:
 def _small_loss(table: Table) -> Finding:
     loss = _of_pairs(table, "error_out", "FHT", 512) - _of_pairs(table, "error_out", "full")
     numbers = printed("paul2013", "table3_techtc300")["eps_out_percent"]["FHT"]
+    points = printed("paul2013", "section4_2_fht_r512_beside_full")["error_points_above"]
     own = table.distinct("source") == ["techtc300"]
     return Finding(
-        claim="With FHT and r = 512 the error is less than 4 points above that of all words.",
+        claim=f"With FHT and r = 512 the error is less than {points:g} points above that of all words.",
         printed=f"{numbers[2] - numbers[3]:.2f} points",
         ours=f"{loss.mean():.2f} ± {_standard_error(loss):.2f} points",
-        holds=loss.mean() < 4 if own else None,
+        holds=loss.mean() < points if own else None,
         reason="more points are lost here" if own else _STAND_IN,
     )
 
@@ -231,6 +233,18 @@ def _below_full(table: Table) -> Finding:
         ours=f"{_span(ratios, 2)} of it",
         holds=max(ratios) < 1,
         reason="these documents have fewer words than the largest sketch has entries, so that LIBSVM has more to do",
+    )
+
+
+def _faster(table: Table) -> Finding:
+    theirs = printed("paul2013", "section4_2_fht_r512_beside_full")["faster_percent"]
+    ratio = 1 / _ratio(table, "t_run", "FHT", "full", 512)
+    return Finding(
+        claim=f"With FHT and r = 512 projecting and training are about {theirs:g} % faster than all words.",
+        printed=f"about {theirs:g} % faster",
+        ours=f"{100 * (ratio - 1):+.0f} %",
+        holds=None,
+        reason=_MACHINE,
     )
 
 
