@@ -33,20 +33,21 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 _T = TypeVar("_T")
+_Grid = dict[str, dict[str, tuple[int, ...]]]
 
 #: Projections by family and set. The document draws Gaussian ones and calls the others alike: fewer of them will do.
-_DEFAULT = {
+_DEFAULT: _Grid = {
     "Gaussian": {"ARCENE": (200, 500, 1000, 3000, 10_000), "DOROTHEA": (500, 1000, 2000, 7000)},
     "Bernoulli": {"ARCENE": (500, 3000), "DOROTHEA": (500, 2000)},
 }
-_FULL = {
+_FULL: _Grid = {
     "Gaussian": {
         "ARCENE": (200, 500, 1000, 2000, 3000, 5000, 10_000),
         "DOROTHEA": (500, 1000, 2000, 3000, 5000, 7000, 10_000, 14_000),
     },
     "Bernoulli": {"ARCENE": (500, 1000, 3000, 10_000), "DOROTHEA": (500, 2000, 7000)},
 }
-_MINIATURE = {
+_MINIATURE: _Grid = {
     "Gaussian": {"ARCENE": (1000, 3000), "DOROTHEA": (500,)},
     "Bernoulli": {"ARCENE": (1000,), "DOROTHEA": (500,)},
 }
