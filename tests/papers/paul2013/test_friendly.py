@@ -1,5 +1,6 @@
 """The open question: fast projections that are friendly to solvers."""
 
+import re
 from itertools import product
 
 import numpy as np
@@ -103,7 +104,7 @@ def test_the_answer_names_every_r():
     table = with_column(
         _times(1.0, 0.01), "t_train", lambda row: row["t_train"] * (1 + (row["family"] == "CW") * (row["r"] == 512))
     )
-    assert "(1.00, 1.00, 2.0" in finding(NAME, table, "friendly").ours
+    assert re.search(r"; (1.0\d|0.99), (1.0\d|0.99), 2.0\d at r = 128, 256, 512", finding(NAME, table, "friendly").ours)
 
 
 def test_harder_is_judged_by_both_others():
