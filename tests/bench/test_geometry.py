@@ -37,6 +37,7 @@ PROJECTIONS = ["embedding", "dense-distortions", "sparse-distortions"]
 @pytest.fixture(autouse=True)
 def _few_runs(monkeypatch):
     monkeypatch.setattr(runner_module, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(runner_module, "TURN_SECONDS", 0.0)
     monkeypatch.setattr(memory, "gc", SimpleNamespace(collect=lambda: None))
 
 

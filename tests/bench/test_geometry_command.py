@@ -12,6 +12,7 @@ from tests.cli.command import run_here
 @pytest.fixture(autouse=True)
 def _few_runs(monkeypatch):
     monkeypatch.setattr(runner, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(runner, "TURN_SECONDS", 0.0)
     monkeypatch.setattr(memory, "gc", SimpleNamespace(collect=lambda: None))
 
 

@@ -30,6 +30,7 @@ CASES = {case.name: case for case in learn_cases(TINY, judged=False)}
 @pytest.fixture(autouse=True)
 def _few_runs(monkeypatch):
     monkeypatch.setattr(runner_module, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(runner_module, "TURN_SECONDS", 0.0)
     monkeypatch.setattr(memory, "gc", SimpleNamespace(collect=lambda: None))
 
 

@@ -28,6 +28,7 @@ OPTIONAL = ("dask", "bed_reader", "anndata", "pandas")
 @pytest.fixture(autouse=True)
 def _few_runs(monkeypatch):
     monkeypatch.setattr(runner_module, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(runner_module, "TURN_SECONDS", 0.0)
     # a full collection before each contender would take most of the time here; memory is not what is tested
     monkeypatch.setattr(memory, "gc", SimpleNamespace(collect=lambda: None))
 

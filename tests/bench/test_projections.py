@@ -24,6 +24,7 @@ VARIANTS = {names.ACHLIOPTAS, names.EMBEDDING_WIDE, names.EMBEDDING_INDEPENDENT,
 @pytest.mark.parametrize("case", QUICK, ids=lambda case: case.name)
 def test_quick_cases_run(case, monkeypatch):
     monkeypatch.setattr(runner_module, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(runner_module, "TURN_SECONDS", 0.0)
     result = run_case(case, Settings(threads=1, repeats=1))
     states = {m.contender: (m.status, m.note) for m in result.measurements}
     assert all(status == "measured" for name, (status, _) in states.items() if name != names.FFHT), states
@@ -127,6 +128,7 @@ def test_large_peers_know_that_they_are_large():
 def test_hidden_library_is_absent(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.random_projection", None)
     monkeypatch.setattr(runner_module, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(runner_module, "TURN_SECONDS", 0.0)
     case = next(c for c in QUICK if c.name == "dense-small-f4")
     result = run_case(case, Settings(threads=1, repeats=1))
     assert result.find(names.SKLEARN_GAUSSIAN).status == "absent"

@@ -68,6 +68,7 @@ def test_the_search_ends_where_nothing_is_good_enough_or_the_budget_is_used_up(m
 @pytest.mark.parametrize("slow", [True, False])
 def test_a_case_with_all_kinds_of_contenders(slow, monkeypatch):
     monkeypatch.setattr(runner_module, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(runner_module, "TURN_SECONDS", 0.0)
     monkeypatch.setattr(search_module, "SLOW_SECONDS", 0.0 if slow else 10.0)
     good, bad = _Recording([0.5, 0.001]), _Recording([0.5])
     bad.arena = good.arena

@@ -5,6 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from slimline import open_matrix
+from slimline._kernels import instruction_set
+from slimline.data.block import MISSING_CALL, PackedGenotypes
 from slimline.projections import Gaussian, HashEmbedding, SubsampledHadamard
 
 PROJECTIONS = [
@@ -68,6 +70,56 @@ def test_bytes_changed_on_the_way(dtype, nonzeros, width, each_instruction_set):
         if missing is not None:
             projection.add_bytes(x, missing, (centre, factor, None), first, out)
             assert np.array_equal(np.isnan(out).any(axis=1), np.isnan(values).any(axis=1))
+
+
+@pytest.mark.parametrize(("nonzeros", "width"), [(1, 1), (4, 1), (2, 3), (1, 5)])
+@pytest.mark.parametrize("hash", ["grouped", "independent"])
+def test_genotypes_are_sketched_as_they_are_packed(nonzeros, width, hash, each_instruction_set):
+    """Any number of people, also in the last byte; any first variant; rows of bytes that lie apart; several tiles."""
+    rng = np.random.default_rng(2)
+    columns = 16 * nonzeros * width
+    projection = HashEmbedding(600, columns, 3, nonzeros, width, hash)
+    R = projection.rows().toarray()
+    shapes = [(n, 3 + n % 5, n) for n in range(1, 70)] + [(1300, 20, 3), (2250, 40, 9), (130, 555, 45)]
+    for n, d, first in shapes:
+        wide = rng.integers(0, 256, (d, (n + 3) // 4 + n % 3), dtype=np.uint8)
+        genotypes = PackedGenotypes(wide[:, : (n + 3) // 4], n)
+        values = genotypes.unpack().astype(np.float64)
+        values[values == MISSING_CALL] = np.nan
+        centre, factor = (rng.random(d) if first % 2 else None), (10.0 ** rng.integers(-2, 3, d) if first % 3 else None)
+        fill = rng.random(d) * 2
+        explicit = np.where(np.isnan(values), fill, values)
+        explicit = (explicit - (0 if centre is None else centre)) * (1 if factor is None else factor)
+        begin = rng.random((n, columns)).astype(np.float32)
+        out = begin.copy()
+        done = projection.add_genotypes(genotypes.packed, n, (centre, factor, fill), first, out)
+        assert done == (instruction_set() == "avx512")
+        if not done:
+            assert np.array_equal(out, begin)
+            continue
+        rows = R[first : first + d]
+        bound = (d + 8) * np.finfo(np.float32).eps * (np.abs(explicit) @ np.abs(rows) + np.abs(begin))
+        assert (np.abs(out - (begin + explicit @ rows)) <= bound).all()
+        projection.add_genotypes(genotypes.packed, n, (centre, factor, None), first, out)
+        assert np.array_equal(np.isnan(out).any(axis=1), np.isnan(values).any(axis=1))
+
+
+def test_packed_genotypes_of_a_wrong_shape_are_refused():
+    native = HashEmbedding(600, 64, 3)._native
+    out = np.zeros((9, 64), np.float32)
+    rest = (0, 1.0, out, True, 1)
+    with pytest.raises(ValueError, match="bytes a variant"):
+        native.apply_genotypes(np.zeros((5, 2), np.uint8), 9, None, None, None, *rest)
+    with pytest.raises(ValueError, match="C order"):
+        native.apply_genotypes(np.zeros((3, 5), np.uint8).T, 9, None, None, None, *rest)
+    with pytest.raises(ValueError, match="centre must have one entry a column"):
+        native.apply_genotypes(np.zeros((5, 3), np.uint8), 9, np.zeros(4), None, None, *rest)
+
+
+def test_a_sketch_of_packed_genotypes_in_float64_is_left_to_others():
+    out = np.zeros((9, 64))
+    assert not HashEmbedding(600, 64, 3).add_genotypes(np.zeros((5, 3), np.uint8), 9, (None, None, None), 0, out)
+    assert not out.any()
 
 
 def test_what_cannot_be_changed_on_the_way_is_left_to_others():

@@ -45,6 +45,11 @@ class Scatter:
     def apply_bytes(self, x: Annotated[NDArray, dict(device='cpu', writable=False)], missing: int | None, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, factor: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, fill: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, feature: int, scale: float, out: Annotated[NDArray, dict(device='cpu')], accumulate: bool, threads: int) -> None:
         """out (+)= x R of bytes, filled, centred and scaled on the way."""
 
+    def apply_genotypes(self, packed: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), device='cpu', writable=False)], samples: int, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, factor: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, fill: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, feature: int, scale: float, out: Annotated[NDArray, dict(device='cpu')], accumulate: bool, threads: int) -> bool:
+        """
+        out (+)= x R of packed genotypes, filled, centred and scaled on the way. False: not on this instruction set.
+        """
+
     def apply_rows(self, indptr: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], data: Annotated[NDArray, dict(device='cpu', writable=False)], features: int, feature: int, scale: float, out: Annotated[NDArray, dict(device='cpu')], accumulate: bool, threads: int) -> None:
         """out (+)= x R of a CSR block."""
 

@@ -21,6 +21,8 @@ SLOW_SECONDS = 10.0
 #: Short work is repeated until it has had this much of the clock, at most `MOST_RUNS` times.
 LEAST_SECONDS = 0.4
 MOST_RUNS = 60
+#: A turn of short work lasts so long, and the best run of it counts: the first finds caches that others have filled.
+TURN_SECONDS = 0.005
 #: BLAS threads spin for a while after a product; with several threads the next contender waits for them to sleep.
 PAUSE_SECONDS = 0.02
 #: An estimate of memory may use up to this part of what is available.
@@ -155,7 +157,7 @@ class _Entry:
         try:
             self.state = contender.setup(self.data)
             before = 0 if contender.passes is None else contender.passes(self.state)
-            _, self.extra_bytes = run_with_peak(self._timed)
+            _, self.extra_bytes = run_with_peak(self._timed_once)
             if contender.passes is not None:
                 self.passes = contender.passes(self.state) - before
             if contender.memory is not None:
@@ -170,11 +172,16 @@ class _Entry:
             self.planned = planned_runs(self.seconds.pop(), settings)
 
     def run(self) -> None:
-        """Make one timed run."""
+        """Take a turn: one timed run, or the best of several short ones."""
+        begin, earlier = time.perf_counter(), len(self.seconds)
         try:
-            self._timed()
+            self._timed_once()
+            while time.perf_counter() - begin < TURN_SECONDS:
+                self._timed_once()
         except Exception as error:
             self._fail(error)
+        else:
+            self.seconds[earlier:] = [min(self.seconds[earlier:])]
 
     def leave(self, status: Status, note: str) -> None:
         """Take no further part."""
@@ -199,7 +206,7 @@ class _Entry:
             passes=self.passes if self.status == "measured" else None,
         )
 
-    def _timed(self) -> Any:
+    def _timed_once(self) -> Any:
         if self.contender.reset is not None:
             self.contender.reset(self.state)
         begin = time.perf_counter()

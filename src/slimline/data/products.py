@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from slimline._kernels import _native, thread_count
 from slimline.data.affine import Affine
-from slimline.data.block import Block
+from slimline.data.block import Block, PackedGenotypes
 from slimline.data.finite import missing_at_all
 from slimline.data.sparse_statistics import sparse_statistics
 from slimline.data.statistics import ColumnStats
@@ -73,6 +73,10 @@ def add_sketch(block: Block, projection: Projection, affine: Affine, out: NDArra
         if sp.issparse(block.values):
             _sparse_sketch(block, projection, affine, sums)
             return
+        if isinstance(block.values, PackedGenotypes) and isinstance(projection, HashEmbedding):
+            genotypes, parts = block.values, (affine.centre, affine.factor, affine.fill)
+            if projection.add_genotypes(genotypes.packed, genotypes.n_samples, parts, first, sums):
+                return
         for part in by_rows(block):
             inside = affine.of(slice(part.columns.start - first, part.columns.stop - first))
             if as_stored and inside.centre is None and inside.factor is None and not _anything_to_fill(part, inside):

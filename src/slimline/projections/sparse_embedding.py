@@ -145,5 +145,39 @@ class HashEmbedding(KernelProjection):
         self._native.apply_bytes(x, missing, *parts, first_feature, self.scale, out, True, thread_count())
         return True
 
+    def add_genotypes(
+        self,
+        packed: NDArray[np.uint8],
+        n_samples: int,
+        parts: tuple[NDArray[np.float64] | None, NDArray[np.float64] | None, NDArray[np.float64] | None],
+        first_feature: int,
+        out: FloatArray,
+    ) -> bool:
+        """Add the sketch of genotypes that stay packed, where the kernels can do that.
+
+        Parameters
+        ----------
+        packed : array of shape (n_variants, ceil(n_samples / 4)), uint8
+            Two bits each, as in a PLINK file.
+        n_samples : int
+            Number of people.
+        parts : (centre, factor, fill)
+            As for `add_bytes`.
+        first_feature : int
+            Number of the first variant.
+        out : array of shape (n_samples, n_components)
+            Added to.
+
+        Returns
+        -------
+        done : bool
+            False: nothing was added.
+        """
+        if out.dtype != np.float32:
+            return False
+        return self._native.apply_genotypes(
+            packed, n_samples, *parts, first_feature, self.scale, out, True, thread_count()
+        )
+
     def _apply_sparse(self, x: Any, feature: int, out: FloatArray, accumulate: bool) -> None:
         apply_sparse(self._native, x, feature, self.scale, out, accumulate)

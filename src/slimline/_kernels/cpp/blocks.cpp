@@ -5,6 +5,7 @@
 
 #include "byte_blocks.hpp"
 #include "line_source.hpp"
+#include "packed_blocks.hpp"
 #include "parallel.hpp"
 #include "product_common.hpp"
 #include "ranges.hpp"
@@ -137,6 +138,7 @@ void lines_add(const Lines& x, const Changes& changes, const double* a, size_t k
 
 void block_dot(const Lines& x, const Standard& s, const double* w, size_t k, double* out, int threads) {
   if (x.lines == 0 || x.length == 0 || k == 0) return;
+  if (genotypes_as_packed(x)) return packed_dot(x, s, w, k, out, threads);
   if (bytes_by_digits(x, s, w, x.columns(), k)) return (x.along ? byte_lines_dot : byte_lines_add)(x, s, w, k, out, threads);
   const Changes changes(x, s);
   (x.along ? lines_dot : lines_add)(x, changes, w, k, out, threads_for(x, k, threads));
@@ -144,6 +146,7 @@ void block_dot(const Lines& x, const Standard& s, const double* w, size_t k, dou
 
 void block_tdot(const Lines& x, const Standard& s, const double* a, size_t k, double* out, int threads) {
   if (x.lines == 0 || x.length == 0 || k == 0) return;
+  if (genotypes_as_packed(x)) return packed_tdot(x, s, a, k, out, threads);
   if (bytes_by_digits(x, s, a, x.rows(), k)) return (x.along ? byte_lines_add : byte_lines_dot)(x, s, a, k, out, threads);
   const Changes changes(x, s);
   (x.along ? lines_add : lines_dot)(x, changes, a, k, out, threads_for(x, k, threads));
@@ -152,6 +155,7 @@ void block_tdot(const Lines& x, const Standard& s, const double* a, size_t k, do
 void block_normal(const Lines& x, const Standard& s, const double* a, size_t k, double* w, double* out, int threads) {
   if (x.columns() == 0 || k == 0) return;
   if (x.rows() == 0) { std::fill_n(w, x.columns() * k, 0.0); return; }
+  if (genotypes_as_packed(x)) return packed_normal(x, s, a, k, w, out, threads);
   if (bytes_by_digits(x, s, a, x.rows(), k)) return byte_normal(x, s, a, k, w, out, threads);
   const Changes changes(x, s);
   const size_t rows = whole_fours(k);

@@ -46,6 +46,9 @@ template <> struct Move<float> {
 };
 #endif
 
+// Bytes of each row that are fetched ahead: without it a core reads a tenth to a fifth less than memory gives.
+constexpr ptrdiff_t ahead = 1024;
+
 // Row q of X: x + q * row_stride; row q of the sums: sums + q * stride.
 template <class S, int rows>
 SLIMLINE_INLINE void add_groups(uint32_t entries, const GroupEntry* table, size_t groups, const S* x,
@@ -60,10 +63,13 @@ SLIMLINE_INLINE void add_groups(uint32_t entries, const GroupEntry* table, size_
     const uint32_t common = uint32_t(*table >> 16) & common_key;
     V v[rows][vectors];
     SLIMLINE_UNROLL
-    for (int q = 0; q < rows; q++)
+    for (int q = 0; q < rows; q++) {
+      const S* at = x + q * row_stride + ptrdiff_t(b * group_width);
       SLIMLINE_UNROLL
-      for (int p = 0; p < vectors; p++)
-        v[q][p] = Move<S>::load_common(x + q * row_stride + ptrdiff_t(b * group_width) + p * lanes<A>, common);
+      for (int p = 0; p < vectors; p++) v[q][p] = Move<S>::load_common(at + p * lanes<A>, common);
+      SLIMLINE_UNROLL
+      for (int byte = 0; byte < int(group_width * sizeof(S)); byte += 64) __builtin_prefetch((const char*)at + ahead + byte);
+    }
     for (uint32_t t = 0; t < entries; t++) {
       const GroupEntry entry = *table++;
       const Move<S> move(entry);

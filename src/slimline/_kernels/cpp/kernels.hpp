@@ -127,6 +127,17 @@ struct ByteKernels {
   void (*add)(const void* x, ptrdiff_t stride, size_t lines, size_t length, const int16_t* digit, size_t digit_pitch, int32_t* sums, size_t pitch);
 };
 
+// Lines of packed genotypes, four values a line (by code) that its calls count. All null where there is no fast way.
+struct PackedKernels {
+  // sums[line * step + j] += Σ value · v[j], vectors `pitch` apart; one to four of them
+  void (*dot)(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, const double* value, const double* v, size_t pitch, size_t k, double* sums, size_t step);
+  // y[j * pitch + person] += Σ value of the line for vector j: four values for each of them
+  void (*add)(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, const double* value, size_t k, double* y, size_t pitch);
+  // sums[column * pitch + person] += ± value for each entry of R's row: those of line l are entry[pointer[l]] to
+  // entry[pointer[l + 1]]. Behind the last person up to 15 places are written, too.
+  void (*sketch)(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, const float* value, const Entry* entry, const uint32_t* pointer, float* sums, size_t pitch);
+};
+
 // What is done to the bytes of each column on their way into a sketch: (x - near) · factor + rest, or `instead` where x is
 // `missing`. `near` is the centre as float32, and `rest` makes up for what it lost.
 struct ByteChange {
@@ -163,6 +174,10 @@ struct Kernels {
   // the same for bytes, each changed on the way; int8 and uint8
   void (*grouped_changed[2])(const Scatter&, const GroupEntry* table, size_t groups, const ByteChange&, const void* x,
                              ptrdiff_t row_stride, size_t rows, float* sums);
+  // sums += x S for the non-zeros of one sparse row; the table has 4 bytes a group and part (see GroupTable), `first_lane` is
+  // the lane of index 0. false: an index is not below `columns`. [64-bit indices][float64]
+  bool (*grouped_sparse[2][2])(const uint32_t* table, size_t each, size_t first_lane, size_t columns, const void* index,
+                               const void* value, size_t count, double scale, void* sums);
   // out[:, row] += X[row] S, for up to `lane_rows` rows in C order, side by side
   void (*lanes_dense[type_count])(const Entry* entry, const uint32_t* pointer, size_t features, const void* x,
                                   ptrdiff_t row_stride, size_t rows, void* scratch, void* out);
@@ -170,6 +185,9 @@ struct Kernels {
   // which are `stride` apart
   void (*columns_dense[type_count])(const Entry* entry, const uint32_t* pointer, size_t features, const void* x,
                                     ptrdiff_t column_stride, size_t rows, void* out, size_t stride);
+  // out[row * stride + column] = or += scale · sums[column * pitch + row]
+  void (*write_turned_f32)(const float* sums, size_t pitch, float scale, bool add, size_t rows, size_t columns, float* out, size_t stride);
+  void (*write_turned_f64)(const double* sums, size_t pitch, double scale, bool add, size_t rows, size_t columns, double* out, size_t stride);
   // Walsh-Hadamard
   void (*transform_f32)(float* x, size_t n);
   void (*transform_f64)(double* x, size_t n);
@@ -188,6 +206,7 @@ struct Kernels {
                             size_t out_stride);
   LineKernels lines[type_count];
   ByteKernels bytes[2];  // int8, uint8; null where the instruction set has no fast way
+  PackedKernels packed;
   // y += scale · sums, which are cleared
   void (*flush_bytes)(int32_t* sums, size_t pitch, size_t length, double scale, double* y);
   // a copy of a line of bytes with 0 for every `code`; writes the places of those and returns their number. There is room for

@@ -167,16 +167,23 @@ class NativeScatter {  // R with few non-zeros a feature
     if (d.column_stride != 1) refuse("X must be in C order");
     if (scatter_.hash != Hash::grouped) refuse("only the grouped hash takes bytes and changes them on the way");
     const int low = d.type == Type::i8 ? -128 : 0;
-    ByteStandard s{nullptr, nullptr, nullptr, missing && *missing >= low && *missing <= low + 255, missing.value_or(0)};
-    auto set = [&](const double*& to, const MaybeVector& from, const char* name) {
-      if (!from) return;
-      if (from->shape(0) != d.columns) refuse(std::string(name) + " must have one entry a column");
-      require_aligned(*from, name);
-      to = from->data();
-    };
-    set(s.centre, centre, "centre"), set(s.factor, factor, "factor"), set(s.fill, fill, "fill");
+    ByteStandard s = standard_of(d.columns, centre, factor, fill);
+    s.has_missing = missing && *missing >= low && *missing <= low + 255;
+    s.missing = missing.value_or(0);
     auto o = out_of<float>(out, d.rows, scatter_.columns, accumulate);
     without_gil([&] { scatter_bytes(scatter_, d, s, feature, scale, o, threads); });
+  }
+  // Genotypes of two bits, one row of bytes a variant; false: this instruction set has no way to do it.
+  bool apply_genotypes(nb::ndarray<nb::ro, uint8_t, nb::ndim<2>, nb::device::cpu> packed, size_t samples, MaybeVector centre, MaybeVector factor,
+                       MaybeVector fill, uint64_t feature, double scale, Writable out, bool accumulate, int threads) const {
+    if (packed.shape(1) != (samples + 3) / 4) refuse("packed genotypes must have ceil(samples / 4) bytes a variant");
+    if ((packed.shape(1) > 1 && packed.stride(1) != 1) || (packed.shape(0) > 1 && packed.stride(0) < int64_t(packed.shape(1)))) refuse("packed genotypes must be in C order");
+    const Packed x{packed.data(), packed.shape(0), samples, packed.stride(0)};
+    const ByteStandard s = standard_of(x.variants, centre, factor, fill);
+    auto o = out_of<float>(out, samples, scatter_.columns, accumulate);
+    if (!sketches_packed()) return false;
+    without_gil([&] { scatter_genotypes(scatter_, x, s, feature, scale, o, threads); });
+    return true;
   }
   void apply_rows(Array pointer, Array index, Array value, size_t features, uint64_t feature, double scale, Writable out, bool accumulate, int threads) const {
     with_rows(pointer, index, value, features, out, scatter_.columns, accumulate, [&](const auto& x, auto o) { scatter_compressed(scatter_, x, feature, scale, o, threads); });
@@ -191,6 +198,15 @@ class NativeScatter {  // R with few non-zeros a feature
   }
 
  private:
+  static ByteStandard standard_of(size_t columns, const MaybeVector& centre, const MaybeVector& factor, const MaybeVector& fill) {
+    auto checked = [&](const MaybeVector& v, const char* name) -> const double* {
+      if (!v) return nullptr;
+      if (v->shape(0) != columns) refuse(std::string(name) + " must have one entry a column");
+      require_aligned(*v, name);
+      return v->data();
+    };
+    return {checked(centre, "centre"), checked(factor, "factor"), checked(fill, "fill"), false, 0};
+  }
   Scatter scatter_;
   std::vector<uint32_t> threshold_, guide_;
 };
@@ -317,6 +333,9 @@ NB_MODULE(_native, m) {
       .def("apply", &NativeScatter::apply, "x"_a.noconvert(), "feature"_a, "scale"_a, "out"_a.noconvert(), "accumulate"_a, "threads"_a, "out (+)= x R of a dense block.")
       .def("apply_bytes", &NativeScatter::apply_bytes, "x"_a.noconvert(), "missing"_a.none(), "centre"_a.noconvert().none(), "factor"_a.noconvert().none(),
            "fill"_a.noconvert().none(), "feature"_a, "scale"_a, "out"_a.noconvert(), "accumulate"_a, "threads"_a, "out (+)= x R of bytes, filled, centred and scaled on the way.")
+      .def("apply_genotypes", &NativeScatter::apply_genotypes, "packed"_a.noconvert(), "samples"_a, "centre"_a.noconvert().none(), "factor"_a.noconvert().none(),
+           "fill"_a.noconvert().none(), "feature"_a, "scale"_a, "out"_a.noconvert(), "accumulate"_a, "threads"_a,
+           "out (+)= x R of packed genotypes, filled, centred and scaled on the way. False: not on this instruction set.")
       .def("apply_rows", &NativeScatter::apply_rows, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "features"_a, "feature"_a, "scale"_a, "out"_a.noconvert(),
            "accumulate"_a, "threads"_a, "out (+)= x R of a CSR block.")
       .def("lift", &NativeScatter::lift, "v"_a.noconvert(), "feature"_a, "scale"_a, "out"_a.noconvert(), "threads"_a, "out = v R^T for the features of out.");

@@ -16,12 +16,14 @@ template <> struct Rows<float> {
   static auto axpy() { return kernels().axpy_f32; }
   static auto hadamard_row() { return kernels().hadamard_row_f32; }
   static auto hadamard_lift() { return kernels().hadamard_lift_f32; }
+  static auto write_turned() { return kernels().write_turned_f32; }
 };
 template <> struct Rows<double> {
   static auto fill() { return kernels().rows_f64; }
   static auto axpy() { return kernels().axpy_f64; }
   static auto hadamard_row() { return kernels().hadamard_row_f64; }
   static auto hadamard_lift() { return kernels().hadamard_lift_f64; }
+  static auto write_turned() { return kernels().write_turned_f64; }
 };
 
 // One buffer a worker, a cache line apart at least.

@@ -1,52 +1,10 @@
 // Sparse families: tables of where features go are made for a stretch of features, used by all rows, forgotten.
-#include "product_common.hpp"
+#include "scatter_table.hpp"
 
 namespace slimline {
 namespace {
 
 constexpr size_t group = group_width;
-constexpr size_t table_entries = size_t(1) << 19;  // 2 to 4 MB
-constexpr size_t column_sums_bytes = size_t(1) << 20;
-
-// Entries of R's rows for a stretch of features: those of feature f are entry[pointer[f]] to entry[pointer[f + 1]].
-struct Table {
-  std::vector<uint32_t> pointer;
-  std::vector<Entry> entry;
-
-  void append(const Scatter& scatter, uint64_t feature, size_t count) {
-    const size_t before = entry.size();
-    if (scatter.hash == Hash::sparse_sign) {
-      std::vector<Entry> row(scatter.columns);
-      for (size_t f = 0; f < count; f++) {
-        const size_t found = kernels().sparse_sign_row(scatter, feature + f, row.data());
-        entry.insert(entry.end(), row.data(), row.data() + found);
-        pointer.push_back(uint32_t(entry.size()));
-      }
-      return;
-    }
-    const size_t each = scatter.entries();
-    for (size_t f = 1; f <= count; f++) pointer.push_back(uint32_t(before + f * each));
-    entry.resize(before + count * each);
-    if (scatter.hash == Hash::independent) {
-      kernels().independent_table(scatter, feature, count, entry.data() + before);
-      return;
-    }
-    std::vector<GroupEntry> groups(each);
-    Entry* out = entry.data() + before;
-    for (uint64_t a = feature; a < feature + count; a++) {
-      if (a == feature || a % group == 0) kernels().grouped_table(scatter, a / group, 1, groups.data());
-      const uint32_t lane = uint32_t(a % group);
-      for (size_t t = 0; t < each; t++) *out++ = entry_of(groups[t], lane);
-    }
-  }
-  void begin() { pointer.assign(1, 0); entry.clear(); }
-};
-
-size_t features_a_table(const Scatter& scatter) {
-  const size_t most = scatter.hash == Hash::sparse_sign ? scatter.columns : scatter.entries();
-  return std::max<size_t>(1, table_entries / most);
-}
-
 // How often the most popular sum is hit in each chunk of `byte_chunk` groups.
 std::vector<uint32_t> most_hits(const Scatter& scatter, const GroupEntry* table, size_t groups) {
   const size_t entries = scatter.entries();
@@ -108,18 +66,6 @@ void grouped_product(const Scatter& scatter, const Dense& x, uint64_t feature, d
   }
 }
 
-// Row `row + l` of the result from sums[column * stride + l], in squares that stay in the nearest cache.
-template <class T> void write_turned(const T* sums, size_t stride, double scale, bool add, Out<T> out, size_t row, size_t end) {
-  constexpr size_t side = 16;
-  for (size_t i0 = row; i0 < end; i0 += side)
-    for (size_t k0 = 0; k0 < out.columns; k0 += side)
-      for (size_t i = i0; i < std::min(end, i0 + side); i++)
-        for (size_t k = k0; k < std::min(out.columns, k0 + side); k++) {
-          T* to = out.data + i * out.stride + k;
-          *to = (add ? *to : T(0)) + sums[k * stride + (i - row)] * T(scale);
-        }
-}
-
 // Sixteen rows at a time, turned so that a feature of all of them is one vector.
 template <class T>
 void side_by_side(const Table& table, const Dense& x, size_t column, size_t width, double scale, bool add, Out<T> out, int team) {
@@ -136,15 +82,14 @@ void side_by_side(const Table& table, const Dense& x, size_t column, size_t widt
 // Columns that lie apart are read in stretches, as long as their sums stay near.
 template <class T>
 void column_by_column(const Table& table, const Dense& x, size_t column, size_t width, double scale, bool add, Out<T> out, int team) {
-  const size_t tile = std::clamp<size_t>(column_sums_bytes / sizeof(T) / out.columns / lane_rows, 1, 64) * lane_rows;
-  const size_t stride = tile + lane_rows;  // a power of two would put all into one cache set
-  Scratch<T> sums(team, stride * out.columns);
-  parallel_for(x.rows, tile, team, [&](size_t row, size_t end, int worker) {
+  const ColumnSums<T> tile(out.columns);
+  Scratch<T> sums(team, tile.pitch * out.columns);
+  parallel_for(x.rows, tile.rows, team, [&](size_t row, size_t end, int worker) {
     T* acc = sums.of(worker);
-    std::fill_n(acc, stride * out.columns, T(0));
+    std::fill_n(acc, tile.pitch * out.columns, T(0));
     kernels().columns_dense[int(x.type)](table.entry.data(), table.pointer.data(), width, x.at(row, column), x.column_stride,
-                                         end - row, acc, stride);
-    write_turned(acc, stride, scale, add, out, row, end);
+                                         end - row, acc, tile.pitch);
+    write_turned(acc, tile.pitch, scale, add, out, row, end);
   });
 }
 

@@ -4,14 +4,11 @@
 namespace slimline {
 namespace {
 
-constexpr size_t table_bytes = size_t(8) << 20;
-
-// The ways to find where a feature goes. Each is small, so that the loop over non-zeros is compiled for it alone.
-// row(offset, visit) calls visit(column, negative) for each non-zero of R in the row of X's column `offset`.
+constexpr size_t table_bytes = size_t(8) << 20, stretch_bytes = size_t(16) << 20;
 
 // A group of 16 features in 4 bytes: group of columns << 20 | lane key << 16 | 16 sign bits. A million features fit the
-// second-level cache. `fixed` is the number of non-zeros a feature where it is small, else 0: the loop over them disappears.
-template <size_t fixed> class GroupTable {
+// second-level cache.
+class GroupTable {
  public:
   static bool pays(const Scatter& s, size_t features, size_t stored) {
     const size_t groups = features / group_width + 2;
@@ -28,22 +25,32 @@ template <size_t fixed> class GroupTable {
         table_[begin * each_ + i] = uint32_t((wide[i] >> 20) / group_width) << 20 | (uint32_t(wide[i]) & 0xFFFFFu);
     });
   }
-  size_t room() const { return 0; }
-  template <class Visit> void row(size_t offset, Entry*, Visit visit) const {
-    const size_t each = fixed ? fixed : each_;
-    const uint32_t* entry = table_.data() + (lane_ + offset) / group_width * each;
-    const uint32_t lane = uint32_t((lane_ + offset) % group_width);
-    for (size_t t = 0; t < each; t++) {
-      const uint32_t e = entry[t], key = e >> 16 & uint32_t(group_width - 1);
-      visit(size_t(e >> 20) * group_width + (lane ^ key), e >> (lane ^ (key & 7)) & 1u);
-    }
+  // The row is written where it belongs: it stays in the nearest cache while it is added to.
+  template <class Index, class T> void add(const Compressed<Index, T>& x, double scale, Out<T> out, int threads) const {
+    const int team = worthwhile_threads(double(x.stored * each_) * 1.2 + double(x.rows) * double(out.columns) * 0.15, threads);
+    const auto kernel = kernels().grouped_sparse[sizeof(Index) / 8][sizeof(T) / 8];
+    // Long stretches of the result: where its memory is fresh the system clears it, two megabytes at a time.
+    const size_t share = std::max<size_t>(1, (x.rows + size_t(team) - 1) / size_t(team));
+    const size_t grain = std::clamp<size_t>(stretch_bytes / (out.columns * sizeof(T)), share / 8 + 1, share);
+    parallel_for(x.rows, grain, team, [&](size_t begin, size_t end, int) {
+      for (size_t i = begin; i < end; i++) {
+        check_row(x, i);
+        T* const to = out.data + i * out.stride;
+        if (!out.accumulate) std::memset(to, 0, out.columns * sizeof(T));
+        const size_t first = size_t(x.pointer[i]);
+        if (!kernel(table_.data(), each_, lane_, x.columns, x.index + first, x.value + first, size_t(x.pointer[i + 1]) - first, scale, to))
+          bad_index();
+      }
+    });
   }
-  void prefetch(size_t offset) const { __builtin_prefetch(table_.data() + (lane_ + offset) / group_width * (fixed ? fixed : each_)); }
 
  private:
   size_t each_, lane_;
   std::vector<uint32_t> table_;
 };
+
+// The other ways to find where a feature goes. Each is small, so that the loop over non-zeros is compiled for it alone.
+// row(offset, visit) calls visit(column, negative) for each non-zero of R in the row of X's column `offset`.
 
 class FeatureTable {
  public:
@@ -143,14 +150,8 @@ void add_rows(const Places& places, const Compressed<Index, T>& x, double scale,
 template <class Index, class T>
 void scatter_compressed(const Scatter& scatter, const Compressed<Index, T>& x, uint64_t feature, double scale, Out<T> out, int threads) {
   const double each = 2.0 * scatter.entries();
-  auto with_groups = [&](auto fixed) {
-    add_rows(GroupTable<fixed>(scatter, feature, x.columns, threads), x, scale, out, each, threads);
-  };
-  if (scatter.hash == Hash::grouped && GroupTable<0>::pays(scatter, x.columns, x.stored)) {
-    if (scatter.entries() == 1) return with_groups(std::integral_constant<size_t, 1>());
-    if (scatter.entries() == 4) return with_groups(std::integral_constant<size_t, 4>());
-    return with_groups(std::integral_constant<size_t, 0>());
-  }
+  if (scatter.hash == Hash::grouped && GroupTable::pays(scatter, x.columns, x.stored))
+    return GroupTable(scatter, feature, x.columns, threads).add(x, scale, out, threads);
   if (scatter.hash == Hash::independent && FeatureTable::pays(scatter, x.columns, x.stored))
     return add_rows(FeatureTable(scatter, feature, x.columns, threads), x, scale, out, each, threads);
   add_rows(OnTheFly(scatter, feature), x, scale, out, scatter.hash == Hash::sparse_sign ? 60.0 : 15.0 * scatter.entries(), threads);

@@ -59,6 +59,14 @@ struct ByteStandard {
   int missing;
 };
 void scatter_bytes(const Scatter&, const Dense& x, const ByteStandard&, uint64_t feature, double scale, Out<float>, int threads);
+// The same for packed genotypes, four people a byte, where the instruction set has a way.
+struct Packed {
+  const uint8_t* data;
+  size_t variants, people;
+  ptrdiff_t stride;
+};
+bool sketches_packed();
+void scatter_genotypes(const Scatter&, const Packed& x, const ByteStandard&, uint64_t feature, double scale, Out<float>, int threads);
 template <class Index, class T>
 void scatter_compressed(const Scatter&, const Compressed<Index, T>& x, uint64_t feature, double scale, Out<T>, int threads);
 template <class T> void scatter_lift(const Scatter&, const T* v, size_t rows, uint64_t feature, double scale, Out<T>, int threads);

@@ -122,6 +122,33 @@ void lanes_dense(const Entry* entry, const uint32_t* pointer, size_t features, c
   }
 }
 
+// In squares that stay in the nearest cache.
+template <class T>
+void write_turned(const T* sums, size_t pitch, T scale, bool add, size_t rows, size_t columns, T* out, size_t stride) {
+  constexpr size_t side = 16;
+  for (size_t i = 0; i < rows; i += side) {
+    const size_t high = rows - i < side ? rows - i : side;
+    for (size_t k = 0; k < columns; k += side) {
+      const size_t wide = columns - k < side ? columns - k : side;
+      const T* from = sums + k * pitch + i;
+      T* to = out + i * stride + k;
+#if SLIMLINE_VECTOR_BYTES >= 32
+      if constexpr (sizeof(T) == 4)
+        if (high == side && wide == side) {
+          alignas(64) float square[side * side];
+          for (size_t a = 0; a < side; a += 8)
+            for (size_t b = 0; b < side; b += 8) turn8(from + a * pitch + b, ptrdiff_t(pitch), square + b * side + a, side);
+          for (size_t l = 0; l < side; l++)
+            for (size_t c = 0; c < side; c++) to[l * stride + c] = (add ? to[l * stride + c] : 0.0f) + square[l * side + c] * scale;
+          continue;
+        }
+#endif
+      for (size_t l = 0; l < high; l++)
+        for (size_t c = 0; c < wide; c++) to[l * stride + c] = (add ? to[l * stride + c] : T(0)) + from[c * pitch + l] * scale;
+    }
+  }
+}
+
 template <class S>
 void columns_dense(const Entry* entry, const uint32_t* pointer, size_t features, const void* from,
                    ptrdiff_t column_stride, size_t rows, void* to, size_t stride) {
@@ -149,6 +176,8 @@ void add_scatter_kernels(Kernels& table) {
   table.independent_table = independent_table;
   table.sparse_sign_row = sparse_sign_row;
   table.lanes_dense[int(Type::f32)] = lanes_dense<float>;
+  table.write_turned_f32 = write_turned<float>;
+  table.write_turned_f64 = write_turned<double>;
   table.columns_dense[int(Type::f32)] = columns_dense<float>;
   table.lanes_dense[int(Type::f64)] = lanes_dense<double>;
   table.columns_dense[int(Type::f64)] = columns_dense<double>;

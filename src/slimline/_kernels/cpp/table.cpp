@@ -12,11 +12,13 @@ const Kernels& table() {
     add_row_kernels(t);
     add_scatter_kernels(t);
     add_grouped_kernels(t);
+    add_grouped_sparse_kernels(t);
     add_hadamard_kernels(t);
     add_line_kernels(t);
     add_square_kernels(t);
     add_byte_kernels(t);
     add_genotype_kernels(t);
+    add_packed_kernels(t);
     add_descent_kernels(t);
     add_descent_gram_kernels(t);
     add_descent_sparse_kernels(t);

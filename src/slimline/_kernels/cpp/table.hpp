@@ -8,11 +8,13 @@ namespace slimline::SLIMLINE_ISA {
 void add_row_kernels(Kernels&);
 void add_scatter_kernels(Kernels&);
 void add_grouped_kernels(Kernels&);
+void add_grouped_sparse_kernels(Kernels&);
 void add_hadamard_kernels(Kernels&);
 void add_line_kernels(Kernels&);
 void add_square_kernels(Kernels&);
 void add_byte_kernels(Kernels&);
 void add_genotype_kernels(Kernels&);
+void add_packed_kernels(Kernels&);
 void add_descent_kernels(Kernels&);
 void add_descent_gram_kernels(Kernels&);
 void add_descent_sparse_kernels(Kernels&);

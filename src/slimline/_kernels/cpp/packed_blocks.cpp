@@ -1,0 +1,119 @@
+#include "packed_blocks.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "parallel.hpp"
+#include "ranges.hpp"
+
+namespace slimline {
+namespace {
+
+constexpr size_t most_vectors = 4;  // that share the work of bringing codes into lanes
+constexpr size_t group_bytes = 64 << 10;  // of packed lines that are gone through several times
+
+int threads_for(const Lines& x, size_t k, int threads) {
+  return worthwhile_threads(double(x.lines) * double(x.length) * (0.05 + 0.03 * double(k)), threads);
+}
+
+size_t lines_together(const Lines& x) { return std::clamp<size_t>(group_bytes / std::max<size_t>((x.length + 3) / 4, 1), 8, 512); }
+
+// What the codes 00, 01, 10 and 11 of a variant count: two copies, a missing call, one, none; filled and centred.
+void set_values(const Standard& s, size_t variant, double factor, double* value) {
+  const double centre = s.centre ? s.centre[variant] : 0.0;
+  const double missing = s.fill ? s.fill[variant] : std::numeric_limits<double>::quiet_NaN();
+  const double copies[4] = {2.0, missing, 1.0, 0.0};
+  for (int c = 0; c < 4; c++) value[c] = (copies[c] - centre) * factor;
+}
+
+// Vectors side by side (length x k) as rows of their own.
+std::vector<double> turned(const double* from, size_t length, size_t k) {
+  std::vector<double> to(length * k);
+  for (size_t i = 0; i < length; i++)
+    for (size_t j = 0; j < k; j++) to[j * length + i] = from[i * k + j];
+  return to;
+}
+
+class Worker {
+ public:
+  Worker(const Lines& x, const Standard& s, size_t k) : x_(x), s_(s), k_(k), value_(lines_together(x) * 4 * std::min(k, most_vectors)) {}
+
+  // sums[line, j] += lines · vectors; v holds them one after the other
+  void dot(size_t first, size_t count, const double* v, double* sums) {
+    for (size_t l = 0; l < count; l++) set_values(s_, first + l, 1.0, value_.data() + 4 * l);
+    for (size_t j = 0; j < k_; j += most_vectors)
+      kernels().packed.dot(at(first), x_.stride, count, x_.length, value_.data(), v + j * x_.length, x_.length, std::min(most_vectors, k_ - j), sums + j, k_);
+  }
+  // y[j, person] += Σ w[line, j] · line
+  void add(size_t first, size_t count, const double* w, double* y) {
+    for (size_t j = 0; j < k_; j += most_vectors) {
+      const size_t here = std::min(most_vectors, k_ - j);
+      for (size_t l = 0; l < count; l++)
+        for (size_t c = 0; c < here; c++) set_values(s_, first + l, w[l * k_ + j + c], value_.data() + 4 * (l * here + c));
+      kernels().packed.add(at(first), x_.stride, count, x_.length, value_.data(), here, y + j * x_.length, x_.length);
+    }
+  }
+
+ private:
+  const uint8_t* at(size_t line) const { return reinterpret_cast<const uint8_t*>(x_.data) + ptrdiff_t(line) * x_.stride; }
+  const Lines& x_;
+  const Standard& s_;
+  size_t k_;
+  std::vector<double> value_;
+};
+
+// body(worker, first line, count, sums of the worker): lines are shared out, each worker has sums (k x people) of its own,
+// which are added to `out` (people x k) in the end.
+template <class F> void with_own_sums(const Lines& x, const Standard& s, size_t k, double* out, int threads, F body) {
+  std::vector<std::vector<double>> own(size_t(std::max(threads, 1)));
+  in_ranges(x.lines, lines_together(x), threads, [&](size_t begin, size_t end, size_t id) {
+    Worker worker(x, s, k);
+    own[id].assign(k * x.length, 0.0);
+    for (size_t line = begin; line < end; line += lines_together(x)) {
+      body(worker, line, std::min(lines_together(x), end - line), own[id].data());
+      throw_if_interrupted();
+    }
+  });
+  for (const auto& sums : own)
+    if (!sums.empty())
+      for (size_t i = 0; i < x.length; i++)
+        for (size_t j = 0; j < k; j++) out[i * k + j] += sums[j * x.length + i];
+}
+
+}  // namespace
+
+bool genotypes_as_packed(const Lines& x) { return x.packed && kernels().packed.dot; }
+
+void packed_tdot(const Lines& x, const Standard& s, const double* a, size_t k, double* out, int threads) {
+  const std::vector<double> vectors = turned(a, x.length, k);
+  in_ranges(x.lines, 8, threads_for(x, k, threads), [&](size_t begin, size_t end, size_t) {
+    Worker worker(x, s, k);
+    for (size_t line = begin; line < end; line += lines_together(x)) {
+      worker.dot(line, std::min(lines_together(x), end - line), vectors.data(), out + line * k);
+      throw_if_interrupted();
+    }
+  });
+}
+
+void packed_dot(const Lines& x, const Standard& s, const double* w, size_t k, double* out, int threads) {
+  with_own_sums(x, s, k, out, threads_for(x, k, threads),
+                [&](Worker& worker, size_t line, size_t count, double* sums) { worker.add(line, count, w + line * k, sums); });
+}
+
+void packed_normal(const Lines& x, const Standard& s, const double* a, size_t k, double* w, double* out, int threads) {
+  const std::vector<double> vectors = turned(a, x.length, k);
+  with_own_sums(x, s, k, out, threads_for(x, 2 * k, threads), [&](Worker& worker, size_t line, size_t count, double* sums) {
+    std::vector<double> scaled(count * k);
+    std::fill_n(w + line * k, count * k, 0.0);
+    worker.dot(line, count, vectors.data(), w + line * k);
+    for (size_t i = 0; i < count * k; i++) {
+      const double factor = s.factor ? s.factor[line + i / k] : 1.0;
+      w[line * k + i] *= factor;
+      scaled[i] = w[line * k + i] * factor;
+    }
+    worker.add(line, count, scaled.data(), sums);
+  });
+}
+
+}  // namespace slimline
