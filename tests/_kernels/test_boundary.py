@@ -215,6 +215,23 @@ def test_damaged_matrices_are_refused(family, index_type, indptr, indices):
         apply(*parts, *features, 0, 1.0, np.zeros((3, R)), False, 1)
 
 
+@pytest.mark.parametrize("index_type", [np.int32, np.int64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_an_index_outside_is_found_wherever_it_stands(index_type, dtype, each_instruction_set):
+    """Indices are looked at a vector at a time, and those behind the last whole vector one by one."""
+    native = native_scatter("grouped", 1, 32)
+    for count in (15, 16, 17, 40):
+        indptr, value, out = np.array([0, count], index_type), np.ones(count, dtype), np.zeros((1, 32), dtype)
+        for place in range(count):
+            for wrong in (60, -1, 2**31 - 1, -(2**31)):
+                index = np.arange(count).astype(index_type)
+                index[place] = wrong
+                with pytest.raises(ValueError, match="damaged"):
+                    native.apply_rows(indptr, index, value, 60, 0, 1.0, out, True, 1)
+        with pytest.raises(ValueError, match="damaged"):  # no features at all
+            native.apply_rows(indptr, np.zeros(count, index_type), value, 0, 0, 1.0, out, True, 1)
+
+
 @_fuzz
 @given(st.data(), st.integers(-2, 4))
 def test_walsh_hadamard(data, threads):

@@ -94,6 +94,7 @@ bool grouped_sparse(const uint32_t* table, size_t each, size_t first_lane, size_
   const T* value = (const T*)values;
   const T factor = T(scale);
   T* sums = (T*)to;
+  if (columns == 0) return count == 0;
   size_t done = 0;
   const uint32_t lane = uint32_t(first_lane);
   const bool sound = each == 1   ? add_vectors<1>(table, each, lane, columns, index, value, done, count, factor, sums)

@@ -5,6 +5,7 @@ namespace slimline {
 namespace {
 
 constexpr size_t group = group_width;
+
 // How often the most popular sum is hit in each chunk of `byte_chunk` groups.
 std::vector<uint32_t> most_hits(const Scatter& scatter, const GroupEntry* table, size_t groups) {
   const size_t entries = scatter.entries();

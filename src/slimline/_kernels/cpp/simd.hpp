@@ -2,7 +2,7 @@
 //
 // Every kernel file is compiled once for each instruction set, into the namespace SLIMLINE_ISA. Vectors
 // are the compiler's own (gcc and clang), so one source serves 16, 32 and 64 bytes. Intrinsics appear
-// where the extensions have no word for what is needed: here, in elements.hpp, grouped.cpp and hadamard.cpp.
+// where the extensions have no word for what is needed: here, in elements.hpp, and in kernels that gather, shuffle or permute.
 //
 // Nothing in a kernel file may depend on std:: templates: the linker keeps one copy of each, and that copy
 // might hold instructions the machine does not have.
