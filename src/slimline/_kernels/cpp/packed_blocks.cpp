@@ -11,7 +11,8 @@ namespace slimline {
 namespace {
 
 constexpr size_t most_vectors = 4;  // that share the work of bringing codes into lanes
-constexpr size_t group_bytes = 64 << 10;  // of packed lines that are gone through several times
+constexpr size_t group_bytes = 32 << 10;  // of packed lines that are gone through several times
+constexpr size_t near_values = 3072;  // of vectors that stay in the nearest cache; people of a stretch are a multiple of 32
 
 int threads_for(const Lines& x, size_t k, int threads) {
   return worthwhile_threads(double(x.lines) * double(x.length) * (0.05 + 0.03 * double(k)), threads);
@@ -42,8 +43,11 @@ class Worker {
   // sums[line, j] += lines · vectors; v holds them one after the other
   void dot(size_t first, size_t count, const double* v, double* sums) {
     for (size_t l = 0; l < count; l++) set_values(s_, first + l, 1.0, value_.data() + 4 * l);
-    for (size_t j = 0; j < k_; j += most_vectors)
-      kernels().packed.dot(at(first), x_.stride, count, x_.length, value_.data(), v + j * x_.length, x_.length, std::min(most_vectors, k_ - j), sums + j, k_);
+    for (size_t j = 0; j < k_; j += most_vectors) {
+      const size_t here = std::min(most_vectors, k_ - j), stretch = near_values / here;
+      for (size_t i = 0; i < x_.length; i += stretch)
+        kernels().packed.dot(at(first) + i / 4, x_.stride, count, std::min(stretch, x_.length - i), value_.data(), v + j * x_.length + i, x_.length, here, sums + j, k_);
+    }
   }
   // y[j, person] += Σ w[line, j] · line
   void add(size_t first, size_t count, const double* w, double* y) {
