@@ -100,9 +100,33 @@ void unpack_turned(const uint8_t* packed, ptrdiff_t packed_stride, size_t varian
     for (size_t i = 0; i < people; i++) out[ptrdiff_t(i) * stride + ptrdiff_t(first)] = call_of(packed + ptrdiff_t(first) * packed_stride, i, missing_call);
 }
 
+// A word holds 32 people: the low bits of their codes at even places, the high ones at odd places.
+void count(const uint8_t* packed, size_t people, size_t (&of_code)[4]) {
+  constexpr uint64_t every = 0x5555555555555555ull;
+  size_t both = 0, low_only = 0, high_only = 0;
+  auto see = [&](uint64_t word, uint64_t there) {
+    const uint64_t low = word & there, high = (word >> 1) & there;
+    both += size_t(__builtin_popcountll(low & high)), low_only += size_t(__builtin_popcountll(low & ~high));
+    high_only += size_t(__builtin_popcountll(high & ~low));
+  };
+  size_t i = 0;
+  for (; i + 32 <= people; i += 32) {
+    uint64_t word;
+    std::memcpy(&word, packed + i / 4, 8);
+    see(word, every);
+  }
+  if (i < people) {
+    uint64_t word = 0;
+    std::memcpy(&word, packed + i / 4, (people - i + 3) / 4);
+    see(word, every & ((uint64_t(1) << 2 * (people - i)) - 1));
+  }
+  of_code[0] = people - both - low_only - high_only, of_code[1] = low_only, of_code[2] = high_only, of_code[3] = both;
+}
+
 }  // namespace
 
 void add_genotype_kernels(Kernels& k) {
+  k.count_calls = count;
   k.unpack = unpack;
   k.unpack_turned = unpack_turned;
 }

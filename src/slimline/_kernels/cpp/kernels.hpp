@@ -215,7 +215,9 @@ struct Kernels {
   // two-bit genotypes of one variant, four people a byte: copies of the first allele, `missing` where there is no call;
   // returns whether one is missing
   bool (*unpack)(const uint8_t* packed, size_t people, int8_t missing, int8_t* out);
-  // the same for `variants` variants, turned: out[person * stride + variant]
+  // how many people have each of the codes 00, 01, 10, 11
+  void (*count_calls)(const uint8_t* packed, size_t people, size_t (&of_code)[4]);
+  // as `unpack`, for `variants` variants, turned: out[person * stride + variant]
   void (*unpack_turned)(const uint8_t* packed, ptrdiff_t packed_stride, size_t variants, size_t people, int8_t* out, ptrdiff_t stride);
   DescentKernels descent[2];            // float32, float64
   DescentKernels descent_sparse[2][2];  // with indices of 32 and of 64 bits
