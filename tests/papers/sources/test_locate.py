@@ -45,7 +45,9 @@ def test_a_file_compressed_anew_is_the_same(data):
     assert locate(a_source(), data) == data / "sample_set"
 
 
-@pytest.mark.parametrize("name, content", [("a.txt", b"other"), ("b.txt.gz", gzip.compress(b"other"))])
+@pytest.mark.parametrize(
+    "name, content", [("a.txt", b"other"), ("b.txt.gz", gzip.compress(b"other", mtime=0))], ids=["text", "gzip"]
+)
 def test_another_content_is_named(data, name, content):
     (data / "sample_set" / name).write_bytes(content)
     with pytest.raises(
@@ -54,7 +56,9 @@ def test_another_content_is_named(data, name, content):
         locate(a_source(), data)
 
 
-@pytest.mark.parametrize("content", [b"no gzip", gzip.compress(MORE)[:-12], b""])
+@pytest.mark.parametrize(
+    "content", [b"no gzip", gzip.compress(MORE, mtime=0)[:-12], b""], ids=["other", "cut", "empty"]
+)
 def test_a_file_that_cannot_be_unpacked_is_named(data, content):
     path = data / "sample_set" / "b.txt.gz"
     path.write_bytes(content)
