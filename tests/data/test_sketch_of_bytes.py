@@ -93,7 +93,7 @@ def test_genotypes_are_sketched_as_they_are_packed(nonzeros, width, hash, each_i
         begin = rng.random((n, columns)).astype(np.float32)
         out = begin.copy()
         done = projection.add_genotypes(genotypes.packed, n, (centre, factor, fill), first, out)
-        assert done == (instruction_set() == "avx512")
+        assert done == (instruction_set() in ("avx2", "avx512"))
         if not done:
             assert np.array_equal(out, begin)
             continue

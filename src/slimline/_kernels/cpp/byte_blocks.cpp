@@ -15,8 +15,8 @@ namespace {
 
 constexpr size_t group_lines = 64;  // lines that are worked on together, at most
 
-// Those that are unpacked or copied stay near; the kernels fetch a few lines ahead, so there should be several times that many.
-size_t together(const Lines& x, const Standard& s) { return x.packed ? 16 : s.has_missing ? 32 : group_lines; }
+// Those that are copied stay near; the kernels fetch a few lines ahead, so there should be several times that many.
+size_t together(const Standard& s) { return s.has_missing ? 32 : group_lines; }
 
 size_t stretch_of(size_t k) { return k == 1 ? 4096 : 1024; }  // places that are done together; a multiple of 256
 
@@ -42,11 +42,11 @@ class Source {
     data = reinterpret_cast<const char*>(memory_.data()), stride = ptrdiff_t(pitch_);
     size_t found = 0;
     for (size_t i = 0; i < count; i++) {
-      found = x_.packed ? unpack(first + i, i, from, to, found) : clean(first + i, i, from, to, found);
+      found = clean(first + i, i, from, to, found);
       ends_[i + 1] = found;
     }
   }
-  bool may_miss() const { return x_.packed || s_.has_missing; }
+  bool may_miss() const { return s_.has_missing; }
   size_t missing(size_t count) const { return ends_[count]; }
   // f(place) for the missing values of one of the lines that were fetched, places counted from the first that was
   template <class F> void for_missing(size_t i, F f) const {
@@ -56,33 +56,11 @@ class Source {
   ptrdiff_t stride = 0;
 
  private:
-  size_t unpack(size_t line, size_t i, size_t from, size_t to, size_t found) {
-    const auto* packed = reinterpret_cast<const uint8_t*>(x_.data) + ptrdiff_t(line) * x_.stride + from / 4;
-    if (!kernels().unpack(packed, to - from, 0, memory_.data() + i * pitch_)) return found;
-    const size_t bytes = (to - from + 3) / 4, before = found;
-    for (size_t b = 0; b < bytes; b += 16) {
-      uint64_t word[2] = {0, 0};
-      std::memcpy(word, packed + b, std::min<size_t>(16, bytes - b));
-      const uint64_t low = every_other(word[0] & ~(word[0] >> 1)), high = every_other(word[1] & ~(word[1] >> 1));
-      found = add_places(high << 32 | low, b * 4, places_.data(), found);
-    }
-    while (found > before && places_[found - 1] >= to - from) found--;  // what fills up the last byte
-    return found;
-  }
-  // The even bits, moved together.
-  static uint64_t every_other(uint64_t bits) {
-    bits &= 0x5555555555555555ull;
-    bits = (bits | bits >> 1) & 0x3333333333333333ull;
-    bits = (bits | bits >> 2) & 0x0F0F0F0F0F0F0F0Full;
-    bits = (bits | bits >> 4) & 0x00FF00FF00FF00FFull;
-    bits = (bits | bits >> 8) & 0x0000FFFF0000FFFFull;
-    return (bits | bits >> 16) & 0x00000000FFFFFFFFull;
-  }
   size_t clean(size_t line, size_t i, size_t from, size_t to, size_t found) {
     const uint8_t code = x_.type == Type::i8 ? uint8_t(int8_t(s_.missing)) : uint8_t(s_.missing);
     const char* bytes = x_.data + ptrdiff_t(line) * x_.stride + ptrdiff_t(from);
     // the line that will be in its place next is on its way while these are added up
-    const char* next = bytes + ptrdiff_t(together(x_, s_)) * x_.stride;
+    const char* next = bytes + ptrdiff_t(together(s_)) * x_.stride;
     for (size_t t = 0; t < to - from; t += 64) __builtin_prefetch(next + t);
     return found + kernels().clean_bytes(bytes, to - from, code, memory_.data() + i * pitch_, places_.data() + found);
   }
@@ -148,8 +126,8 @@ class Worker {
     for (size_t run = first; run < last; run += digit_lines) {
       const size_t end = std::min(last, run + digit_lines);
       for (size_t i = 0, sets = set_weights(a, run, end - run); i < sets; i++) {
-        for (size_t line = run; line < end; line += together(x_, s_)) {
-          const size_t count = std::min(together(x_, s_), end - line);
+        for (size_t line = run; line < end; line += together(s_)) {
+          const size_t count = std::min(together(s_), end - line);
           source.fetch(line, count, from, to);
           add_fetched(i, line, count, run, from, to, a, y, pitch);
         }
@@ -231,7 +209,7 @@ class Worker {
 
 // Missing values are added one by one, so there must not be too many; a few lines tell.
 static bool many_missing(const Lines& x, const Standard& s) {
-  if (!x.packed && !s.has_missing) return false;
+  if (!s.has_missing) return false;
   Source source(x, s, 256);
   size_t seen = 0, gone = 0;
   const size_t length = std::min<size_t>(x.length, 256), start = (x.length - length) / 2 / 256 * 256;
@@ -243,7 +221,7 @@ static bool many_missing(const Lines& x, const Standard& s) {
 }
 
 bool bytes_by_digits(const Lines& x, const Standard& s, const double* v, size_t rows, size_t k) {
-  if ((x.type != Type::i8 && x.type != Type::u8) || k > 3 || !kernels().bytes[0].dot) return false;
+  if (x.packed || (x.type != Type::i8 && x.type != Type::u8) || k > 3 || !kernels().bytes[0].dot) return false;
   if (many_missing(x, s)) return false;
   // powers of two near the ends of float64 have no room for the digits
   for (size_t i = 0; i < rows * k; i++) {
@@ -260,8 +238,8 @@ void byte_lines_dot(const Lines& x, const Standard& s, const double* v, size_t k
     for (size_t t = 0; t < x.length; t += stretch) {
       const size_t to = std::min(x.length, t + stretch);
       worker.set_vectors(v, t, to);
-      for (size_t line = begin; line < end; line += together(x, s)) {
-        const size_t count = std::min(together(x, s), end - line);
+      for (size_t line = begin; line < end; line += together(s)) {
+        const size_t count = std::min(together(s), end - line);
         worker.source.fetch(line, count, t, to);
         worker.dot(line, count, t, to, out + line * k);
       }
@@ -320,8 +298,8 @@ void byte_normal(const Lines& x, const Standard& s, const double* a, size_t k, d
           }
         const double* v = scaled.data() - ptrdiff_t(t * k);  // counted from the first place of the block
         worker.set_vectors(v, t, to);
-        for (size_t line = 0; line < x.lines; line += together(x, s)) {
-          const size_t count = std::min(together(x, s), x.lines - line);
+        for (size_t line = 0; line < x.lines; line += together(s)) {
+          const size_t count = std::min(together(s), x.lines - line);
           worker.source.fetch(line, count, t, to);
           worker.dot(line, count, t, to, own[id].data() + line * k);
         }

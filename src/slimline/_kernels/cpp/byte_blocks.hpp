@@ -1,4 +1,4 @@
-// Products of blocks of bytes and of packed genotypes, by whole numbers (see bytes.cpp).
+// Products of blocks of bytes, by whole numbers (see bytes.cpp).
 #pragma once
 
 #include "blocks.hpp"

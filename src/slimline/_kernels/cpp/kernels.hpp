@@ -127,12 +127,13 @@ struct ByteKernels {
   void (*add)(const void* x, ptrdiff_t stride, size_t lines, size_t length, const int16_t* digit, size_t digit_pitch, int32_t* sums, size_t pitch);
 };
 
-// Lines of packed genotypes, four values a line (by code) that its calls count. All null where there is no fast way.
+// Lines of packed genotypes, four values a line (by code) that its calls count: one number and the copies, rounded, or what
+// counts for a missing call. All null where there is no fast way.
 struct PackedKernels {
   // sums[line * step + j] += Σ value · v[j], vectors `pitch` apart; one to four of them
   void (*dot)(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, const double* value, const double* v, size_t pitch, size_t k, double* sums, size_t step);
-  // y[j * pitch + person] += Σ value of the line for vector j: four values for each of them
-  void (*add)(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, const double* value, size_t k, double* y, size_t pitch);
+  // y[j * pitch + person] += Σ value · w[line * step + j]; one to four vectors
+  void (*add)(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, const double* value, const double* w, size_t step, size_t k, double* y, size_t pitch);
   // sums[column * pitch + person] += ± value for each entry of R's row: those of line l are entry[pointer[l]] to
   // entry[pointer[l + 1]]. Behind the last person up to 15 places are written, too.
   void (*sketch)(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, const float* value, const Entry* entry, const uint32_t* pointer, float* sums, size_t pitch);

@@ -90,25 +90,26 @@ void dot(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, c
 
 // `words` words of people for all lines; their sums stay in registers. The last word may be short.
 template <int K, int words>
-SLIMLINE_INLINE void add_words(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, const double* value, double* y, size_t pitch) {
+SLIMLINE_INLINE void add_words(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, const double* value, const double* w, size_t step, double* y, size_t pitch) {
   const bool whole = people >= size_t(words) * word_people;
   __m512d sum[K][words * 4];
   SLIMLINE_UNROLL
   for (int j = 0; j < K; j++)
     SLIMLINE_UNROLL
     for (int q = 0; q < words * 4; q++) sum[j][q] = _mm512_maskz_loadu_pd(mask_of(people, size_t(q)), y + size_t(j) * pitch + size_t(q) * lane_people);
-  for (size_t l = 0; l < lines; l++, packed += stride) {
-    __m512d table[K];
+  for (size_t l = 0; l < lines; l++, packed += stride, value += 4, w += step) {
+    const __m512d table = values_of(value);
+    __m512d weight[K];
     SLIMLINE_UNROLL
-    for (int j = 0; j < K; j++, value += 4) table[j] = values_of(value);
+    for (int j = 0; j < K; j++) weight[j] = _mm512_set1_pd(w[j]);
     SLIMLINE_UNROLL
-    for (int w = 0; w < words; w++) {
-      const __m512i word = whole ? word_at(packed + 8 * w) : last_word(packed + 8 * w, people - size_t(w) * word_people);
+    for (int i = 0; i < words; i++) {
+      const __m512i word = whole ? word_at(packed + 8 * i) : last_word(packed + 8 * i, people - size_t(i) * word_people);
       SLIMLINE_UNROLL
       for (int q = 0; q < 4; q++) {
-        const __m512i codes = codes_of(word, q);
+        const __m512d x = _mm512_permutexvar_pd(codes_of(word, q), table);
         SLIMLINE_UNROLL
-        for (int j = 0; j < K; j++) sum[j][4 * w + q] = _mm512_add_pd(sum[j][4 * w + q], _mm512_permutexvar_pd(codes, table[j]));
+        for (int j = 0; j < K; j++) sum[j][4 * i + q] = _mm512_fmadd_pd(x, weight[j], sum[j][4 * i + q]);
       }
     }
   }
@@ -119,62 +120,29 @@ SLIMLINE_INLINE void add_words(const uint8_t* packed, ptrdiff_t stride, size_t l
 }
 
 template <int K>
-void add_lines(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, const double* value, double* y, size_t pitch) {
+void add_lines(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, const double* value, const double* w, size_t step, double* y, size_t pitch) {
   constexpr int words = K <= 1 ? 4 : K <= 2 ? 2 : 1;  // what the registers hold
   constexpr size_t together = size_t(words) * word_people;
   size_t i = 0;
-  for (; i + together <= people; i += together) add_words<K, words>(packed + i / 4, stride, lines, together, value, y + i, pitch);
+  for (; i + together <= people; i += together) add_words<K, words>(packed + i / 4, stride, lines, together, value, w, step, y + i, pitch);
   for (; i < people; i += word_people)
-    add_words<K, 1>(packed + i / 4, stride, lines, people - i < word_people ? people - i : word_people, value, y + i, pitch);
+    add_words<K, 1>(packed + i / 4, stride, lines, people - i < word_people ? people - i : word_people, value, w, step, y + i, pitch);
 }
 
-void add(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, const double* value, size_t k, double* y, size_t pitch) {
+void add(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, const double* value, const double* w, size_t step, size_t k, double* y, size_t pitch) {
   switch (k) {
-    case 1: return add_lines<1>(packed, stride, lines, people, value, y, pitch);
-    case 2: return add_lines<2>(packed, stride, lines, people, value, y, pitch);
-    case 3: return add_lines<3>(packed, stride, lines, people, value, y, pitch);
-    default: return add_lines<4>(packed, stride, lines, people, value, y, pitch);
-  }
-}
-
-// One line added to the sums of up to four columns.
-template <int entries>
-SLIMLINE_INLINE void add_line(const uint8_t* packed, size_t people, __m512 table, const Entry* entry, float* sums, size_t pitch) {
-  const __m512i shift = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-  float* row[entries];
-  __m512 sign[entries];
-  SLIMLINE_UNROLL
-  for (int e = 0; e < entries; e++) row[e] = sums + size_t(entry[e] >> 1) * pitch, sign[e] = _mm512_set1_ps(entry[e] & 1u ? -1.0f : 1.0f);
-  for (size_t i = 0; i < people; i += 16) {
-    int32_t word = 0;
-    if (i + 16 <= people) std::memcpy(&word, packed + i / 4, 4);
-    else std::memcpy(&word, packed + i / 4, (people - i + 3) / 4);
-    const __m512 x = _mm512_permutexvar_ps(_mm512_srlv_epi32(_mm512_set1_epi32(word), shift), table);
-    SLIMLINE_UNROLL
-    for (int e = 0; e < entries; e++) _mm512_storeu_ps(row[e] + i, _mm512_fmadd_ps(x, sign[e], _mm512_loadu_ps(row[e] + i)));
-  }
-}
-
-void sketch(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, const float* value, const Entry* entry, const uint32_t* pointer, float* sums, size_t pitch) {
-  constexpr size_t ahead = 24;
-  for (size_t l = 0; l < lines; l++, packed += stride) {
-    const __m512 table = _mm512_broadcast_f32x4(_mm_loadu_ps(value + 4 * l));
-    if (l + ahead < lines) {  // short stretches of long lines: the CPU does not foresee the next
-      const uint8_t* next = packed + ptrdiff_t(ahead) * stride;
-      for (size_t b = 0; b < (people + 3) / 4; b += 64) __builtin_prefetch(next + b);
-      __builtin_prefetch(next + (people - 1) / 4);
-    }
-    uint32_t e = pointer[l];
-    for (; e + 4 <= pointer[l + 1]; e += 4) add_line<4>(packed, people, table, entry + e, sums, pitch);
-    for (; e < pointer[l + 1]; e++) add_line<1>(packed, people, table, entry + e, sums, pitch);
+    case 1: return add_lines<1>(packed, stride, lines, people, value, w, step, y, pitch);
+    case 2: return add_lines<2>(packed, stride, lines, people, value, w, step, y, pitch);
+    case 3: return add_lines<3>(packed, stride, lines, people, value, w, step, y, pitch);
+    default: return add_lines<4>(packed, stride, lines, people, value, w, step, y, pitch);
   }
 }
 
 }  // namespace
 
-void add_packed_kernels(Kernels& k) { k.packed = {dot, add, sketch}; }
+void add_packed_kernels(Kernels& k) { k.packed.dot = dot, k.packed.add = add; }
 
-#else  // no permutation of four values of 64 bits: genotypes are unpacked to bytes first
+#else  // no permutation of four values of 64 bits: see packed_fours.cpp
 
 void add_packed_kernels(Kernels&) {}
 

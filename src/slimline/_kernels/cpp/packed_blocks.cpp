@@ -21,11 +21,11 @@ int threads_for(const Lines& x, size_t k, int threads) {
 size_t lines_together(const Lines& x) { return std::clamp<size_t>(group_bytes / std::max<size_t>((x.length + 3) / 4, 1), 8, 512); }
 
 // What the codes 00, 01, 10 and 11 of a variant count: two copies, a missing call, one, none; filled and centred.
-void set_values(const Standard& s, size_t variant, double factor, double* value) {
+void set_values(const Standard& s, size_t variant, double* value) {
   const double centre = s.centre ? s.centre[variant] : 0.0;
   const double missing = s.fill ? s.fill[variant] : std::numeric_limits<double>::quiet_NaN();
   const double copies[4] = {2.0, missing, 1.0, 0.0};
-  for (int c = 0; c < 4; c++) value[c] = (copies[c] - centre) * factor;
+  for (int c = 0; c < 4; c++) value[c] = copies[c] - centre;
 }
 
 // Vectors side by side (length x k) as rows of their own.
@@ -38,28 +38,32 @@ std::vector<double> turned(const double* from, size_t length, size_t k) {
 
 class Worker {
  public:
-  Worker(const Lines& x, const Standard& s, size_t k) : x_(x), s_(s), k_(k), value_(lines_together(x) * 4 * std::min(k, most_vectors)) {}
+  Worker(const Lines& x, const Standard& s, size_t k) : x_(x), s_(s), k_(k), value_(lines_together(x) * 4) {}
 
   // sums[line, j] += lines · vectors; v holds them one after the other
   void dot(size_t first, size_t count, const double* v, double* sums) {
-    for (size_t l = 0; l < count; l++) set_values(s_, first + l, 1.0, value_.data() + 4 * l);
+    set_values_of(first, count);
     for (size_t j = 0; j < k_; j += most_vectors) {
       const size_t here = std::min(most_vectors, k_ - j), stretch = near_values / here;
       for (size_t i = 0; i < x_.length; i += stretch)
         kernels().packed.dot(at(first) + i / 4, x_.stride, count, std::min(stretch, x_.length - i), value_.data(), v + j * x_.length + i, x_.length, here, sums + j, k_);
     }
   }
+  // Lines that come next: `add` goes through them a few people at a time, which the CPU does not foresee.
+  void fetch(size_t first, size_t count) const {
+    for (ptrdiff_t byte = 0; byte < ptrdiff_t(count) * x_.stride; byte += 64) __builtin_prefetch(at(first) + byte, 0, 2);
+  }
   // y[j, person] += Σ w[line, j] · line
   void add(size_t first, size_t count, const double* w, double* y) {
-    for (size_t j = 0; j < k_; j += most_vectors) {
-      const size_t here = std::min(most_vectors, k_ - j);
-      for (size_t l = 0; l < count; l++)
-        for (size_t c = 0; c < here; c++) set_values(s_, first + l, w[l * k_ + j + c], value_.data() + 4 * (l * here + c));
-      kernels().packed.add(at(first), x_.stride, count, x_.length, value_.data(), here, y + j * x_.length, x_.length);
-    }
+    set_values_of(first, count);
+    for (size_t j = 0; j < k_; j += most_vectors)
+      kernels().packed.add(at(first), x_.stride, count, x_.length, value_.data(), w + j, k_, std::min(most_vectors, k_ - j), y + j * x_.length, x_.length);
   }
 
  private:
+  void set_values_of(size_t first, size_t count) {
+    for (size_t l = 0; l < count; l++) set_values(s_, first + l, value_.data() + 4 * l);
+  }
   const uint8_t* at(size_t line) const { return reinterpret_cast<const uint8_t*>(x_.data) + ptrdiff_t(line) * x_.stride; }
   const Lines& x_;
   const Standard& s_;
@@ -101,8 +105,10 @@ void packed_tdot(const Lines& x, const Standard& s, const double* a, size_t k, d
 }
 
 void packed_dot(const Lines& x, const Standard& s, const double* w, size_t k, double* out, int threads) {
-  with_own_sums(x, s, k, out, threads_for(x, k, threads),
-                [&](Worker& worker, size_t line, size_t count, double* sums) { worker.add(line, count, w + line * k, sums); });
+  with_own_sums(x, s, k, out, threads_for(x, k, threads), [&](Worker& worker, size_t line, size_t count, double* sums) {
+    worker.fetch(line + count, std::min(lines_together(x), x.lines - line - count));
+    worker.add(line, count, w + line * k, sums);
+  });
 }
 
 void packed_normal(const Lines& x, const Standard& s, const double* a, size_t k, double* w, double* out, int threads) {

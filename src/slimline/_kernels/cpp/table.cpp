@@ -19,6 +19,8 @@ const Kernels& table() {
     add_byte_kernels(t);
     add_genotype_kernels(t);
     add_packed_kernels(t);
+    add_packed_four_kernels(t);
+    add_packed_sketch_kernels(t);
     add_descent_kernels(t);
     add_descent_gram_kernels(t);
     add_descent_sparse_kernels(t);

@@ -15,6 +15,8 @@ void add_square_kernels(Kernels&);
 void add_byte_kernels(Kernels&);
 void add_genotype_kernels(Kernels&);
 void add_packed_kernels(Kernels&);
+void add_packed_four_kernels(Kernels&);
+void add_packed_sketch_kernels(Kernels&);
 void add_descent_kernels(Kernels&);
 void add_descent_gram_kernels(Kernels&);
 void add_descent_sparse_kernels(Kernels&);
