@@ -61,11 +61,18 @@ def data_dir() -> Path:
 
 
 _data_tests_passed = 0
+_USES_DATA = ("uses", "data sets")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.get_closest_marker("data"):
+            item.user_properties.append(_USES_DATA)  # unlike a keyword, no folder of the same name has it
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     global _data_tests_passed
-    _data_tests_passed += report.when == "call" and report.passed and "data" in report.keywords
+    _data_tests_passed += report.when == "call" and report.passed and _USES_DATA in map(tuple, report.user_properties)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

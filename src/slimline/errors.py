@@ -49,6 +49,10 @@ class MissingReaderError(SlimlineError, ImportError):
     """An optional package that reads this kind of file is not installed."""
 
 
+class FileReadError(SlimlineError, OSError):
+    """A file that the system could not read, for instance because a disk or a network failed."""
+
+
 class FileWriteError(SlimlineError, OSError):
     """A file that could not be written, for instance because the disk is full; nothing half-written is left."""
 

@@ -18,7 +18,15 @@ import scipy.sparse as sp
 from slimline import open_matrix
 from slimline.data import Block, ColumnStats, Matrix
 from slimline.data.ahead import read_ahead
-from slimline.errors import DataError, FileChangedError, FileFormatError, InvalidParameterError, NonFiniteError
+from slimline.data.files import DataFile
+from slimline.errors import (
+    DataError,
+    FileChangedError,
+    FileFormatError,
+    FileReadError,
+    InvalidParameterError,
+    NonFiniteError,
+)
 from slimline.projections import Gaussian, HashEmbedding
 from slimline.testing import block_bytes
 
@@ -162,6 +170,72 @@ def test_no_such_file(tmp_path):
         open_matrix(tmp_path / "folder.npy")
     with pytest.raises(FileFormatError, match="ending"):
         open_matrix(tmp_path / "x.docx")
+    np.save(tmp_path / "y.npy", X)
+    with pytest.raises(FileNotFoundError, match=r"y\.npy/z\.npy: no such file"):
+        open_matrix(tmp_path / "y.npy" / "z.npy")
+    with pytest.raises(FileNotFoundError, match=r"a\\0b\.npy: no file can have this name"):
+        open_matrix("a\0b.npy")
+
+
+def test_a_folder_that_became_a_file(tmp_path):
+    (tmp_path / "folder").mkdir()
+    np.save(tmp_path / "folder" / "x.npy", X)
+    matrix = open_matrix(tmp_path / "folder" / "x.npy")
+    (tmp_path / "folder").rename(tmp_path / "elsewhere")
+    (tmp_path / "folder").write_text("")
+    with pytest.raises(FileChangedError, match=r"x\.npy vanished"):
+        matrix.dot(np.ones(48))
+
+
+def test_another_working_directory(tmp_path, monkeypatch):
+    np.save(tmp_path / "x.npy", X)
+    monkeypatch.chdir(tmp_path)
+    matrix = open_matrix("x.npy")
+    expected = matrix.dot(np.ones(48))
+    monkeypatch.chdir("/")
+    assert np.array_equal(matrix.dot(np.ones(48)), expected)
+    (tmp_path / "x.npy").unlink()
+    with pytest.raises(FileChangedError, match=r"^x\.npy vanished"):  # named as it was given
+        matrix.dot(np.ones(48))
+
+
+def test_what_the_system_cannot_read_is_named(tmp_path, monkeypatch):
+    np.save(tmp_path / "x.npy", X)
+    matrix = open_matrix(tmp_path / "x.npy")
+    monkeypatch.setattr(DataFile, "descriptor", lambda _: os.open(tmp_path, os.O_RDONLY))  # of a folder
+    with pytest.raises(FileReadError, match=r"x\.npy could not be read between bytes 128 and 12,416: Is a directory"):
+        matrix.dot(np.ones(48))
+
+
+@pytest.mark.parametrize("shape", [(-1, 4), (4, -1), (-2, -3), (1 << 40, 1 << 40)])
+def test_impossible_shapes(tmp_path, shape):
+    with (tmp_path / "x.npy").open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": shape})
+        file.write(bytes(64))
+    with pytest.raises(FileFormatError, match=r"x\.npy says that it holds .* it is damaged"):
+        open_matrix(tmp_path / "x.npy")
+
+
+@pytest.mark.parametrize("save", [np.save, np.savez, np.savez_compressed])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("shape", [(0, 4), (4, 0), (0, 0)])
+def test_files_with_nothing_in_them(tmp_path, save, order, shape):
+    path = tmp_path / ("x.npy" if save is np.save else "x.npz")
+    save(path, np.zeros(shape, order=order))
+    matrix = open_matrix(path)
+    assert np.array_equal(matrix.dot(np.ones(shape[1])), np.zeros(shape[0]))
+    assert np.array_equal(matrix.tdot(np.ones(shape[0])), np.zeros(shape[1]))
+
+
+@pytest.mark.parametrize("wrap", [lambda m: m, lambda m: m.standardised(fill="mean")])
+def test_what_stands_for_a_missing_value_is_in_the_fingerprint(tmp_path, wrap):
+    values = np.array([[0, 1, -127], [2, 1, 0]], dtype=np.int8)
+    np.save(tmp_path / "x.npy", values)
+    np.savez(tmp_path / "x.npz", values)
+    np.savez_compressed(tmp_path / "y.npz", values)
+    for source in (tmp_path / "x.npy", tmp_path / "x.npz", tmp_path / "y.npz", values):
+        plain, filled = open_matrix(source), wrap(open_matrix(source, missing=-127))
+        assert wrap(plain).fingerprint != filled.fingerprint == wrap(open_matrix(source, missing=-127)).fingerprint
 
 
 _CUT = """

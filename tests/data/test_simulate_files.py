@@ -122,6 +122,17 @@ def test_existing_files_are_kept_unless_told_otherwise(tmp_path):
     assert open_matrix(tmp_path / "a.bed").shape == (10, 20)
 
 
+@pytest.mark.parametrize("first, second, left", [("plink", "npy", r"a\.bed"), ("npy", "plink", r"a\.npy")])
+def test_labels_that_another_file_needs_are_not_replaced(tmp_path, first, second, left):
+    write_genotypes(tmp_path / "a", 10, 20, formats=first)
+    before = (tmp_path / "a.labels.tsv").read_bytes()
+    with pytest.raises(InvalidParameterError, match=rf"a\.labels\.tsv belongs to {left}.*write both formats"):
+        write_genotypes(tmp_path / "a", 12, 20, formats=second, overwrite=True)
+    assert (tmp_path / "a.labels.tsv").read_bytes() == before
+    write_genotypes(tmp_path / "a", 12, 20, formats=("plink", "npy"), overwrite=True)
+    assert open_matrix(tmp_path / "a.bed").shape == open_matrix(tmp_path / "a.npy").shape == (12, 20)
+
+
 # Nothing half-written is ever taken for whole ----------------------------------------------------------------
 
 

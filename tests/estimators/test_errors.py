@@ -123,7 +123,12 @@ def test_not_fitted(make):
         ({"eps": 0.5, "delta": "low"}, "delta"),
         ({"n_components": 2, "random_state": -1}, "random_state"),
         ({"n_components": 2, "random_state": 2**64}, "random_state"),
-        ({"n_components": 2, "random_state": "seed"}, "seed"),
+        ({"n_components": 2, "random_state": "seed"}, "random_state"),
+        ({"n_components": 2, "random_state": 1.5}, "random_state"),
+        ({"eps": 1e-200}, "raise eps"),
+        ({"eps": 1e-9, "delta": 0.1}, "raise eps or delta"),
+        ({"eps": 1e-7, "delta": 0.25}, "raise eps or delta"),
+        ({"eps": 0.01, "delta": 1e-09}, "raise eps or delta, or set n_components"),
     ],
 )
 def test_parameters(cls, parameters, named):

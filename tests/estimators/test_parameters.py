@@ -6,8 +6,9 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
+from sklearn.random_projection import johnson_lindenstrauss_min_dim
 
-from slimline import GaussianProjection, SparseEmbedding, SparseSignProjection
+from slimline import GaussianProjection, SparseEmbedding, SparseSignProjection, open_matrix
 
 X = np.random.default_rng(0).normal(size=(10, 113))
 
@@ -32,6 +33,36 @@ def test_arrays_are_no_parameters():
 def test_automatic_dimension_never_exceeds_the_features():
     # 110 components are asked for; the next multiple of 64 is above 113, the next of 4 is not
     assert SparseEmbedding(eps=0.5, nnz_per_feature=4).fit(X).n_components_ == 112
+
+
+@pytest.mark.parametrize("nonzeros", [4, 64])
+def test_automatic_dimension_is_never_rounded_down(nonzeros):
+    least = johnson_lindenstrauss_min_dim(6, eps=0.1)  # 1,535
+    for n_features in (least, least + 1, -(-least // nonzeros) * nonzeros):
+        transformer = SparseEmbedding(nnz_per_feature=nonzeros)
+        data = np.zeros((6, n_features), np.int8)
+        if n_features % nonzeros == 0:
+            assert transformer.fit(data).n_components_ == n_features
+            continue
+        with pytest.raises(ValueError, match=rf"no multiple of {nonzeros} .* lower nnz_per_feature"):
+            transformer.fit(data)
+
+
+def test_unknown_arguments_are_refused():
+    with pytest.raises(TypeError, match="n_componentz"):
+        GaussianProjection(3).fit_transform(X, n_componentz=5)
+
+
+def test_a_matrix_makes_its_own_sketch():
+    matrix = open_matrix(X)
+    transformer = SparseEmbedding(16, random_state=0)
+    for method in (transformer.fit, transformer.fit_transform):
+        with pytest.raises(ValueError, match=r"X\.sketch\(transformer\.projection_for\(X\.shape\)\)"):
+            method(matrix)
+    expected = transformer.fit_transform(X)
+    np.testing.assert_allclose(
+        matrix.sketch(transformer.projection_for(matrix.shape)), expected, rtol=1e-12, atol=1e-12
+    )
 
 
 def test_failed_fit_leaves_nothing_fitted():

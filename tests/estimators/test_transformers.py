@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.exceptions import DataDimensionalityWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -16,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.random_projection import johnson_lindenstrauss_min_dim
 
 from slimline import GaussianProjection, HadamardProjection, SparseEmbedding, SparseSignProjection, make_projection
+from slimline.estimators.dense_output import SparseOutputProjection
 from slimline.laws import norm_dimension, norm_failure
 from slimline.projections import Projection
 from slimline.testing.rounding import as_dense, dense_rows, require_close, rounding_bound
@@ -149,6 +151,37 @@ def test_sparse_output_in_several_blocks(monkeypatch):
         np.testing.assert_array_equal(sparse.toarray(), cls(n_components=32, random_state=3).fit_transform(data))
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, np.bool_])
+@pytest.mark.parametrize("entries", [1 << 21, 100])
+def test_sparse_output_with_many_components(dtype, entries, monkeypatch):
+    """Where nothing of the size of a dense result is made; all features at once, and some at a time."""
+    monkeypatch.setattr("slimline.estimators.dense_output._ENTRIES", entries)
+    monkeypatch.setattr(SparseOutputProjection, "_by_rows", None)
+    data = sp.random_array((40, 300), density=0.01, rng=0).astype(dtype)
+    data[0, 5] = 0  # stored
+    for container in (sp.csr_array, sp.csc_matrix):
+        for cls, options in ((SparseEmbedding, {}), (SparseEmbedding, {"nnz_per_feature": 3}),
+                             (SparseSignProjection, {"density": 1e-4})):  # fmt: skip
+            arguments = {"n_components": 12_288, "random_state": 3} | options
+            with pytest.warns(DataDimensionalityWarning):
+                sparse = cls(**arguments, dense_output=False).fit_transform(container(data))
+                dense = cls(**arguments).fit_transform(container(data))
+            assert sparse.format == "csr" and sparse.dtype == dense.dtype and sparse.has_sorted_indices
+            assert isinstance(sparse, sp.sparray) == (container is sp.csr_array)
+            assert np.all(sparse.data != 0)
+            tolerance = 8 * np.finfo(dense.dtype).eps
+            np.testing.assert_allclose(sparse.toarray(), dense, rtol=tolerance, atol=tolerance * np.abs(dense).max())
+
+
+def test_entries_stored_twice_do_not_wrap_round(make):
+    for dtype, value, total in ((np.int8, 100, 200), (np.uint8, 200, 400), (np.bool_, True, 2)):
+        coordinates = sp.coo_array((np.full(2, value, dtype), ([0, 0], [7, 7])), shape=(1, 300))
+        expected = make(n_components=32, random_state=3).fit_transform(np.eye(300, dtype=np.float32)[7:8] * total)
+        rows = sp.csr_array((np.full(2, value, dtype), [7, 7], [0, 2]), shape=(1, 300))
+        for data in (coordinates, rows, rows.tocsc()):
+            np.testing.assert_allclose(make(n_components=32, random_state=3).fit_transform(data), expected, rtol=1e-6)
+
+
 def test_frames_of_sparse_columns_stay_sparse():
     frame = pd.DataFrame.sparse.from_spmatrix(sp.csr_array(X * (X > 1.5)))
     projection = SparseEmbedding(n_components=32, random_state=3, dense_output=False)
@@ -232,7 +265,7 @@ def test_make_projection():
 
 def test_auto_says_that_the_parts_are_too_many():
     X = np.ones((2, 50))
-    with pytest.raises(ValueError, match="lower nnz_per_feature and bucket_width"):
+    with pytest.raises(ValueError, match="lower nnz_per_feature or bucket_width"):
         SparseEmbedding(eps=0.9, nnz_per_feature=64).fit(X)
 
 

@@ -5,6 +5,7 @@ import json
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -182,7 +183,7 @@ def test_impossible_parameters(make, named):
     "line",
     [
         "", "null", "[]", "3", "{}", "not json", '{"slimline_projection": 1}',
-        '{"slimline_projection": 1, "family": "magic"}',
+        pytest.param("[" * 100_000, id="deep"),
         '{"slimline_projection": 1, "family": "gaussian"}',
         '{"slimline_projection": 1, "family": "gaussian", "n_features": 0, "n_components": 1, "seed": 1}',
         '{"slimline_projection": 1, "family": "gaussian", "n_features": 2, "n_components": 1, "seed": 1, "more": 2}',
@@ -192,6 +193,24 @@ def test_impossible_parameters(make, named):
 def test_lines_that_are_none(line):
     with pytest.raises(InvalidProjectionLineError, match="Not a line"):
         Projection.from_json(line)
+
+
+def test_a_line_of_an_unknown_family():
+    with pytest.raises(InvalidProjectionLineError, match="'magic', and no such family is known: import the module"):
+        Projection.from_json('{"slimline_projection": 1, "family": "magic"}')
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda p: p.apply(np.ones((2, 5)), first_feature=1.5), "first_feature must be a whole number; got 1.5"),
+        (lambda p: p.apply(pd.DataFrame(np.ones((2, 5)))), "X must be an array or a sparse matrix"),
+        (lambda p: p.lift(np.ones(7)), r"got shape \(7,\)"),
+    ],
+)
+def test_what_values_are_given_is_checked(call, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        call(RandomSign(5, 4, 3))
 
 
 def test_a_line_of_a_later_layout():

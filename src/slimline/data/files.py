@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline._kernels import _native, thread_count
-from slimline.errors import FileChangedError, FileFormatError
+from slimline.errors import FileChangedError, FileFormatError, FileReadError
 
 #: Pieces of a file that its fingerprint looks at, and their bytes.
 _SAMPLES, _SAMPLE_BYTES = 64, 4096
@@ -27,34 +27,49 @@ class DataFile:
     Parameters
     ----------
     path : str or path
-        Where it is.
+        Where it is; what it is relative to may change later.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+        self._given = os.fspath(path)
         try:
+            self.path = Path(path).absolute()
             state = self.path.stat()
-        except FileNotFoundError:
-            raise FileNotFoundError(f"{self.path}: no such file.") from None
+        except (FileNotFoundError, NotADirectoryError):
+            raise FileNotFoundError(f"{self}: no such file.") from None
+        except ValueError:  # a byte of 0
+            raise FileNotFoundError(f"{self!s:.200}: no file can have this name.") from None
         if not self.path.is_file():
-            raise FileFormatError(f"{self.path} is not a file.")
+            raise FileFormatError(f"{self} is not a file.")
         self.size = state.st_size
         self._state = (state.st_size, state.st_mtime_ns)
 
     def __str__(self) -> str:
-        return str(self.path)
+        return self._given.replace("\0", "\\0")
 
     def require_unchanged(self) -> None:
         """Raise if size or time of change moved since the file was opened, or if it is gone."""
         try:
             state = self.path.stat()
-        except FileNotFoundError:
-            raise FileChangedError(f"{self} vanished while it was in use: put it back and open it again.") from None
+        except OSError as error:
+            raise self._gone(error) from None
         if (state.st_size, state.st_mtime_ns) != self._state:
             raise FileChangedError(
                 f"{self} changed while it was in use (from {self._state[0]:,} to {state.st_size:,} bytes, "
                 "or written again): passes would see different data. Open it again when it is complete."
             )
+
+    def descriptor(self) -> int:
+        """Return a new file descriptor, for reading."""
+        try:
+            return os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        except OSError as error:
+            raise self._gone(error) from None
+
+    def _gone(self, error: OSError) -> FileChangedError:
+        if isinstance(error, FileNotFoundError | NotADirectoryError):
+            return FileChangedError(f"{self} vanished while it was in use: put it back and open it again.")
+        return FileChangedError(f"{self} can no longer be read ({error.strerror}): make it readable and open it again.")
 
     def open(self) -> OpenFile:
         """Return a handle for one pass; use it in a `with` statement."""
@@ -78,10 +93,7 @@ class OpenFile:
 
     def __init__(self, file: DataFile) -> None:
         self._file = file
-        try:
-            self._descriptor = os.open(file.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-        except FileNotFoundError:
-            raise FileChangedError(f"{file} vanished while it was in use: put it back and open it again.") from None
+        self._descriptor = file.descriptor()
 
     def __enter__(self) -> OpenFile:
         return self
@@ -105,7 +117,12 @@ class OpenFile:
         """
         raw = out.view(np.uint8)  # any byte order
         stride = raw.shape[1] if stride is None else stride
-        short = _native.read_file(self._descriptor, offset, stride, raw, min(thread_count(), _READERS))
+        try:
+            short = _native.read_file(self._descriptor, offset, stride, raw, min(thread_count(), _READERS))
+        except OSError as error:
+            last = offset + stride * max(raw.shape[0] - 1, 0) + raw.shape[1]
+            where = f"{self._file} could not be read between bytes {offset:,} and {last:,}"
+            raise FileReadError(error.errno, f"{where}: {error.strerror}") from error
         if short >= 0:
             self._file.require_unchanged()
             raise FileFormatError(f"{self._file} ends at byte {short:,}, in the middle of the data: it is truncated.")

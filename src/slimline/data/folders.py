@@ -21,20 +21,21 @@ class DataFolder:
     Parameters
     ----------
     path : str or path
-        Where it is.
+        Where it is; what it is relative to may change later.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+        self._given = os.fspath(path)
+        self.path = Path(path).absolute()
         if not self.path.exists():
-            raise FileNotFoundError(f"{self.path}: no such file or folder.")
+            raise FileNotFoundError(f"{self}: no such file or folder.")
         if not self.path.is_dir():
-            raise FileFormatError(f"{self.path} is not a folder.")
+            raise FileFormatError(f"{self} is not a folder.")
         self._part = self.path
         self._state = self._look()
 
     def __str__(self) -> str:
-        return str(self.path)
+        return self._given
 
     def watch(self, part: str) -> None:
         """Watch only a folder within, and the files that lie directly in the folders above it."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from slimline.data.files import DataFile
 from slimline.data.packed_strings import PackedStrings
+from slimline.data.text_lines import start_of_text
 from slimline.errors import FileFormatError
 
 _Bytes = NDArray[np.uint8]
@@ -78,7 +79,9 @@ def _whole_lines(file: DataFile) -> Iterator[_Bytes]:
         while offset < file.size:
             fresh = np.empty((1, min(_PIECE, file.size - offset)), dtype=np.uint8)
             handle.read_into(fresh, offset)
+            begin = 0 if offset else start_of_text(fresh[0], file)
             offset += fresh.size
+            fresh = fresh[:, begin:]
             newlines = np.flatnonzero(fresh[0] == ord("\n"))
             if newlines.size == 0:
                 rest = np.concatenate([rest, fresh[0]])

@@ -144,7 +144,7 @@ class TextLines:
         else:
             count = read_some(self._source, room.data, self._file)
         if self._base == 0 and fresh == 0:
-            self._require_text(room[:count])
+            self.begin = self.end = start_of_text(room[:count], self._file)
         self._held += count
         if count == 0:
             self._at_end = True
@@ -162,11 +162,25 @@ class TextLines:
             stop = start
         return self.begin
 
-    def _require_text(self, first: NDArray[np.uint8]) -> None:
-        head = first[:4096].tobytes()
-        if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise FileFormatError(f"{self._file} is UTF-16 text: save it as UTF-8.")
-        if b"\0" in head:
-            raise FileFormatError(f"{self._file} is not text: byte {head.index(0):,} is 0.")
-        if head.startswith(b"\xef\xbb\xbf"):  # a mark that says "UTF-8"
-            self.begin = self.end = 3
+
+def start_of_text(first: NDArray[np.uint8], file: object) -> int:
+    """Return where the text of a file begins: behind a mark that says "UTF-8", if there is one.
+
+    Parameters
+    ----------
+    first : array of bytes
+        The beginning of the file.
+    file : object
+        For messages.
+
+    Returns
+    -------
+    begin : int
+        0 or 3. What is no text, or none that is read here, raises.
+    """
+    head = first[:4096].tobytes()
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise FileFormatError(f"{file} is UTF-16 text: save it as UTF-8.")
+    if b"\0" in head:
+        raise FileFormatError(f"{file} is not text: byte {head.index(0):,} is 0.")
+    return 3 if head.startswith(b"\xef\xbb\xbf") else 0

@@ -16,7 +16,8 @@ class HadamardProjection(RandomProjection):
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Number of components r. "auto": enough for all distances between the samples to stay within 1 ± `eps`.
+        Number of components r. "auto": as many as a Gaussian R would need for all distances between the samples to stay
+        within 1 ± `eps`; what is proved of this R needs a logarithm more.
     replace : bool, default=False
         Sample the columns with replacement, as Paul et al. (2013) do; without has the smaller variance.
     eps : float, default=0.1

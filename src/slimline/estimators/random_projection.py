@@ -17,11 +17,15 @@ from sklearn.random_projection import johnson_lindenstrauss_min_dim
 from sklearn.utils import assert_all_finite, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from slimline.errors import InvalidParameterError
+from slimline.data import Matrix
+from slimline.errors import InvalidParameterError, NoDimensionError
 from slimline.laws import norm_dimension
 from slimline.projections import Projection, PseudoInverse, pseudo_inverse
 from slimline.projections.base import FloatArray
-from slimline.projections.blocks import KERNEL_TYPES, result_dtype
+from slimline.projections.blocks import KERNEL_TYPES, result_dtype, without_wrapping
+
+#: Below this a dimension that scikit-learn's formula gives is no longer a number of 64 bits.
+_LEAST_EPS = 1e-8
 
 
 class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -71,7 +75,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self._choose(X)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Choose the projection and return the sketch of `X`, in one pass over the data.
 
         Parameters
@@ -79,8 +83,6 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Data.
         y : None
-            There for the convention.
-        **fit_params : dict
             There for the convention.
 
         Returns
@@ -211,6 +213,12 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             self.__dict__.pop(name, None)
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
+        if isinstance(X, Matrix):
+            raise InvalidParameterError(
+                "X is a slimline Matrix, which makes its own sketch, a block at a time: "
+                "X.sketch(transformer.projection_for(X.shape))."
+            )
+        X = without_wrapping(X)
         if _is_ready(X):
             # Nothing to convert and no names to check: scikit-learn's look takes longer than a small sketch.
             if reset:
@@ -261,30 +269,39 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             )
 
     def _automatic_dimension(self, n_samples: int, n_features: int) -> int:
-        if self.delta is None:
-            n_components = int(johnson_lindenstrauss_min_dim(n_samples=n_samples, eps=self.eps))
-        else:
-            n_components = norm_dimension(float(self.eps), float(self.delta), max(1, n_samples * (n_samples - 1) // 2))
+        eps, delta = float(self.eps), self.delta
+        shown = f"{eps:f}" if eps >= 1e-6 else f"{eps:g}"
+        given = (
+            f"eps={shown} and n_samples={n_samples}" if delta is None else f"eps={shown}, {delta=:g} and {n_samples=}"
+        )
+        allow_more = "raise eps" if delta is None else "raise eps or delta"
+        if eps < _LEAST_EPS:
+            raise InvalidParameterError(f"{given} lead to more dimensions than there are: {allow_more}.")
+        try:
+            if delta is None:
+                n_components = int(johnson_lindenstrauss_min_dim(n_samples=n_samples, eps=eps))
+            else:
+                n_components = norm_dimension(eps, float(delta), max(1, n_samples * (n_samples - 1) // 2))
+        except NoDimensionError as error:
+            raise NoDimensionError(f"{given} lead to more dimensions than there are: {allow_more}.") from error
         if n_components < 1:
             raise InvalidParameterError(
-                f"eps={self.eps:f} and n_samples={n_samples} lead to a target dimension of {n_components} which is "
-                "invalid: set n_components to a number."
+                f"{given} lead to a target dimension of {n_components} which is invalid: set n_components to a number."
             )
         if n_components > n_features:
             raise InvalidParameterError(
-                f"eps={self.eps:f} and n_samples={n_samples} lead to a target dimension of {n_components} which is "
-                f"larger than the original space with n_features={n_features}: "
-                "raise eps, or set n_components to a number."
+                f"{given} lead to a target dimension of {n_components} which is larger than the original space with "
+                f"n_features={n_features}: {allow_more}, or set n_components to a number."
             )
         steps = self._granularities()
-        rounded = (-(-n_components // step) * step for step in steps)
-        fitting = [r for r in rounded if r <= n_features]
-        if not fitting and n_features < steps[-1]:
+        fitting = [r for r in (-(-n_components // step) * step for step in steps) if r <= n_features]
+        if not fitting:
             raise InvalidParameterError(
-                f'n_components="auto" finds no multiple of {steps[-1]} up to n_features={n_features}: '
-                "set n_components to a number, or lower nnz_per_feature and bucket_width."
+                f"{given} lead to a target dimension of {n_components}, and there is no multiple of {steps[-1]} "
+                f"(nnz_per_feature times bucket_width) from that to n_features={n_features}: {allow_more}, lower "
+                "nnz_per_feature or bucket_width, or set n_components to a number."
             )
-        return fitting[0] if fitting else n_features // steps[-1] * steps[-1]
+        return fitting[0]
 
     def _sketch(self, X: Any) -> Any:
         if sp.issparse(X):  # few values, many results
@@ -344,5 +361,12 @@ def _seed(random_state: Any) -> int:
         if not 0 <= seed < 2**64:
             raise InvalidParameterError(f"random_state must lie between 0 and 2**64 - 1; got {random_state!r}.")
         return seed
-    low, high = check_random_state(random_state).randint(0, 2**32, size=2, dtype=np.uint64)
+    try:
+        generator = check_random_state(random_state)
+    except ValueError:
+        raise InvalidParameterError(
+            "random_state must be a whole number, a numpy.random.RandomState or None; "
+            f"got {random_state!r}. Of a numpy Generator pass a number: int(rng.integers(2**32))."
+        ) from None
+    low, high = generator.randint(0, 2**32, size=2, dtype=np.uint64)
     return int(low) | int(high) << 32

@@ -17,8 +17,9 @@ class SparseEmbedding(SparseOutputProjection):
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Number of components r, a multiple of `nnz_per_feature` · `bucket_width`. "auto": enough for all distances
-        between the samples to stay within 1 ± `eps`, rounded up.
+        Number of components r, a multiple of `nnz_per_feature` · `bucket_width`. "auto": as many as a Gaussian R would
+        need for all distances between the samples to stay within 1 ± `eps`, rounded up. With this R it is no guarantee:
+        where two samples differ in a few features only, these may meet in one column.
     nnz_per_feature : int, default=1
         Number s of columns that a feature is added to. 1: CW (CountSketch); more: OSNAP, which makes large errors
         on data with a few heavy features much rarer for little time.
@@ -87,6 +88,9 @@ class SparseEmbedding(SparseOutputProjection):
         self.bucket_width = bucket_width
         self.hash = hash
         self.dense_output = dense_output
+
+    def _entries_a_feature(self) -> float:
+        return float(count_parts(self.nnz_per_feature, self.bucket_width))
 
     def _granularities(self) -> tuple[int, ...]:
         parts = count_parts(self.nnz_per_feature, self.bucket_width)

@@ -22,7 +22,9 @@ class SparseSignProjection(SparseOutputProjection):
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Number of components r. "auto": enough for all distances between the samples to stay within 1 ± `eps`.
+        Number of components r. "auto": as many as a Gaussian R would need for all distances between the samples to stay
+        within 1 ± `eps`. With this R it is no guarantee: where two samples differ in a few features only, a sparse R
+        may miss most of these.
     density : float, "auto" or "achlioptas", default="auto"
         Share of entries that are not zero. "auto": 1/√n_features (Li, Hastie and Church 2006); "achlioptas": 1/3.
     eps : float, default=0.1
@@ -89,6 +91,9 @@ class SparseSignProjection(SparseOutputProjection):
         projection = self._fitted_projection()
         assert isinstance(projection, SparseSign)
         return projection.density
+
+    def _entries_a_feature(self) -> float:
+        return self.n_components_ * self.density_
 
     def _make_projection(self, n_features: int, n_components: int, seed: int) -> Projection:
         self._check_dense_output()

@@ -23,6 +23,8 @@ COLOURS = {
 CYCLE = (BLUE, ORANGE, GREEN, PURPLE, INK, GREY)
 #: Inches of a panel, and dots an inch: sharp on screens that have two dots for one.
 _PANEL, DPI = (4.7, 3.7), 160
+#: Height of a panel that begins at a given number, as a part of what its data take from there.
+_ROOM = 1.06
 #: A logarithmic axis up to this ratio has plain numbers.
 _FEW_POWERS = 300
 
@@ -201,6 +203,11 @@ def finish(panel: Axes, title: str, x: str, y: str, **settings: Any) -> None:
     """
     place = settings.pop("legend", "best")
     panel.set(xlabel=x, ylabel=y, **settings)
+    low, high = settings.get("ylim", (None, None))
+    if (
+        low is not None and high is None and panel.get_yscale() == "linear"
+    ):  # matplotlib's margin is one of the data alone
+        panel.set_ylim(top=max(panel.get_ylim()[1], low + _ROOM * (panel.dataLim.y1 - low)))
     if "xticks" in settings:
         panel.xaxis.minorticks_off()
     else:

@@ -143,8 +143,10 @@ class Projection(ABC):
         out : array of shape (n_samples, n_components)
             X R, in float64 for float64 data and float32 else.
         """
-        if getattr(X, "ndim", None) != 2:
+        if getattr(X, "ndim", None) != 2 or not hasattr(X, "dtype"):
             raise InvalidParameterError("X must be an array or a sparse matrix with two dimensions.")
+        if isinstance(first_feature, bool) or not isinstance(first_feature, (int, np.integer)):
+            raise InvalidParameterError(f"first_feature must be a whole number; got {first_feature!r}.")
         n, width = X.shape
         if first_feature < 0 or first_feature + width > self.n_features:
             raise InvalidParameterError(
@@ -188,11 +190,11 @@ class Projection(ABC):
         V = np.asarray(V)
         if V.dtype.kind not in "fiub":
             raise InvalidParameterError(f"V must hold real numbers; got element type {V.dtype}.")
-        flat = V.ndim == 1
+        given, flat = V.shape, V.ndim == 1
         dtype = np.float32 if V.dtype == np.float32 else np.float64
         V = np.require(np.atleast_2d(V), dtype, ["C", "A"])
         if V.ndim != 2 or V.shape[1] != self.n_components:
-            raise InvalidParameterError(f"V must have n_components={self.n_components} columns; got shape {V.shape}.")
+            raise InvalidParameterError(f"V must have n_components={self.n_components} columns; got shape {given}.")
         out: FloatArray = np.empty((V.shape[0], stop - start), dtype=dtype)
         if out.size:
             self._lift(V, start, out)
@@ -228,10 +230,16 @@ class Projection(ABC):
                     f"The line has layout {protocol!r}, and this slimline reads {PROTOCOL}: "
                     "use the slimline that wrote it, or a newer one."
                 )
-            return Projection._families[fields.pop("family")](**fields)
+            family = fields.pop("family")
+            if family not in Projection._families:
+                raise InvalidProjectionLineError(
+                    f"The line is of the family {family!r}, and no such family is known: import the module that defines "
+                    "it first, or use a newer slimline."
+                )
+            return Projection._families[family](**fields)
         except InvalidProjectionLineError:
             raise
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise InvalidProjectionLineError(
                 f"Not a line that describes a projection ({error}): {line[:200]!r}"
             ) from error

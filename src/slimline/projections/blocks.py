@@ -62,7 +62,7 @@ def _copied_blocks(X: np.ndarray[Any, Any]) -> Iterator[tuple[Any, slice, int]]:
 def _sparse_blocks(X: Any) -> Iterator[tuple[Any, slice, int]]:
     if X.format not in ("csr", "csc"):
         require_sound(X)
-        X = X.tocsr()
+        X = without_wrapping(X).tocsr()
     dtype = result_dtype(X.dtype)
     if _is_plain(X, dtype):
         if not _parts_fit(X):
@@ -97,6 +97,17 @@ def _cuts(indptr: Any, lines: int) -> list[int]:
     wanted = np.arange(_SPARSE_BLOCK, max(int(indptr[-1]), 1), _SPARSE_BLOCK)
     inner = np.searchsorted(indptr, wanted)
     return [0, *(int(c) for c in np.unique(inner) if 0 < c < lines), lines]
+
+
+def without_wrapping(X: Any) -> Any:
+    """Return X in a type that holds sums, if it is sparse, of a format that is turned, and holds narrow whole numbers.
+
+    Turning adds up entries that are stored twice, in the type that they have: twice 100 would be -56 in int8.
+    """
+    if not sp.issparse(X) or X.format in ("csr", "csc") or X.dtype.kind not in "biu":
+        return X
+    dtype = result_dtype(X.dtype)
+    return X.astype(dtype) if dtype == np.float32 else X
 
 
 def require_sound(X: Any) -> None:

@@ -125,6 +125,34 @@ def test_people_of_the_same_name_are_told_apart_by_their_family(tmp_path):
     assert list(X.sample_ids) == ["a_1", "a_2", "b_1"]
 
 
+def test_names_that_would_be_equal_are_joined_otherwise(tmp_path):
+    fam = "a_b c 0 0 1 -9\na b_c 0 0 1 -9\nx c 0 0 1 -9\n"
+    X = open_matrix(write_plink(tmp_path / "a", random_genotypes(3, 2), fam=fam))
+    assert list(X.sample_ids) == ["a_b c", "a b_c", "x c"]
+
+
+def test_the_same_person_twice_is_refused(tmp_path):
+    fam = "f p 0 0 1 -9\n\nf q 0 0 1 -9\ng p 0 0 1 -9\nf p 0 0 2 -9\n"
+    path = write_plink(tmp_path / "a", random_genotypes(4, 2), fam=fam)
+    with pytest.raises(FileFormatError, match=r"a\.fam, lines 1 and 5: the same person twice, 'f p'"):
+        open_matrix(path)
+
+
+@pytest.mark.parametrize("ending", ["bim", "fam"])
+def test_companions_that_are_no_text_are_refused(tmp_path, ending):
+    path = write_plink(tmp_path / "a", random_genotypes(3, 2))
+    companion = path.with_suffix(f".{ending}")
+    text = companion.read_bytes()
+    companion.write_bytes(b"\xef\xbb\xbf" + text)
+    marked = open_matrix(path)
+    assert marked.feature_names[0] == "rs0" and list(marked.sample_ids) == ["I0", "I1", "I2"]
+    assert marked.families_and_people[0][0] == "F0" and marked.variants.chromosome[0] == "1"
+    for harm, message in ((b"\xff\xfe", "UTF-16"), (b"\0", "byte 0 is 0")):
+        companion.write_bytes(harm + text)
+        with pytest.raises(FileFormatError, match=rf"a\.{ending}.*{message}"):
+            open_matrix(path)
+
+
 def test_other_names_of_the_companions(tmp_path):
     genotypes = random_genotypes(3, 2)
     write_plink(tmp_path / "a", genotypes)
@@ -262,7 +290,7 @@ def test_damaged_bytes_never_do_worse_than_raise(tmp_path, data):
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     lines=st.lists(
-        st.lists(st.text("ab1\x00é", min_size=1, max_size=5), min_size=6, max_size=6), min_size=1, max_size=9
+        st.lists(st.text("ab1\x01é", min_size=1, max_size=5), min_size=6, max_size=6), min_size=1, max_size=9
     ),
     blanks=st.lists(st.sampled_from([" ", "\t", "  ", "\t \x0b", "\x0c"]), min_size=1, max_size=7),
     ends=st.lists(st.sampled_from(["\n", "\r\n", " \n\n", "\n \n"]), min_size=1, max_size=5),

@@ -34,23 +34,29 @@ struct Stretch {
   size_t size;
 };
 
-// Reads stretch(0), stretch(1), …; returns -1, or the first byte that the file does not have.
+// Reads stretch(0), stretch(1), …; returns -1, or the first byte that the file does not have. Raises Python's OSError.
 template <class F> int64_t read_rows(int descriptor, size_t count, int threads, F stretch) {
   std::atomic<int64_t> short_at{-1};
-  without_gil([&] {
-    parallel_for(count, std::max<size_t>(1, count / 64), threads, [&](size_t begin, size_t end, int) {
-      for (size_t i = begin; i < end && short_at < 0; i++) {
-        Stretch s = stretch(i);
-        while (s.size > 0) {
-          const ssize_t got = ::pread(descriptor, s.to, s.size, s.at);
-          if (got < 0 && errno == EINTR) continue;
-          if (got < 0) throw std::system_error(errno, std::generic_category());
-          if (got == 0) { short_at = s.at; return; }
-          s.to += got, s.at += got, s.size -= size_t(got);
+  try {
+    without_gil([&] {
+      parallel_for(count, std::max<size_t>(1, count / 64), threads, [&](size_t begin, size_t end, int) {
+        for (size_t i = begin; i < end && short_at < 0; i++) {
+          Stretch s = stretch(i);
+          while (s.size > 0) {
+            const ssize_t got = ::pread(descriptor, s.to, s.size, s.at);
+            if (got < 0 && errno == EINTR) continue;
+            if (got < 0) throw std::system_error(errno, std::generic_category());
+            if (got == 0) { short_at = s.at; return; }
+            s.to += got, s.at += got, s.size -= size_t(got);
+          }
         }
-      }
+      });
     });
-  });
+  } catch (const std::system_error& error) {
+    errno = error.code().value();
+    PyErr_SetFromErrno(PyExc_OSError);
+    throw nb::python_error();
+  }
   return short_at;
 }
 

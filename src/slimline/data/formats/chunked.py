@@ -170,7 +170,8 @@ class ChunkedMatrix(NamedMatrix):
     @property
     def fingerprint(self) -> str:
         """Return a digest of shape, type, name and pieces of the store."""
-        return digest(self._store.kind, self.shape, self._stored, self._key, self._store.source.fingerprint())
+        kind = self._stored, self._missing
+        return digest(self._store.kind, self.shape, *kind, self._key, self._store.source.fingerprint())
 
     def require_unchanged(self) -> None:
         """Raise if the store changed or is gone."""

@@ -98,7 +98,7 @@ class DenseMatrix(NamedMatrix):
             row = k * (n - 1) // max(min(_SAMPLES, n) - 1, 1)
             column = (k * 7919) % max(d - 1023, 1)
             parts.append(np.ascontiguousarray(self._array[row, column : column + 1024]).tobytes())
-        return digest("dense", self.shape, self.dtype, *parts)
+        return digest("dense", self.shape, self.dtype, self._missing, *parts)
 
 
 def panel_width(columns: int, d: int) -> int:

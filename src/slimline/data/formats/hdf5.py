@@ -98,8 +98,8 @@ class ContiguousDataset(NpyMatrix, NamedMatrix):
 
     @property
     def fingerprint(self) -> str:
-        """Return a digest of shape, type, place and pieces of the file."""
-        return digest("hdf5", self.shape, self.dtype, self._offset, self._file.fingerprint())
+        """Return a digest of shape, type, place, what stands for a missing value, and pieces of the file."""
+        return digest("hdf5", self.shape, self.dtype, self._offset, self._missing, self._file.fingerprint())
 
 
 def open_hdf5(

@@ -21,6 +21,8 @@ from slimline.projections.blocks import KERNEL_TYPES
 
 #: Bytes of a row that are read in one go, at least, where a row is longer than that.
 _STRETCH = 64 << 10
+#: Numbers that no file holds.
+_MOST_NUMBERS = 1 << 60
 #: Bytes of a panel of columns, at most.
 _MOST_PANEL_BYTES = 48 << 20
 
@@ -86,7 +88,7 @@ class NpyMatrix(Matrix):
             else:
                 width = d if d * item <= _STRETCH else panel_width(_STRETCH // item, d)
                 height = max(1, BLOCK_BYTES // max(width * item, 1))
-            corners = product(range(0, n, max(height, 1)), range(0, d, width))
+            corners = product(range(0, n, max(height, 1)), range(0, d, max(width, 1)))
             for top, left in islice(corners, first, None):
                 bottom, right = min(top + height, n), min(left + width, d)
                 out = buffers.array((bottom - top, right - left), self._stored)
@@ -98,8 +100,8 @@ class NpyMatrix(Matrix):
 
     @property
     def fingerprint(self) -> str:
-        """Return a digest of shape, type, order and pieces of the file."""
-        return digest("npy", self.shape, self._stored, self._fortran, self._file.fingerprint())
+        """Return a digest of shape, type, order, what stands for a missing value, and pieces of the file."""
+        return digest("npy", self.shape, self._stored, self._fortran, self._missing, self._file.fingerprint())
 
     def require_unchanged(self) -> None:
         """Raise if the file changed or is gone."""
@@ -137,6 +139,8 @@ def npy_header(stream: BinaryIO, name: str) -> tuple[tuple[int, int], bool, np.d
         raise FileFormatError(f"{name} is not a sound .npy file: {error}") from error
     if len(shape) != 2:
         raise FileFormatError(f"{name} holds an array of shape {shape}; a matrix has two dimensions.")
+    if min(shape) < 0 or shape[0] * shape[1] >= _MOST_NUMBERS:
+        raise FileFormatError(f"{name} says that it holds {shape[0]:,} × {shape[1]:,} numbers: it is damaged.")
     if dtype.hasobject or dtype.kind not in "fiub":
         raise FileFormatError(f"{name} holds elements of type {dtype}; a matrix holds real numbers.")
     return (int(shape[0]), int(shape[1])), bool(fortran), dtype

@@ -106,7 +106,8 @@ class NpzCompressedMatrix(Matrix):
     @property
     def fingerprint(self) -> str:
         """Return a digest of shape, type and pieces of the file."""
-        return digest("npz", self._member.name, self.shape, self._member.dtype, self._archive.file.fingerprint())
+        kind = self._member.dtype, self._missing
+        return digest("npz", self._member.name, self.shape, *kind, self._archive.file.fingerprint())
 
     def require_unchanged(self) -> None:
         """Raise if the file changed or is gone."""

@@ -48,14 +48,14 @@ class PlinkMatrix(Matrix):
         self._bed, self._bim, self._fam = bed, bim, fam
         _require_bed(bed)
         (self._variant_ids,), _ = read_text_columns(bim, 6, (1,), _BIM)
-        (families, people, phenotypes), _ = read_text_columns(fam, 6, (0, 1, 5), _FAM)
+        (families, people, phenotypes), skipped = read_text_columns(fam, 6, (0, 1, 5), _FAM)
         for file, names, what in ((bim, self._variant_ids, "variants"), (fam, people, "people")):
             if not len(names):
                 raise FileFormatError(f"{file} names no {what}: it is empty.")
         super().__init__((len(people), len(self._variant_ids)), np.int8, bed.path.name)
         self._require_size()
         self._require_end_of_people()
-        self._people = _unique_ids(families, people)
+        self._people = _unique_ids(families, people, fam, skipped)
         self._families_and_people = families, people
         self._labels = _labels(phenotypes)
         self._variants: Variants | None = None
@@ -84,7 +84,7 @@ class PlinkMatrix(Matrix):
 
     @property
     def sample_ids(self) -> PackedStrings:
-        """Return the names of the people; family_person where a name alone is not unique."""
+        """Return the names of the people; with their families (family_person) where a name alone is not unique."""
         return self._people
 
     @property
@@ -194,7 +194,7 @@ def open_plink(
     (<PlinkMatrix cohort.bed: 100 samples × 2,000 features, int8>, 'snp1', 'A')
     """
     bed = DataFile(path)
-    stem = bed.path.with_suffix("") if bed.path.suffix.lower() == ".bed" else bed.path
+    stem = Path(path).with_suffix("") if bed.path.suffix.lower() == ".bed" else Path(path)
     return PlinkMatrix(bed, _companion(bim, stem, "bim", bed), _companion(fam, stem, "fam", bed))
 
 
@@ -229,7 +229,7 @@ def _require_bed(bed: DataFile) -> None:
         raise FileFormatError(f"{bed}: byte 2 is {head[0, 2]:02x}; PLINK writes 01 there. The file is damaged.")
 
 
-def _unique_ids(families: PackedStrings, people: PackedStrings) -> PackedStrings:
+def _unique_ids(families: PackedStrings, people: PackedStrings, fam: DataFile, skipped: list[int]) -> PackedStrings:
     """Return the names of the people; with their families where two have the same."""
     seen: set[bytes] = set()
     for piece in people.pieces():
@@ -237,7 +237,18 @@ def _unique_ids(families: PackedStrings, people: PackedStrings) -> PackedStrings
     if len(seen) == len(people):
         return people
     both = zip(families.pieces(), people.pieces(), strict=True)
-    texts = [b"%s_%s" % pair for one, other in both for pair in zip(one, other, strict=True)]
+    texts = [b"%s %s" % pair for one, other in both for pair in zip(one, other, strict=True)]  # no name has a blank
+    first: dict[bytes, int] = {}
+    for row, text in enumerate(texts):
+        if (before := first.setdefault(text, row)) != row:
+            lines = (f"{line_of(k, skipped):,}" for k in (before, row))
+            raise FileFormatError(
+                f"{fam}, lines {' and '.join(lines)}: the same person twice, {text.decode(errors='backslashreplace')!r}. "
+                "Family and person together must be unique."
+            )
+    joined = [text.replace(b" ", b"_") for text in texts]
+    if len(set(joined)) == len(joined):
+        texts = joined
     return PackedStrings(b"".join(texts), np.cumsum([len(text) for text in texts]))
 
 

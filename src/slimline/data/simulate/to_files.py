@@ -105,6 +105,7 @@ def write_genotypes(
     model = PopulationModel(n_samples, n_populations, n_regions, fst, fst_region, missing_rate, seed)
     require_count("n_features", n_features)
     names = output_paths(path, formats)
+    _require_same_people(names, output_paths(path, FORMATS))
     n, d = int(n_samples), int(n_features)
     with NewFiles(names.values(), overwrite=overwrite) as files:
         writers: list[_GenotypeWriter] = []
@@ -135,6 +136,16 @@ def output_paths(path: str | os.PathLike[str], formats: Iterable[str]) -> dict[s
         # The .bed file last: without it the others cannot be taken for a data set.
         endings |= {ending: ending for ending in ("fam", "bim", "bed")}
     return {kind: stem.with_name(f"{stem.name}.{ending}") for kind, ending in endings.items()}
+
+
+def _require_same_people(names: dict[str, Path], of_all_formats: dict[str, Path]) -> None:
+    """Refuse to replace labels that a file of the other format, which would stay, may need."""
+    staying = [file for kind, file in of_all_formats.items() if kind not in names and file.exists()]
+    if staying and names["labels"].exists():
+        raise InvalidParameterError(
+            f"{names['labels']} belongs to {staying[-1].name}, too, which would be left with the labels of other people: "
+            "write both formats, remove it, or choose another name."
+        )
 
 
 def _draw(
