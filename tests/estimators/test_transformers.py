@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.exceptions import DataDimensionalityWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -151,6 +150,7 @@ def test_sparse_output_in_several_blocks(monkeypatch):
         np.testing.assert_array_equal(sparse.toarray(), cls(n_components=32, random_state=3).fit_transform(data))
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataDimensionalityWarning")
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, np.bool_])
 @pytest.mark.parametrize("entries", [1 << 21, 100])
 def test_sparse_output_with_many_components(dtype, entries, monkeypatch):
@@ -163,9 +163,8 @@ def test_sparse_output_with_many_components(dtype, entries, monkeypatch):
         for cls, options in ((SparseEmbedding, {}), (SparseEmbedding, {"nnz_per_feature": 3}),
                              (SparseSignProjection, {"density": 1e-4})):  # fmt: skip
             arguments = {"n_components": 12_288, "random_state": 3} | options
-            with pytest.warns(DataDimensionalityWarning):
-                sparse = cls(**arguments, dense_output=False).fit_transform(container(data))
-                dense = cls(**arguments).fit_transform(container(data))
+            sparse = cls(**arguments, dense_output=False).fit_transform(container(data))
+            dense = cls(**arguments).fit_transform(container(data))
             assert sparse.format == "csr" and sparse.dtype == dense.dtype and sparse.has_sorted_indices
             assert isinstance(sparse, sp.sparray) == (container is sp.csr_array)
             assert np.all(sparse.data != 0)

@@ -233,8 +233,8 @@ class Projection(ABC):
             family = fields.pop("family")
             if family not in Projection._families:
                 raise InvalidProjectionLineError(
-                    f"The line is of the family {family!r}, and no such family is known: import the module that defines "
-                    "it first, or use a newer slimline."
+                    f"The line is of the family {family!r}, and no such family is known: import the module that "
+                    "defines it first, or use a newer slimline."
                 )
             return Projection._families[family](**fields)
         except InvalidProjectionLineError:

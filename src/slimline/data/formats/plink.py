@@ -241,9 +241,9 @@ def _unique_ids(families: PackedStrings, people: PackedStrings, fam: DataFile, s
     first: dict[bytes, int] = {}
     for row, text in enumerate(texts):
         if (before := first.setdefault(text, row)) != row:
-            lines = (f"{line_of(k, skipped):,}" for k in (before, row))
+            lines, person = (f"{line_of(k, skipped):,}" for k in (before, row)), text.decode(errors="backslashreplace")
             raise FileFormatError(
-                f"{fam}, lines {' and '.join(lines)}: the same person twice, {text.decode(errors='backslashreplace')!r}. "
+                f"{fam}, lines {' and '.join(lines)}: the same person twice, {person!r}. "
                 "Family and person together must be unique."
             )
     joined = [text.replace(b" ", b"_") for text in texts]

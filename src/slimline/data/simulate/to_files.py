@@ -143,7 +143,7 @@ def _require_same_people(names: dict[str, Path], of_all_formats: dict[str, Path]
     staying = [file for kind, file in of_all_formats.items() if kind not in names and file.exists()]
     if staying and names["labels"].exists():
         raise InvalidParameterError(
-            f"{names['labels']} belongs to {staying[-1].name}, too, which would be left with the labels of other people: "
+            f"{names['labels']} belongs to {staying[-1].name}, too, which would be left with the labels of others: "
             "write both formats, remove it, or choose another name."
         )
 
