@@ -49,9 +49,9 @@ class Worker {
         kernels().packed.dot(at(first) + i / 4, x_.stride, count, std::min(stretch, x_.length - i), value_.data(), v + j * x_.length + i, x_.length, here, sums + j, k_);
     }
   }
-  // Lines that come next: `add` goes through them a few people at a time, which the CPU does not foresee.
+  // Brings lines near, one after the other: `add` goes through them a few people at a time, which the CPU does not foresee.
   void fetch(size_t first, size_t count) const {
-    for (ptrdiff_t byte = 0; byte < ptrdiff_t(count) * x_.stride; byte += 64) __builtin_prefetch(at(first) + byte, 0, 2);
+    for (size_t l = 0; l < count; l++) kernels().read(at(first + l), (x_.length + 3) / 4);
   }
   // y[j, person] += Σ w[line, j] · line
   void add(size_t first, size_t count, const double* w, double* y) {
@@ -106,7 +106,7 @@ void packed_tdot(const Lines& x, const Standard& s, const double* a, size_t k, d
 
 void packed_dot(const Lines& x, const Standard& s, const double* w, size_t k, double* out, int threads) {
   with_own_sums(x, s, k, out, threads_for(x, k, threads), [&](Worker& worker, size_t line, size_t count, double* sums) {
-    worker.fetch(line + count, std::min(lines_together(x), x.lines - line - count));
+    worker.fetch(line, count);
     worker.add(line, count, w + line * k, sums);
   });
 }

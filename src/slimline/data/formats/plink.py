@@ -27,6 +27,8 @@ _HEAD = 3  # bytes before the first genotype
 _BIM = "chromosome, variant, centimorgans, position, allele 1, allele 2"
 _FAM = "family, person, father, mother, sex, phenotype"
 _LONGEST_NUMBER = 64
+#: Blocks that are read as one: genotypes are packed, so what a block adds to is large beside it.
+_BLOCKS_TOGETHER = 2
 #: Variants at whose end it is looked for people that nobody named.
 _LOOKED_AT = 64
 #: Phenotypes that say that there is none; so does 0, where the others are 1 and 2.
@@ -68,7 +70,7 @@ class PlinkMatrix(Matrix):
         """Yield the panels but the first ones, which are not read."""
         n, d = self.shape
         size = -(-n // 4)
-        step = panel_width(BLOCK_BYTES // size, d)
+        step = panel_width(_BLOCKS_TOGETHER * BLOCK_BYTES // size, d)
         buffers = Buffers()
         with self._bed.open() as file:
             for start in range(first * step, d, step):
