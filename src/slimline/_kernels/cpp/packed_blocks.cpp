@@ -18,7 +18,7 @@ int threads_for(const Lines& x, size_t k, int threads) {
   return worthwhile_threads(double(x.lines) * double(x.length) * (0.05 + 0.03 * double(k)), threads);
 }
 
-size_t lines_together(const Lines& x) { return std::clamp<size_t>(group_bytes / std::max<size_t>((x.length + 3) / 4, 1), 8, 512); }
+size_t lines_together(const Lines& x) { return std::clamp<size_t>(group_bytes / std::max<size_t>((x.length + 3) / 4, 1), 32, 512); }
 
 // What the codes 00, 01, 10 and 11 of a variant count: two copies, a missing call, one, none; filled and centred.
 void set_values(const Standard& s, size_t variant, double* value) {
@@ -56,8 +56,11 @@ class Worker {
   // y[j, person] += Σ w[line, j] · line
   void add(size_t first, size_t count, const double* w, double* y) {
     set_values_of(first, count);
-    for (size_t j = 0; j < k_; j += most_vectors)
-      kernels().packed.add(at(first), x_.stride, count, x_.length, value_.data(), w + j, k_, std::min(most_vectors, k_ - j), y + j * x_.length, x_.length);
+    for (size_t j = 0; j < k_; j += most_vectors) {
+      const size_t here = std::min(most_vectors, k_ - j), stretch = near_values / here;
+      for (size_t i = 0; i < x_.length; i += stretch)
+        kernels().packed.add(at(first) + i / 4, x_.stride, count, std::min(stretch, x_.length - i), value_.data(), w + j, k_, here, y + j * x_.length + i, x_.length);
+    }
   }
 
  private:

@@ -1,0 +1,70 @@
+"""Print the tables of benchmarks.md from the JSON of `slimline bench projections`."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def time_of(seconds: float) -> str:
+    """Return a time with three digits."""
+    for unit, factor in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= factor:
+            return f"{seconds / factor:.3g} {unit}" if seconds < 1 else f"{seconds:.2f} s"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+def memory_of(size: float | None) -> str:
+    """Return an amount of memory."""
+    if size is None:
+        return ""
+    if size < 1e6:
+        return "< 1 MB"
+    return f"{size / 1e9:.2f} GB" if size >= 1e9 else f"{size / 1e6:.3g} MB"
+
+
+def rows_of(case: dict[str, Any]) -> list[str]:
+    """Return the lines of the table of a case."""
+    lines = [
+        "| contender | time | memory | speed | share of limit | time / fastest peer |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    peers = [c["best"] for c in case["contenders"] if c["role"] == "peer" and c["status"] == "measured"]
+    for c in case["contenders"]:
+        name = {"limit": "*{}*", "ours": "**{}**"}.get(c["role"], "{}").format(c["contender"])
+        if c["status"] != "measured":
+            lines.append(f"| {name} | {c['status']} | | | | |")
+            continue
+        memory = "" if c["role"] == "limit" else memory_of(c["extra_bytes"])
+        speed = f"{c['rate']:.3g} {c['unit']}" if c["rate"] else ""
+        share = f"{c['share']:.0%}" if c["share"] else ""
+        ratio = f"{c['best'] / min(peers):.2g}" if c["role"] == "ours" and peers else ""
+        lines.append(f"| {name} | {time_of(c['best'])} | {memory} | {speed} | {share} | {ratio} |")
+    return lines
+
+
+def page(results: dict[str, Any]) -> str:
+    """Return all tables, and the targets that are missed."""
+    lines: list[str] = []
+    for case in results["cases"]:
+        threads = "1 thread" if case["threads"] == 1 else f"{case['threads']} threads"
+        lines += ["", f"## {case['title']}", "", f"{threads}.", "", *rows_of(case)]
+    return "\n".join([*lines, "", *missed(results)]) + "\n"
+
+
+def missed(results: dict[str, Any]) -> list[str]:
+    """Return how many targets are met, and a line for each that is not."""
+    targets = [(case["title"], target) for case in results["cases"] for target in case["targets"]]
+    judged = [(title, target) for title, target in targets if target["met"] is not None]
+    met = sum(target["met"] for _, target in judged)
+    lines = [f"{met} of {len(judged)} targets are met, {len(targets) - len(judged)} not judged.", ""]
+    for title, target in judged:
+        if not target["met"]:
+            value = target["value"]
+            shown = {"share": f"{value:.0%}", "seconds": time_of(value)}.get(target["quantity"], f"{value:.2g}")
+            lines.append(f"- {title}: {target['contender']}, {target['text']}; measured {shown}.")
+    return lines
+
+
+if __name__ == "__main__":
+    print(page(json.loads(Path(sys.argv[1]).read_text())), end="")
