@@ -104,10 +104,11 @@ def without_wrapping(X: Any) -> Any:
 
     Turning adds up entries that are stored twice, in the type that they have: twice 100 would be -56 in int8.
     """
-    if not sp.issparse(X) or X.format in ("csr", "csc") or X.dtype.kind not in "biu":
+    if not sp.issparse(X):
         return X
-    dtype = result_dtype(X.dtype)
-    return X.astype(dtype) if dtype == np.float32 else X
+    matrix: Any = X
+    narrow = matrix.dtype.kind in "biu" and result_dtype(matrix.dtype) == np.float32
+    return matrix.astype(np.float32) if narrow and matrix.format not in ("csr", "csc") else X
 
 
 def require_sound(X: Any) -> None:
