@@ -77,19 +77,20 @@ def add_sketch(block: Block, projection: Projection, affine: Affine, out: NDArra
             genotypes, parts = block.values, (affine.centre, affine.factor, affine.fill)
             if projection.add_genotypes(genotypes.packed, genotypes.n_samples, parts, first, sums):
                 return
-        for part in by_rows(block):
+        for rows, part in by_rows(block, projection.draws_every_entry):
+            into = sums[rows]
             inside = affine.of(slice(part.columns.start - first, part.columns.stop - first))
             if as_stored and inside.centre is None and inside.factor is None and not _anything_to_fill(part, inside):
-                projection.apply(part.values, first_feature=part.columns.start, out=sums)
+                projection.apply(part.values, first_feature=part.columns.start, out=into)
                 continue
             parts = (inside.centre, inside.factor, inside.fill)
             if isinstance(projection, HashEmbedding) and projection.add_bytes(
-                part.values, part.missing, parts, part.columns.start, sums
+                part.values, part.missing, parts, part.columns.start, into
             ):
                 continue
             whole = as_stored and stays_bytes(part, inside)
             for columns, values in filled_bytes(part, inside) if whole else tiles(part, inside, sums.dtype):
-                projection.apply(values, first_feature=part.columns.start + columns.start, out=sums)
+                projection.apply(values, first_feature=part.columns.start + columns.start, out=into)
 
 
 def _anything_to_fill(block: Block, affine: Affine) -> bool:

@@ -27,17 +27,35 @@ def raw_values(block: Block) -> tuple[NDArray[Any], int]:
     return block.values, 0
 
 
-def by_rows(block: Block) -> Iterator[Block]:
-    """Yield the block, or its columns a few at a time with packed genotypes unpacked row by row, as sketching likes."""
+def by_rows(block: Block, all_rows: bool) -> Iterator[tuple[slice, Block]]:
+    """Yield (rows within the block, part of it), packed genotypes unpacked row by row, as sketching likes.
+
+    Parameters
+    ----------
+    block : Block
+        Yielded as it is, unless it holds packed genotypes.
+    all_rows : bool
+        Whether a part has all rows and some columns, or all columns and some rows.
+
+    Yields
+    ------
+    rows : slice
+        Counted from the first row of the block.
+    part : Block
+        A few megabytes.
+    """
     if not isinstance(block.values, PackedGenotypes):
-        yield block
+        yield slice(None), block
         return
-    n, width = block.values.shape
-    step = min(max(_TILE_BYTES // max(n, 1) // 256, 1) * 256, max(width, 1))
-    for start in range(0, width, step):
-        part = PackedGenotypes(block.values.packed[start : start + step], n)
-        columns = slice(block.columns.start + start, block.columns.start + start + part.shape[1])
-        yield Block(block.rows, columns, part.unpack("C"), MISSING_CALL)
+    packed, (n, width) = block.values.packed, block.values.shape
+    most = max(_TILE_BYTES // max(n if all_rows else width, 1), 1)
+    height, step = (n, max(most // 256 * 256, 256)) if all_rows else (max(most // 4 * 4, 4), width)
+    for top in range(0, n, max(height, 1)):
+        rows = slice(top, min(top + height, n))
+        for start in range(0, width, max(step, 1)):
+            part = PackedGenotypes(packed[start : start + step, top // 4 : -(-rows.stop // 4)], rows.stop - top)
+            columns = slice(block.columns.start + start, block.columns.start + start + part.shape[1])
+            yield rows, Block(rows, columns, part.unpack("C"), MISSING_CALL)
 
 
 def tile_width(block: Block, dtype: Any) -> int:

@@ -34,7 +34,7 @@ def test_the_four_codes_by_hand(tmp_path):
 def test_panels_are_cut_and_put_together(tmp_path, monkeypatch):
     genotypes = random_genotypes(10, 1000)
     path = write_plink(tmp_path / "a", genotypes)
-    monkeypatch.setattr(plink, "BLOCK_BYTES", 3 * 64)
+    monkeypatch.setattr(plink, "BLOCK_BYTES", 3 * 64 // plink._BLOCKS_TOGETHER)
     X = open_plink(path)
     widths = [block.values.shape[1] for block in X.blocks()]
     assert len(widths) > 10 and set(widths[:-1]) == {64}
