@@ -5,22 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-
-def time_of(seconds: float) -> str:
-    """Return a time with three digits."""
-    for unit, factor in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= factor:
-            return f"{seconds / factor:.3g} {unit}" if seconds < 1 else f"{seconds:.2f} s"
-    return f"{seconds * 1e9:.3g} ns"
-
-
-def memory_of(size: float | None) -> str:
-    """Return an amount of memory."""
-    if size is None:
-        return ""
-    if size < 1e6:
-        return "< 1 MB"
-    return f"{size / 1e9:.2f} GB" if size >= 1e9 else f"{size / 1e6:.3g} MB"
+from slimline.bench.table import format_bytes, format_ratio, format_seconds
 
 
 def rows_of(case: dict[str, Any]) -> list[str]:
@@ -35,11 +20,11 @@ def rows_of(case: dict[str, Any]) -> list[str]:
         if c["status"] != "measured":
             lines.append(f"| {name} | {c['status']} | | | | |")
             continue
-        memory = "" if c["role"] == "limit" else memory_of(c["extra_bytes"])
+        memory = "" if c["role"] == "limit" else format_bytes(c["extra_bytes"])
         speed = f"{c['rate']:.3g} {c['unit']}" if c["rate"] else ""
         share = f"{c['share']:.0%}" if c["share"] else ""
-        ratio = f"{c['best'] / min(peers):.2g}" if c["role"] == "ours" and peers else ""
-        lines.append(f"| {name} | {time_of(c['best'])} | {memory} | {speed} | {share} | {ratio} |")
+        ratio = format_ratio(c["best"] / min(peers)) if c["role"] == "ours" and peers else ""
+        lines.append(f"| {name} | {format_seconds(c['best'])} | {memory} | {speed} | {share} | {ratio} |")
     return lines
 
 
@@ -61,7 +46,9 @@ def missed(results: dict[str, Any]) -> list[str]:
     for title, target in judged:
         if not target["met"]:
             value = target["value"]
-            shown = {"share": f"{value:.0%}", "seconds": time_of(value)}.get(target["quantity"], f"{value:.2g}")
+            shown = {"share": f"{value:.0%}", "seconds": format_seconds(value)}.get(
+                target["quantity"], format_ratio(value)
+            )
             lines.append(f"- {title}: {target['contender']}, {target['text']}; measured {shown}.")
     return lines
 
