@@ -137,6 +137,24 @@ def test_scale_and_single_rows(family, each_instruction_set):
     _require(family, out, column, rows(9, 10))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(1, 1, 5), (3, 130, 70_001), (40, 700, 130), (33, 64, 3), (5, 16_500, 1024)])
+def test_sums_by_look_up_round_as_sums_do(shape, dtype, each_instruction_set):
+    # values of very different size; the last but one has more workers than columns, the others several stretches of signs
+    n, d, r = shape
+    rng = np.random.default_rng(d)
+    X = (rng.standard_normal((n, d)) * 10.0 ** rng.integers(-6, 7, (n, d))).astype(dtype)
+    R = reference.sign_rows(SEED, 11, 11 + d, r)
+    native = native_rows("sign", SEED, r)
+    expected = X.astype(np.float64) @ R
+    bound = np.abs(X).astype(np.float64).sum(axis=1, keepdims=True) * (d + 4) * np.finfo(dtype).eps / 2 * 1.01
+    for x in (X, np.asfortranarray(X)):
+        for threads in (1, 8):
+            out = np.empty((n, r), dtype=dtype)
+            native.apply(x, 11, 1.0, out, False, threads)
+            assert np.all(np.abs(out - expected) <= bound)
+
+
 @pytest.mark.parametrize("index_type", [np.int32, np.int64])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("family", FAMILIES)

@@ -1,4 +1,4 @@
-"""Families whose tiles of R are written out and multiplied: what Gaussian, sign and dense sparse-sign share."""
+"""Families with an entry everywhere: what Gaussian, sign and dense sparse-sign share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SORTED_AT_ONCE = 1 << 20
 
 
 class RowDrawnProjection(KernelProjection):
-    """A projection with an entry everywhere: n·d·r work, done by BLAS on tiles that are drawn and forgotten."""
+    """A projection with an entry everywhere: n·d·r work, on tiles of R that are drawn and forgotten."""
 
     draws_every_entry = True
 

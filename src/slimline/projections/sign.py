@@ -11,7 +11,11 @@ from slimline.projections.row_drawn import RowDrawnProjection
 
 
 class RandomSign(RowDrawnProjection):
-    """R with independent entries ±1/√r, each with probability ½ (RS in Paul et al. 2013)."""
+    """R with independent entries ±1/√r, each with probability ½ (RS in Paul et al. 2013).
+
+    Dense data are projected by look-up: the sixteen sums that four features of a row can have are made once for all
+    columns of R, which takes less than half of the time of a product of matrices.
+    """
 
     family: ClassVar[str] = "sign"
 

@@ -166,6 +166,36 @@ static void check_genotypes(const Kernels& k) {
   within("genotypes", wrong, 0);
 }
 
+// Sign projections by look-up, against R's rows written out.
+static void check_signs(const Kernels& k, const Data& data, uint64_t seed, uint64_t feature) {
+  constexpr size_t d = sign_groups * sign_features, columns = 203, padded = 204, rows = 13;
+  std::vector<double> written(d * columns);
+  k.rows_f64({Entries::sign, seed, columns, {}}, feature, d, written.data(), columns);
+  std::vector<uint8_t> codes(padded * sign_groups, 255);
+  k.sign_codes(seed, feature, columns, padded, codes.data());
+  for (int t = 0; t < type_count; t++) {
+    double error = 0;
+    for (const bool by_row : {true, false}) {
+      const ptrdiff_t row = by_row ? ptrdiff_t(d) : 1, column = by_row ? 1 : ptrdiff_t(rows);
+      const bool wide = Type(t) == Type::f64;
+      std::vector<double> side(d * lane_rows), tables(sign_groups * 16 * lane_rows), sums(padded * lane_rows, 0.0);
+      k.side_by_side[t](data.of(Type(t), 0), row, column, rows, d, side.data());
+      auto* single = reinterpret_cast<float*>(sums.data());
+      if (wide) k.sign_sums_f64(side.data(), codes.data(), padded, tables.data(), sums.data());
+      else k.sign_sums_f32(reinterpret_cast<float*>(side.data()), codes.data(), padded, reinterpret_cast<float*>(tables.data()), single);
+      for (size_t i = 0; i < lane_rows; i++)
+        for (size_t c = 0; c < columns; c++) {
+          double sum = 0;
+          for (size_t f = 0; i < rows && f < d; f++) sum += data.f64[i * size_t(row) + f * size_t(column)] * written[f * columns + c];
+          error = std::max(error, std::fabs(sum - (wide ? sums[c * lane_rows + i] : double(single[c * lane_rows + i]))));
+        }
+    }
+    char name[64];
+    std::snprintf(name, sizeof name, "signs of type %d", t);
+    within(name, error, 0);
+  }
+}
+
 int main() {
   const Kernels& k = CHECKED::table();
   std::printf("# %s\n", k.name);
@@ -198,6 +228,7 @@ int main() {
 
   const size_t d = 1024, n = 19;
   const Data data(n * d, 100), small(n * d, 3);  // small bytes are added in another way
+  check_signs(k, data, seed, far);
   for (uint32_t width : {1u, 7u})
     for (uint32_t nonzeros : {1u, 4u}) {
       Scatter scatter{Hash::grouped, seed, size_t(32) * width * nonzeros, nonzeros, width, gaps};

@@ -163,6 +163,16 @@ struct Kernels {
   void (*rows_f32)(const DenseRows&, uint64_t feature, size_t count, float* out, size_t stride);
   void (*rows_f64)(const DenseRows&, uint64_t feature, size_t count, double* out, size_t stride);
   void (*sign_bits)(uint64_t seed, uint64_t first_word, size_t words, uint32_t* out);
+  // sign projections by look-up. The signs of sign_groups groups of four features: codes[column * sign_groups + group] has
+  // bit 4 + i set where feature i of the group has -1; those of columns up to `padded` are 0.
+  void (*sign_codes)(uint64_t seed, uint64_t feature, size_t columns, size_t padded, uint8_t* codes);
+  // sums[column, lane] += side[feature, lane] R for sign_groups groups and whole `sign_columns` columns; tables: 16 rows of
+  // lanes a group
+  void (*sign_sums_f32)(const float* side, const uint8_t* codes, size_t columns, float* tables, float* sums);
+  void (*sign_sums_f64)(const double* side, const uint8_t* codes, size_t columns, double* tables, double* sums);
+  // out[feature * lane_rows + row] = X[row, feature] as sums are; one of the strides is 1, at most `lane_rows` rows, and lanes
+  // without one are 0
+  void (*side_by_side[type_count])(const void* x, ptrdiff_t row_stride, ptrdiff_t column_stride, size_t rows, size_t features, void* out);
   // tables of the sparse families
   void (*grouped_table)(const Scatter&, uint64_t first_group, size_t groups, GroupEntry* out);
   void (*independent_table)(const Scatter&, uint64_t feature, size_t count, Entry* out);
@@ -233,8 +243,13 @@ struct Kernels {
 // What stands for a missing call among unpacked genotypes.
 constexpr int8_t missing_call = -127;
 
-// Rows that `lanes_dense` takes side by side: one cache line of float32.
+// Rows that are taken side by side: one cache line of float32.
 constexpr size_t lane_rows = 16;
+// Features that are looked up together; groups of them whose tables fill the nearest cache, or half of it; columns
+// come in multiples.
+constexpr size_t sign_features = 4;
+constexpr size_t sign_groups = 16;
+constexpr size_t sign_columns = 4;
 // Rows of X that share the work of decoding a table.
 constexpr size_t grouped_rows = 8;
 // The same where bytes are changed on the way, which takes 16 bytes a column.

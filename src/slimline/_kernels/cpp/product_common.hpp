@@ -13,6 +13,7 @@ namespace slimline {
 template <class T> struct Rows;  // the kernels of one type of sum
 template <> struct Rows<float> {
   static auto fill() { return kernels().rows_f32; }
+  static auto sign_sums() { return kernels().sign_sums_f32; }
   static auto axpy() { return kernels().axpy_f32; }
   static auto hadamard_row() { return kernels().hadamard_row_f32; }
   static auto hadamard_lift() { return kernels().hadamard_lift_f32; }
@@ -20,6 +21,7 @@ template <> struct Rows<float> {
 };
 template <> struct Rows<double> {
   static auto fill() { return kernels().rows_f64; }
+  static auto sign_sums() { return kernels().sign_sums_f64; }
   static auto axpy() { return kernels().axpy_f64; }
   static auto hadamard_row() { return kernels().hadamard_row_f64; }
   static auto hadamard_lift() { return kernels().hadamard_lift_f64; }

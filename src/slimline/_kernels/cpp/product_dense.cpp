@@ -1,4 +1,4 @@
-// Gaussian, sign and Achlioptas projections: tiles of R are drawn, used by BLAS, and forgotten.
+// Gaussian and Achlioptas projections, and lifting: tiles of R are drawn, used by BLAS, and forgotten.
 #include "product_common.hpp"
 
 namespace slimline {
@@ -55,6 +55,7 @@ void convert_tile(const Dense& x, size_t begin, size_t count, size_t column, siz
 
 template <class T>
 void dense_product(const DenseRows& rows, const Blas& blas, const Dense& x, uint64_t feature, double scale, Out<T> out, int threads) {
+  if (rows.entries == Entries::sign) return sign_product(rows, x, feature, scale, out, threads);
   const size_t most = std::min(x.columns, tile_features<T>(rows));
   const bool by_row = x.column_stride == 1;
   const bool direct = x.type == native<T> && size_t(by_row ? x.row_stride : x.column_stride) < most_stride;

@@ -45,6 +45,7 @@ struct Blas {
 };
 
 template <class T> void dense_product(const DenseRows&, const Blas&, const Dense& x, uint64_t feature, double scale, Out<T>, int threads);
+template <class T> void sign_product(const DenseRows&, const Dense& x, uint64_t feature, double scale, Out<T>, int threads);
 template <class T> void dense_lift(const DenseRows&, const Blas&, const T* v, size_t rows, uint64_t feature, double scale, Out<T>, int threads);
 template <class Index, class T>
 void dense_sparse_rows(const DenseRows&, const Compressed<Index, T>& x, uint64_t feature, double scale, Out<T>, int threads);

@@ -1,7 +1,7 @@
 // Sparse families: where each feature goes, and rows of X taken side by side.
-#include "elements.hpp"
 #include "gaps.hpp"
 #include "philox.hpp"
+#include "side_by_side.hpp"
 #include "table.hpp"
 
 namespace slimline::SLIMLINE_ISA {
@@ -77,24 +77,6 @@ size_t sparse_sign_row(const Scatter& scatter, uint64_t feature, Entry* out) {
 }
 
 constexpr size_t tile = 64;  // features transposed at a time: 256 bytes of a float32 row
-
-// X[row][feature] to out[feature][lane], widened; lanes without a row are zero.
-template <class S>
-SLIMLINE_INLINE void side_by_side(const S* x, ptrdiff_t row_stride, size_t rows, size_t features, sum_of<S>* out) {
-  using A = sum_of<S>;
-  if (rows < lane_rows) std::memset(out, 0, features * lane_rows * sizeof(A));
-  size_t done = 0;
-#if SLIMLINE_VECTOR_BYTES >= 32
-  if constexpr (sizeof(A) == 4)
-    if (rows == lane_rows)
-      for (; done + 8 <= features; done += 8)
-        for (size_t l = 0; l < lane_rows; l += 8) turn8(x + ptrdiff_t(l) * row_stride + done, row_stride, out + done * lane_rows + l, lane_rows);
-#endif
-  for (size_t l = 0; l < rows; l++) {
-    const S* row = x + ptrdiff_t(l) * row_stride;
-    for (size_t f = done; f < features; f++) out[f * lane_rows + l] = widen(row[f]);
-  }
-}
 
 template <class S>
 void lanes_dense(const Entry* entry, const uint32_t* pointer, size_t features, const void* from, ptrdiff_t row_stride,

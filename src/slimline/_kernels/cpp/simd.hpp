@@ -29,8 +29,10 @@
 #define SLIMLINE_INLINE inline __attribute__((always_inline))
 #if defined(__clang__)
 #define SLIMLINE_UNROLL _Pragma("clang loop unroll(full)")
+#define SLIMLINE_NO_UNROLL _Pragma("clang loop unroll(disable)")
 #else
 #define SLIMLINE_UNROLL _Pragma("GCC unroll 64")
+#define SLIMLINE_NO_UNROLL _Pragma("GCC unroll 1")
 #endif
 
 namespace slimline::SLIMLINE_ISA {

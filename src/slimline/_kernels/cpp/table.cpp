@@ -10,6 +10,7 @@ const Kernels& table() {
     Kernels t{};
     t.name = SLIMLINE_TEXT(SLIMLINE_ISA);
     add_row_kernels(t);
+    add_sign_kernels(t);
     add_scatter_kernels(t);
     add_grouped_kernels(t);
     add_grouped_sparse_kernels(t);

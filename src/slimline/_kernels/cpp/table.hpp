@@ -6,6 +6,7 @@
 namespace slimline::SLIMLINE_ISA {
 
 void add_row_kernels(Kernels&);
+void add_sign_kernels(Kernels&);
 void add_scatter_kernels(Kernels&);
 void add_grouped_kernels(Kernels&);
 void add_grouped_sparse_kernels(Kernels&);
