@@ -140,7 +140,7 @@ def test_scale_and_single_rows(family, each_instruction_set):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("shape", [(1, 1, 5), (3, 130, 70_001), (40, 700, 130), (33, 64, 3), (5, 16_500, 1024)])
 def test_sums_by_look_up_round_as_sums_do(shape, dtype, each_instruction_set):
-    # values of very different size; the last but one has more workers than columns, the others several stretches of signs
+    # values of very different size; more workers than columns in the last but one, two stretches of signs in the last
     n, d, r = shape
     rng = np.random.default_rng(d)
     X = (rng.standard_normal((n, d)) * 10.0 ** rng.integers(-6, 7, (n, d))).astype(dtype)
