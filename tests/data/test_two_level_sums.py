@@ -1,6 +1,7 @@
 """Sums over blocks: never more additions in a row than `summands` says."""
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
 from slimline import open_matrix
@@ -8,6 +9,7 @@ from slimline.data.affine import PLAIN
 from slimline.data.block import Block
 from slimline.data.formats import dense
 from slimline.data.two_level_sums import TwoLevelSums
+from slimline.errors import SlimlineError
 
 
 def test_whole_columns_are_summed_panel_by_panel(monkeypatch):
@@ -48,6 +50,57 @@ def test_blocks_of_some_rows_and_some_columns_are_one_long_sum():
         assert sums.of(block, PLAIN) is out
         sums.add(block)
     assert sums.summands == 6
+
+
+def test_narrow_blocks_are_summed_together():
+    n, d = 3, 100
+    X, out = np.random.default_rng(0).standard_normal((n, d)), np.zeros((n, 1))
+    sums = TwoLevelSums(out, d)
+    added = []
+    for column in range(d):
+        block = Block(slice(0, n), slice(column, column + 1), X[:, column : column + 1])
+        into = sums.of(block, PLAIN)
+        assert into is not out
+        into += X[:, column : column + 1]
+        before = out.copy()
+        sums.add(block)
+        added.append(not np.array_equal(out, before))
+    sums.finish()
+    assert np.flatnonzero(added).tolist() == list(range(9, d, 10))  # ten of a hundred columns at a time
+    assert sums.summands == 10 + 10
+    np.testing.assert_allclose(out[:, 0], X.sum(axis=1), rtol=1e-13)
+
+
+def test_an_unfinished_panel_is_kept_and_gone_on_with():
+    n, d = 3, 100
+    X = np.random.default_rng(0).standard_normal((n, d))
+
+    def go(sums, columns):
+        for column in columns:
+            block = Block(slice(0, n), slice(column, column + 1), X[:, column : column + 1])
+            sums.of(block, PLAIN).__iadd__(X[:, column : column + 1])
+            sums.add(block)
+        return sums
+
+    whole = go(TwoLevelSums(np.zeros((n, 1)), d), range(d))
+    cut = go(TwoLevelSums(np.zeros((n, 1)), d), range(47))
+    again = TwoLevelSums(np.zeros((n, 1)), d)
+    for name, values in again.arrays().items():
+        values[...] = cut.arrays()[name]
+    go(again, range(47, d))
+    for sums in (whole, again):
+        sums.finish()
+    for name, values in whole.arrays().items():
+        np.testing.assert_array_equal(values, again.arrays()[name])
+    assert whole.summands == again.summands
+
+
+def test_the_end_of_a_panel_that_overflows_is_refused():
+    X = np.asfortranarray(np.full((2, 3), 1e308))
+    matrix = open_matrix(X)
+    matrix.dot(np.array([1.0, -1.0, 1.0]))
+    with pytest.raises(SlimlineError, match="overflow|too large|float64"):
+        matrix.dot(np.ones(3))
 
 
 def test_cancelling_sums_are_within_the_bound():

@@ -199,7 +199,13 @@ def test_damaged_files_are_made_again(tmp_path):
     one.dot(W)
     path = tmp_path / "resume" / "pass-0001"
     whole = path.read_bytes()
-    for damaged in (whole[:-1], whole[: len(whole) // 2], b"", whole[:-1] + b"\x00", b"\x00" * len(whole)):
+    for damaged in (
+        whole[:-1],
+        whole[: len(whole) // 2],
+        b"",
+        whole[:-1] + bytes([whole[-1] ^ 1]),
+        b"\x00" * len(whole),
+    ):
         path.write_bytes(damaged)
         again = open_matrix(X)
         keeper = PassFiles(tmp_path / "resume", "key")

@@ -109,11 +109,15 @@ class Matrix(Storage):
         sums = TwoLevelSums(out, self.shape[1])
         kept = Kept(lambda: {**sums.arrays(), **arrays_of(squares)}, lambda: {"W": W})
         for block, affine in self._pass("dot", kept=kept):
+            into = sums.of(block, affine)
             with self._beside_the_reader():
-                products.add_dot(block, W, affine, sums.of(block, affine))
+                products.add_dot(block, W, affine, into)
+            self._require_finite(into, block.rows, block, affine)
             sums.add(block)
-            self._require_finite(out, block.rows, block, affine)
             self._add_squares(squares, block, affine)
+        sums.finish()
+        if not np.isfinite(out).all():
+            refuse_overflow(self, out.dtype)
         self.summands = sums.summands
         return out[:, 0] if flat else out
 
@@ -176,6 +180,7 @@ class Matrix(Storage):
             sums.add(block)
             self._require_finite(W, block.columns, block, affine)
             self._add_squares(squares, block, affine)
+        sums.finish()
         self.summands = sums.summands
         return (W[:, 0], out[:, 0]) if flat else (W, out)
 

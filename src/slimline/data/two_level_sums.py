@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,11 @@ Floats = NDArray[np.float64]
 
 
 class TwoLevelSums:
-    """Sums over the columns of a block, then over the blocks: what rounding can do grows with either, not with both.
+    """Sums over the columns of a panel, then over the panels: what rounding can do grows with either, not with both.
 
-    Blocks of part of the rows are added to the result at once: all their columns are there.
+    A panel is a block of whole columns, or as many of them as have √n_features columns together: adding a panel to the
+    result takes as long as several columns do. Blocks of part of the rows are added to the result at once: all their
+    columns are there.
 
     Parameters
     ----------
@@ -31,17 +34,18 @@ class TwoLevelSums:
         self._out = out
         self._n_features = n_features
         self._part = np.zeros_like(out)
-        self._counts = np.zeros(3, dtype=np.int64)  # the widest block, blocks, the longest chain
+        self._enough = math.isqrt(max(n_features - 1, 0)) + 1
+        self._counts = np.zeros(4, dtype=np.int64)  # the widest panel, panels, the longest chain, columns of this panel
 
     @property
     def summands(self) -> int:
         """Return how many additions follow one another at most."""
-        widest, blocks, chain = self._counts.tolist()
-        return int(max(widest + blocks, chain))
+        widest, panels, chain, _ = self._counts.tolist()
+        return int(max(widest + panels, chain))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return what is written to: sums and counts."""
-        return {"out": self._out, "counts": self._counts}
+        return {"out": self._out, "part": self._part, "counts": self._counts}
 
     def of(self, block: Block, affine: Affine) -> Floats:
         """Return where the products of a block are added.
@@ -56,28 +60,35 @@ class TwoLevelSums:
         Returns
         -------
         sums : array of shape (n_samples, k)
-            The result itself, or room for the block's part.
+            The result itself, or the sums of the panel.
         """
         longest = products.longest_sum(block, affine)
-        self._counts[0] = max(self._counts[0], longest)
         if not self._whole(block):
+            self._counts[0] = max(self._counts[0], longest)
             if block.values.shape[1] < self._n_features:  # some rows, some columns: one after the other
                 self._counts[2] += longest
             return self._out
-        self._counts[1] += 1
-        self._part[...] = 0.0
+        self._counts[3] += longest
         return self._part
 
     def add(self, block: Block) -> None:
-        """Add what the block gave to the result.
+        """Add the panel to the result, if the block filled it.
 
         Parameters
         ----------
         block : Block
             The one that `of` was asked about last.
         """
-        if self._whole(block):
+        if self._whole(block) and self._counts[3] >= self._enough:
+            self.finish()
+
+    def finish(self) -> None:
+        """Add the panel to the result as it is: there are no further blocks."""
+        if self._counts[3]:
             self._out += self._part
+            self._part[...] = 0.0
+            self._counts[:2] = max(self._counts[0], self._counts[3]), self._counts[1] + 1
+            self._counts[3] = 0
 
     def _whole(self, block: Block) -> bool:
         return isinstance(block.rows, slice) and block.rows == slice(0, len(self._out))

@@ -67,8 +67,34 @@ class Worker {
   std::vector<double> part_;
 };
 
+// Whether places are shared out among threads: lines are too few, or too long for sums of each thread's own.
+bool few_long_lines(const Lines& x, size_t k, int threads) {
+  return !x.packed && x.lines < group_lines && x.length >= size_t(std::max(threads, 1)) * stretch_of(k);
+}
+
+// lines_dot where each thread has some of the places
+void long_lines_dot(const Lines& x, const Changes& changes, const double* v, size_t k, double* out, int threads) {
+  const size_t stretch = stretch_of(k);
+  std::vector<std::vector<double>> own(size_t(std::max(threads, 1)));
+  in_ranges(x.length, 64, threads, [&](size_t begin, size_t end, size_t id) {
+    Worker worker(x, changes, k);
+    std::vector<double> turned(k == 1 ? 0 : whole_fours(k) * stretch);
+    own[id].assign(x.lines * k, 0.0);
+    const Group g = worker.source().group(0, x.lines);
+    for (size_t t = begin; t < end; t += stretch) {
+      const size_t to = std::min(end, t + stretch);
+      if (k > 1) turn_in(v + t * k, to - t, k, turned.data(), stretch);
+      worker.dot(g, 0, x.lines, t, to, k == 1 ? v + t : turned.data(), stretch, own[id].data());
+      throw_if_interrupted();
+    }
+  });
+  for (const auto& sums : own)
+    for (size_t i = 0; i < sums.size(); i++) out[i] += sums[i];
+}
+
 // lines against vectors: every line has a sum of its own
 void lines_dot(const Lines& x, const Changes& changes, const double* v, size_t k, double* out, int threads) {
+  if (few_long_lines(x, k, threads)) return long_lines_dot(x, changes, v, k, out, threads);
   const size_t stretch = std::min(stretch_of(k), x.length);
   in_ranges(x.lines, 4, threads, [&](size_t begin, size_t end, size_t) {
     Worker worker(x, changes, k);
@@ -192,6 +218,16 @@ void block_normal(const Lines& x, const Standard& s, const double* a, size_t k, 
     for (const auto& y : own)
       for (size_t i = 0; i < y.size(); i++) out[i] += y[i];
     return;
+  }
+  if (few_long_lines(x, k, threads)) {
+    std::fill_n(w, x.lines * k, 0.0);
+    long_lines_dot(x, changes, a, k, w, threads);
+    std::vector<double> scaled(x.lines * k);
+    for (size_t i = 0; i < scaled.size(); i++) {
+      const double factor = s.factor ? s.factor[i / k] : 1.0;
+      scaled[i] = (w[i] *= factor) * factor;
+    }
+    return lines_add(x, changes, scaled.data(), k, out, threads);
   }
   // columns: each has its sum at once, and is then added
   std::vector<double> turned(k == 1 ? 0 : rows * x.length);

@@ -86,7 +86,8 @@ Lines lines_of(const Array& x, size_t samples) {
     return {Type::i8, static_cast<const char*>(x.data()), x.shape(0), samples, x.stride(0), false, true};
   }
   const Dense d = dense_of(x);
-  const bool by_row = d.column_stride == 1 && (d.rows <= 1 || d.row_stride >= ptrdiff_t(d.columns));
+  const bool one_column = d.columns == 1 && d.row_stride == 1;  // in either order, but one long line is faster than many short ones
+  const bool by_row = d.column_stride == 1 && (d.rows <= 1 || d.row_stride >= ptrdiff_t(d.columns)) && !one_column;
   return by_row ? Lines{d.type, d.data, d.rows, d.columns, d.row_stride, true, false} : Lines{d.type, d.data, d.columns, d.rows, d.column_stride, false, false};
 }
 
