@@ -154,6 +154,15 @@ def test_several_threads(name, dtype, each_instruction_set):
         _compare(name, case, 9, 3, f"{name} of {dtype} {order} {shape} with 3 threads")
 
 
+@pytest.mark.parametrize("name", ["dot", "tdot", "normal"])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i1", "i2"])
+def test_few_long_columns(name, dtype, each_instruction_set):
+    for shape, k, threads in (((5001, 1), 1, 1), ((20_003, 1), 1, 3), ((20_003, 5), 2, 3), ((9001, 31), 6, 2)):
+        for seed in (4, 5, 6, 7):  # with and without centre, factor and fill
+            case = Case(dtype, "F", shape, seed, missing=seed % 2 == 0)
+            _compare(name, case, k, threads, f"{name} of {dtype} {shape} with {threads} threads")
+
+
 @pytest.mark.parametrize("name", ["squares", "tile", "statistics"])
 @pytest.mark.parametrize("dtype", ["f4", "i1", "packed"])
 def test_several_threads_with_more_data(name, dtype):

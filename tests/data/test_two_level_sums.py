@@ -99,7 +99,7 @@ def test_the_end_of_a_panel_that_overflows_is_refused():
     X = np.asfortranarray(np.full((2, 3), 1e308))
     matrix = open_matrix(X)
     matrix.dot(np.array([1.0, -1.0, 1.0]))
-    with pytest.raises(SlimlineError, match="overflow|too large|float64"):
+    with pytest.raises(SlimlineError, match="exceed the largest float64"):
         matrix.dot(np.ones(3))
 
 
