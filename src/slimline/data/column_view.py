@@ -32,7 +32,7 @@ class ColumnView(Matrix):
         self._base = base
         self._counter = base._counter
         self.whole_columns, self.tall = base.whole_columns, base.tall
-        self.reads_ahead = base.reads_ahead
+        self.reads_ahead, self.leaves_room_to_read = base.reads_ahead, base.leaves_room_to_read
         self.density = base.density
 
     def blocks(self, whole_columns: bool = False) -> Iterator[Block]:

@@ -302,7 +302,7 @@ class Matrix(Storage):
 
     def _beside_the_reader(self) -> AbstractContextManager[None]:
         """Return a context in which the kernels leave room for the thread that reads ahead."""
-        return half_of_the_threads() if self.reads_ahead else nullcontext()
+        return half_of_the_threads() if self.reads_ahead and self.leaves_room_to_read else nullcontext()
 
     def _affine(self, block: Block) -> Affine:
         return PLAIN

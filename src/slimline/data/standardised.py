@@ -41,7 +41,7 @@ class Standardised(Matrix):
         self._base = base
         self._counter = base._counter
         self.whole_columns, self.tall = base.whole_columns, base.tall
-        self.reads_ahead = base.reads_ahead
+        self.reads_ahead, self.leaves_room_to_read = base.reads_ahead, base.leaves_room_to_read
         self.density = base.density
         d = base.shape[1]
         self._centre = _rule(centre, "centre", ("mean",), d)

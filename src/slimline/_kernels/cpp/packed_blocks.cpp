@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "parallel.hpp"
-#include "ranges.hpp"
 
 namespace slimline {
 namespace {
@@ -74,15 +73,21 @@ class Worker {
   std::vector<double> value_;
 };
 
-// body(worker, first line, count, sums of the worker): lines are shared out, each worker has sums (k x people) of its own,
-// which are added to `out` (people x k) in the end.
+// body(worker, first line, count, sums): pieces of the lines, each with sums (k x people) of its own, which are added to `out`
+// (people x k) in the end, in their order. There are more pieces than threads, where sums are small: a thread that has to
+// wait for its CPU, which may be reading the next block, leaves them to the others.
 template <class F> void with_own_sums(const Lines& x, const Standard& s, size_t k, double* out, int threads, F body) {
-  std::vector<std::vector<double>> own(size_t(std::max(threads, 1)));
-  in_ranges(x.lines, lines_together(x), threads, [&](size_t begin, size_t end, size_t id) {
+  constexpr size_t most_pieces = 16, sums_bytes = size_t(4) << 20;
+  const size_t fit = std::clamp<size_t>(sums_bytes / (k * x.length * sizeof(double)), 1, most_pieces);
+  const size_t groups = (x.lines + lines_together(x) - 1) / lines_together(x);
+  const size_t pieces = std::min(groups, std::max(fit, size_t(std::max(threads, 1))));
+  std::vector<std::vector<double>> own(pieces);
+  parallel_for(pieces, 1, threads, [&](size_t piece, size_t, int) {
     Worker worker(x, s, k);
-    own[id].assign(k * x.length, 0.0);
-    for (size_t line = begin; line < end; line += lines_together(x)) {
-      body(worker, line, std::min(lines_together(x), end - line), own[id].data());
+    own[piece].assign(k * x.length, 0.0);
+    const size_t end = std::min(x.lines, groups * (piece + 1) / pieces * lines_together(x));
+    for (size_t line = groups * piece / pieces * lines_together(x); line < end; line += lines_together(x)) {
+      body(worker, line, std::min(lines_together(x), end - line), own[piece].data());
       throw_if_interrupted();
     }
   });
@@ -98,12 +103,9 @@ bool genotypes_as_packed(const Lines& x) { return x.packed && kernels().packed.d
 
 void packed_tdot(const Lines& x, const Standard& s, const double* a, size_t k, double* out, int threads) {
   const std::vector<double> vectors = turned(a, x.length, k);
-  in_ranges(x.lines, 8, threads_for(x, k, threads), [&](size_t begin, size_t end, size_t) {
-    Worker worker(x, s, k);
-    for (size_t line = begin; line < end; line += lines_together(x)) {
-      worker.dot(line, std::min(lines_together(x), end - line), vectors.data(), out + line * k);
-      throw_if_interrupted();
-    }
+  parallel_for(x.lines, lines_together(x), threads_for(x, k, threads), [&](size_t line, size_t end, int) {
+    Worker(x, s, k).dot(line, end - line, vectors.data(), out + line * k);
+    throw_if_interrupted();
   });
 }
 

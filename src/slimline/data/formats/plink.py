@@ -45,6 +45,7 @@ class PlinkMatrix(Matrix):
     """
 
     whole_columns = True
+    leaves_room_to_read = False  # a byte is read in a tenth of the time that its four genotypes take
 
     def __init__(self, bed: DataFile, bim: DataFile, fam: DataFile) -> None:
         self._bed, self._bim, self._fam = bed, bim, fam
