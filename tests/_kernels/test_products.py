@@ -137,6 +137,21 @@ def test_scale_and_single_rows(family, each_instruction_set):
     _require(family, out, column, rows(9, 10))
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8])
+@pytest.mark.parametrize("n_components, threads", [(256, 1), (600, 2), (1000, 3), (1030, 4), (300, 8)])
+def test_columns_of_normals_shared_out(n_components, threads, dtype, each_instruction_set):
+    native, rows = _kernel("normal", n_components)
+    rng = np.random.default_rng(n_components)
+    n, d, first = 70, 1000, 24
+    X = _data((n, d), dtype, rng)
+    for x in (X, np.asfortranarray(X)):
+        for accumulate in (False, True):
+            start = _data((n, n_components), np.float64, rng).astype(_result(dtype))
+            out = start.copy()
+            native.apply(x, first, 1.0, out, accumulate, threads)
+            _require("normal", out, X, rows(first, first + d), start * accumulate)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("shape", [(1, 1, 5), (3, 130, 70_001), (40, 700, 130), (33, 64, 3), (5, 16_500, 1024)])
 def test_sums_by_look_up_round_as_sums_do(shape, dtype, each_instruction_set):

@@ -123,6 +123,8 @@ def test_another_shape_is_refused():
     for method in (matrix.tdot, matrix.normal):
         with pytest.raises(InvalidParameterError, match=r"Squares\(\*matrix\.shape\)"):
             method(np.ones(3), squares=Squares(4, 3))
+        with pytest.raises(InvalidParameterError, match=r"slimline\.data\.Squares\(n_samples, n_features\) or None"):
+            method(np.ones(3), squares=1)
     with pytest.raises(InvalidParameterError, match="sample_weight"):
         Squares(3, 4, weight=[1.0, -1.0, 2.0])
 

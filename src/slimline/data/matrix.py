@@ -18,7 +18,7 @@ from slimline.data.finite import refuse_overflow, require_finite
 from slimline.data.gram import GramSum, gram_of_rows
 from slimline.data.keeping import Kept
 from slimline.data.passes import go_through
-from slimline.data.squares import Squares, arrays_of
+from slimline.data.squares import Squares, arrays_of, begin_squares
 from slimline.data.statistics import ColumnStats, RunningStats
 from slimline.data.storage import Storage
 from slimline.data.two_level_sums import TwoLevelSums
@@ -104,8 +104,7 @@ class Matrix(Storage):
         """
         W, flat = right_hand_sides(W, self.shape[1], "W", "feature")
         out = np.zeros((self.shape[0], W.shape[1]))
-        if squares is not None:
-            squares.begin(self.shape)
+        begin_squares(squares, self.shape)
         sums = TwoLevelSums(out, self.shape[1])
         kept = Kept(lambda: {**sums.arrays(), **arrays_of(squares)}, lambda: {"W": W})
         for block, affine in self._pass("dot", kept=kept):
@@ -138,8 +137,7 @@ class Matrix(Storage):
         """
         A, flat = right_hand_sides(A, self.shape[0], "A", "sample")
         out = np.zeros((self.shape[1], A.shape[1]))
-        if squares is not None:
-            squares.begin(self.shape)
+        begin_squares(squares, self.shape)
         kept = Kept(lambda: {"out": out, **arrays_of(squares)}, lambda: {"A": A})
         for block, affine in self._pass("tdot", kept=kept):
             with self._beside_the_reader():
@@ -170,8 +168,7 @@ class Matrix(Storage):
             return W, self.dot(W)
         A, flat = right_hand_sides(A, self.shape[0], "A", "sample")
         W, out = np.zeros((self.shape[1], A.shape[1])), np.zeros(A.shape)
-        if squares is not None:
-            squares.begin(self.shape)
+        begin_squares(squares, self.shape)
         sums = TwoLevelSums(out, self.shape[1])
         kept = Kept(lambda: {"W": W, **sums.arrays(), **arrays_of(squares)}, lambda: {"A": A})
         for block, affine in self._pass("normal", whole_columns=True, kept=kept):

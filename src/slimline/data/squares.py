@@ -91,6 +91,17 @@ class Squares:
             self.rows[block.rows] += rows
 
 
+def begin_squares(squares: Any, shape: tuple[int, int]) -> None:
+    """Make room for the squares of a pass, if they are wanted; raise if that is none."""
+    if squares is None:
+        return
+    if not isinstance(squares, Squares):
+        raise InvalidParameterError(
+            f"squares must be slimline.data.Squares(n_samples, n_features) or None; got {type(squares).__name__}."
+        )
+    squares.begin(shape)
+
+
 def arrays_of(squares: Squares | None) -> dict[str, NDArray[Any]]:
     """Return what is written to, if anything is."""
     return {} if squares is None else squares.arrays()

@@ -44,7 +44,9 @@ struct DenseRows {
   uint64_t seed;
   size_t columns;
   Gaps gaps;
+  size_t first = 0;  // normal: the first of the columns that are written, a multiple of `normal_columns`
 };
+constexpr size_t normal_columns = 64;
 
 enum class Hash : int { grouped, independent, sparse_sign };
 

@@ -1,9 +1,9 @@
 #include "packed_blocks.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
+#include "genotype_values.hpp"
 #include "parallel.hpp"
 
 namespace slimline {
@@ -18,14 +18,6 @@ int threads_for(const Lines& x, size_t k, int threads) {
 }
 
 size_t lines_together(const Lines& x) { return std::clamp<size_t>(group_bytes / std::max<size_t>((x.length + 3) / 4, 1), 32, 512); }
-
-// What the codes 00, 01, 10 and 11 of a variant count: two copies, a missing call, one, none; filled and centred.
-void set_values(const Standard& s, size_t variant, double* value) {
-  const double centre = s.centre ? s.centre[variant] : 0.0;
-  const double missing = s.fill ? s.fill[variant] : std::numeric_limits<double>::quiet_NaN();
-  const double copies[4] = {2.0, missing, 1.0, 0.0};
-  for (int c = 0; c < 4; c++) value[c] = copies[c] - centre;
-}
 
 // Vectors side by side (length x k) as rows of their own.
 std::vector<double> turned(const double* from, size_t length, size_t k) {
@@ -64,7 +56,8 @@ class Worker {
 
  private:
   void set_values_of(size_t first, size_t count) {
-    for (size_t l = 0; l < count; l++) set_values(s_, first + l, value_.data() + 4 * l);
+    for (size_t l = first; l < first + count; l++)
+      set_genotype_values(s_.fill ? s_.fill + l : nullptr, s_.centre ? s_.centre[l] : 0.0, 1.0, value_.data() + 4 * (l - first));
   }
   const uint8_t* at(size_t line) const { return reinterpret_cast<const uint8_t*>(x_.data) + ptrdiff_t(line) * x_.stride; }
   const Lines& x_;

@@ -51,34 +51,87 @@ void convert_tile(const Dense& x, size_t begin, size_t count, size_t column, siz
                });
 }
 
+// What BLAS is given of X: the array itself, or a piece of it that is converted first.
+template <class T> class Operand {
+ public:
+  Operand(const Dense& x, size_t most_columns) : x_(x), by_row_(x.column_stride == 1) {
+    direct_ = x.type == native<T> && size_t(by_row_ ? x.row_stride : x.column_stride) < most_stride;
+    rows_ = direct_ ? most_rows : std::clamp<size_t>(tile_bytes / sizeof(T) / std::max<size_t>(most_columns, 1), 16, most_rows);
+    if (!direct_) converted_.resize(std::min(rows_, x.rows) * most_columns);
+  }
+  size_t rows() const { return rows_; }  // of a piece, at most
+  void set(size_t row, size_t count, size_t column, size_t width, int threads) {
+    source_ = reinterpret_cast<const T*>(x_.at(row, column));
+    stride_ = size_t(by_row_ ? x_.row_stride : x_.column_stride);
+    if (!direct_) {
+      convert_tile(x_, row, count, column, width, converted_.data(), threads);
+      source_ = converted_.data();
+      stride_ = by_row_ ? width : count;
+    }
+    stride_ = std::max(stride_, by_row_ ? width : count);  // a single row or column has any stride
+    width_ = width;
+  }
+  // out = rows [first, first + count) of the piece times R, or added to it
+  void multiply(const Blas& blas, size_t first, size_t count, const T* r, size_t columns, size_t pitch, T scale, bool add, T* out, size_t out_stride) const {
+    gemm(blas, 'N', by_row_ ? 'N' : 'T', int(columns), int(count), int(width_), scale, r, int(pitch),
+         source_ + (by_row_ ? first * stride_ : first), int(stride_), T(add), out, int(out_stride));
+  }
+
+ private:
+  const Dense& x_;
+  bool by_row_, direct_;
+  size_t rows_, stride_ = 0, width_ = 0;
+  const T* source_ = nullptr;
+  std::vector<T> converted_;
+};
+
+// Each thread draws some of the columns of R, and multiplies with them while they are near: nobody waits for anybody. For
+// few threads, since each of them reads all of X.
+template <class T>
+void column_slabs(const DenseRows& rows, const Blas& blas, const Dense& x, uint64_t feature, double scale, Out<T> out, int team) {
+  constexpr size_t slab_bytes = size_t(1) << 20;
+  const size_t slab = (rows.columns / size_t(team) + normal_columns - 1) / normal_columns * normal_columns;
+  parallel_for(rows.columns, slab, team, [&](size_t begin, size_t end, int) {
+    DenseRows own = rows;
+    own.first = begin, own.columns = end - begin;
+    const size_t most = std::min(x.columns, std::clamp<size_t>(slab_bytes / sizeof(T) / own.columns, 16, 4096));
+    std::vector<T> tile(most * own.columns);
+    Operand<T> operand(x, most);
+    for (size_t column = 0; column < x.columns; column += most) {
+      const size_t width = std::min(most, x.columns - column);
+      Rows<T>::fill()(own, feature + column, width, tile.data(), own.columns);
+      for (size_t row = 0; row < x.rows; row += operand.rows()) {
+        const size_t count = std::min(operand.rows(), x.rows - row);
+        operand.set(row, count, column, width, 1);
+        operand.multiply(blas, 0, count, tile.data(), own.columns, own.columns, T(scale), out.accumulate || column > 0,
+                         out.data + row * out.stride + begin, out.stride);
+        throw_if_interrupted();
+      }
+    }
+  });
+}
+
 }  // namespace
 
 template <class T>
 void dense_product(const DenseRows& rows, const Blas& blas, const Dense& x, uint64_t feature, double scale, Out<T> out, int threads) {
   if (rows.entries == Entries::sign) return sign_product(rows, x, feature, scale, out, threads);
+  const int all = product_threads(2.0 * double(rows.columns) * double(x.rows) * double(x.columns), threads);
+  constexpr size_t wide = 256;  // columns of a slab: with fewer BLAS would be slower
+  if (rows.entries == Entries::normal && rows.columns >= wide * size_t(all)) return column_slabs(rows, blas, x, feature, scale, out, all);
   const size_t most = std::min(x.columns, tile_features<T>(rows));
-  const bool by_row = x.column_stride == 1;
-  const bool direct = x.type == native<T> && size_t(by_row ? x.row_stride : x.column_stride) < most_stride;
-  const size_t piece = direct ? most_rows : std::clamp<size_t>(tile_bytes / sizeof(T) / std::max<size_t>(most, 1), 16, most_rows);
-  std::vector<T> tile(most * rows.columns), converted(direct ? 0 : std::min(piece, x.rows) * most);
+  std::vector<T> tile(most * rows.columns);
+  Operand<T> operand(x, most);
   for (size_t column = 0; column < x.columns; column += most) {
     const size_t width = std::min(most, x.columns - column);
     draw(rows, feature + column, width, tile.data(), threads);
-    for (size_t row = 0; row < x.rows; row += piece) {
-      const size_t count = std::min(piece, x.rows - row);
-      const T* source = reinterpret_cast<const T*>(x.at(row, column));
-      size_t stride = size_t(by_row ? x.row_stride : x.column_stride);
-      if (!direct) {
-        convert_tile(x, row, count, column, width, converted.data(), threads);
-        source = converted.data();
-        stride = by_row ? width : count;
-      }
-      stride = std::max(stride, by_row ? width : count);  // a single row or column has any stride
+    for (size_t row = 0; row < x.rows; row += operand.rows()) {
+      const size_t count = std::min(operand.rows(), x.rows - row);
+      operand.set(row, count, column, width, threads);
       const int team = product_threads(2.0 * double(rows.columns) * double(count) * double(width), threads);
       auto multiply = [&](size_t first, size_t rows_here, size_t left, size_t columns_here) {
-        gemm(blas, 'N', by_row ? 'N' : 'T', int(columns_here), int(rows_here), int(width), T(scale), tile.data() + left, int(rows.columns),
-             source + (by_row ? first * stride : first), int(stride), T(out.accumulate || column > 0),
-             out.data + (row + first) * out.stride + left, int(out.stride));
+        operand.multiply(blas, first, rows_here, tile.data() + left, columns_here, rows.columns, T(scale), out.accumulate || column > 0,
+                         out.data + (row + first) * out.stride + left, out.stride);
       };
       if (count >= rows.columns) cut(count, 8, team, [&](size_t begin, size_t end) { multiply(begin, end - begin, 0, rows.columns); });
       else cut(rows.columns, 16, team, [&](size_t begin, size_t end) { multiply(0, count, begin, end - begin); });

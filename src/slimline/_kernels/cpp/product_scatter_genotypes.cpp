@@ -1,6 +1,5 @@
 // Packed genotypes times a sparse R: people lie side by side as it is, so a variant is added to the sums of a few columns.
-#include <limits>
-
+#include "genotype_values.hpp"
 #include "scatter_table.hpp"
 
 namespace slimline {
@@ -19,9 +18,7 @@ void scatter_genotypes(const Scatter& scatter, const Packed& x, const ByteStanda
     value.resize(4 * count);
     for (size_t v = 0; v < count; v++) {
       const double centre = s.centre ? s.centre[first + v] : 0.0, factor = s.factor ? s.factor[first + v] : 1.0;
-      const double missing = s.fill ? s.fill[first + v] : std::numeric_limits<double>::quiet_NaN();
-      const double copies[4] = {2.0, missing, 1.0, 0.0};  // by code
-      for (size_t c = 0; c < 4; c++) value[4 * v + c] = float((copies[c] - centre) * factor * scale);
+      set_genotype_values(s.fill ? s.fill + first + v : nullptr, centre, factor * scale, value.data() + 4 * v);
     }
     const int team = worthwhile_threads(double(x.people) * double(table.entry.size()) * 0.15, threads);
     Scratch<float> sums(team, tile.pitch * out.columns);

@@ -13,7 +13,7 @@ template <class T> SLIMLINE_INLINE void put(const float* from, T* to, size_t cou
 }
 
 // Column j of a feature: counter (16 (j / 64) + j mod 16, feature), number (j mod 64) / 16 of its four normals.
-constexpr size_t normal_batch = 64;
+constexpr size_t normal_batch = normal_columns;
 
 template <int sets> SLIMLINE_INLINE void normals(uint64_t feature, uint32_t first_counter, Key key, float* out) {
   // `sets` vectors of counters; counter c of the call fills out[64 (c / 16) + c mod 16 + 16 k], k = 0..3
@@ -38,14 +38,14 @@ template <int sets> SLIMLINE_INLINE void normals(uint64_t feature, uint32_t firs
   }
 }
 
-template <class T> void normal_row(uint64_t feature, size_t columns, Key key, T* out) {
+template <class T> void normal_row(uint64_t feature, size_t first, size_t columns, Key key, T* out) {
   constexpr int sets = 2;  // two batches interleaved hide the latency of the multiplications
   constexpr int step = sets * float_lanes;  // counters a call: 8, 16 or 32
   alignas(64) float buffer[step <= 16 ? normal_batch : normal_batch * step / 16];
   constexpr size_t batch = sizeof buffer / sizeof(float);
   for (size_t j = 0; j < columns; j += batch) {
     const size_t left = columns - j < batch ? columns - j : batch;
-    const uint32_t counter = uint32_t(j / normal_batch * 16);
+    const uint32_t counter = uint32_t((first + j) / normal_batch * 16);
     if constexpr (sizeof(T) == sizeof(float))
       if (left == batch) {
         for (int c = 0; c < (step < 16 ? 16 : step); c += step) normals<sets>(feature, counter + uint32_t(c), key, (float*)out + j + c);
@@ -102,7 +102,7 @@ template <class T> void fill(const DenseRows& rows, uint64_t feature, size_t cou
   const Key key = key_of(rows.seed);
   switch (rows.entries) {
     case Entries::normal:
-      for (size_t f = 0; f < count; f++) normal_row(feature + f, rows.columns, key, out + f * stride);
+      for (size_t f = 0; f < count; f++) normal_row(feature + f, rows.first, rows.columns, key, out + f * stride);
       break;
     case Entries::sign:
       sign_rows(feature, count, rows.columns, key, out, stride);

@@ -18,7 +18,7 @@ from slimline.estimators import (
 from slimline.projections import HashEmbedding
 
 #: Of one core, roughly: only decides whether work with every entry of R is worth the wait.
-_GIGAFLOPS = {names.SIGN: 150.0}
+_GIGAFLOPS = {names.SIGN: 200.0}
 _GIGAFLOPS_OF_BLAS = 60.0
 
 _FAMILIES: dict[str, Callable[[int], Any]] = {
