@@ -157,10 +157,26 @@ def test_several_threads(name, dtype, each_instruction_set):
 @pytest.mark.parametrize("name", ["dot", "tdot", "normal"])
 @pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i1", "i2"])
 def test_few_long_columns(name, dtype, each_instruction_set):
-    for shape, k, threads in (((5001, 1), 1, 1), ((20_003, 1), 1, 3), ((20_003, 5), 2, 3), ((9001, 31), 6, 2)):
+    for shape, k, threads in (((5001, 1), 1, 1), ((20_003, 5), 2, 3), ((9001, 31), 6, 2)):
         for seed in (4, 5, 6, 7):  # with and without centre, factor and fill
             case = Case(dtype, "F", shape, seed, missing=seed % 2 == 0)
             _compare(name, case, k, threads, f"{name} of {dtype} {shape} with {threads} threads")
+    _compare(name, Case(dtype, "C", (5, 20_003), 4, missing=True), 3, 2, f"{name} of a few long rows of {dtype}")
+
+
+@pytest.mark.parametrize("name", ["dot", "tdot", "normal"])
+@pytest.mark.parametrize("dtype, order", [("f4", "F"), ("f4", "C"), ("i1", "F"), ("i1", "C")])
+def test_several_threads_with_few_long_lines(name, dtype, order):
+    shape = (200_003, 7) if order == "F" else (7, 200_003)
+    case = Case(dtype, order, shape, 4, missing=True)
+    _compare(name, case, 9, 3, f"{name} of {dtype} {order} {shape} with 3 threads")
+
+
+@pytest.mark.parametrize("name", ["dot", "tdot", "normal"])
+def test_several_threads_with_packed_genotypes(name, each_instruction_set):
+    for shape in ((4003, 1203), (60_001, 101)):
+        case = Case("packed", "F", shape, 4, missing=True)
+        _compare(name, case, 9, 3, f"{name} of packed genotypes {shape} with 3 threads")
 
 
 @pytest.mark.parametrize("name", ["squares", "tile", "statistics"])

@@ -138,7 +138,7 @@ def test_scale_and_single_rows(family, each_instruction_set):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8])
-@pytest.mark.parametrize("n_components, threads", [(256, 1), (600, 2), (1000, 3), (1030, 4), (300, 8)])
+@pytest.mark.parametrize("n_components, threads", [(256, 1), (513, 2), (600, 2), (1000, 3), (1025, 4), (2100, 2)])
 def test_columns_of_normals_shared_out(n_components, threads, dtype, each_instruction_set):
     native, rows = _kernel("normal", n_components)
     rng = np.random.default_rng(n_components)
@@ -153,9 +153,12 @@ def test_columns_of_normals_shared_out(n_components, threads, dtype, each_instru
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("shape", [(1, 1, 5), (3, 130, 70_001), (40, 700, 130), (33, 64, 3), (5, 16_500, 1024)])
+@pytest.mark.parametrize(
+    "shape", [(1, 1, 5), (3, 130, 70_001), (40, 700, 130), (600, 130, 1700), (33, 6400, 3), (5, 16_500, 1024)]
+)
 def test_sums_by_look_up_round_as_sums_do(shape, dtype, each_instruction_set):
-    # values of very different size; more workers than columns in the last but one, two stretches of signs in the last
+    # values of very different size; more workers than columns in the last but one, two stretches of signs in the last;
+    # rows shared out in the fourth, columns elsewhere
     n, d, r = shape
     rng = np.random.default_rng(d)
     X = (rng.standard_normal((n, d)) * 10.0 ** rng.integers(-6, 7, (n, d))).astype(dtype)

@@ -120,6 +120,8 @@ def test_no_digits_are_lost_far_from_zero():
 
 def test_another_shape_is_refused():
     matrix = open_matrix(np.ones((3, 4)))
+    with pytest.raises(InvalidParameterError, match=r"slimline\.data\.Squares\(n_samples, n_features\) or None"):
+        matrix.dot(np.ones(4), squares=1)
     for method in (matrix.tdot, matrix.normal):
         with pytest.raises(InvalidParameterError, match=r"Squares\(\*matrix\.shape\)"):
             method(np.ones(3), squares=Squares(4, 3))

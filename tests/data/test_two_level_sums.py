@@ -95,12 +95,18 @@ def test_an_unfinished_panel_is_kept_and_gone_on_with():
     assert whole.summands == again.summands
 
 
-def test_the_end_of_a_panel_that_overflows_is_refused():
-    X = np.asfortranarray(np.full((2, 3), 1e308))
-    matrix = open_matrix(X)
-    matrix.dot(np.array([1.0, -1.0, 1.0]))
+def test_panels_that_overflow_together_are_refused(monkeypatch):
+    monkeypatch.setattr(dense, "_BLOCK_BYTES", 1)  # a column each
+    monkeypatch.setattr(dense, "_PANEL_BYTES", 1)
+    matrix = open_matrix(np.full((2, 64), 1e307, order="F"))
+    alternating = np.repeat([1.0, -1.0, 1.0, -1.0], 16)
+    assert np.abs(matrix.dot(alternating)).max() < 1e294  # the sums of eight columns, and of sixteen, are finite
     with pytest.raises(SlimlineError, match="exceed the largest float64"):
-        matrix.dot(np.ones(3))
+        matrix.dot(np.ones(64))
+    narrow = open_matrix(np.full((2, 64), 1e153, order="F"))
+    assert np.isfinite(narrow.normal(np.ones(2))[0]).all()
+    with pytest.raises(SlimlineError, match="exceed the largest float64"):
+        narrow.normal(np.full(2, 5.0))
 
 
 def test_cancelling_sums_are_within_the_bound():

@@ -178,6 +178,8 @@ class Matrix(Storage):
             self._require_finite(W, block.columns, block, affine)
             self._add_squares(squares, block, affine)
         sums.finish()
+        if not np.isfinite(out).all():
+            refuse_overflow(self, out.dtype)
         self.summands = sums.summands
         return (W[:, 0], out[:, 0]) if flat else (W, out)
 

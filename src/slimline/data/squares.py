@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 
 class Squares:
-    """Room for the squares that `Matrix.tdot` or `Matrix.normal` adds up beside its product, without a further pass.
+    """Room for the squares that `dot`, `tdot` or `normal` of a matrix adds up beside its product, in the same pass.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Squares:
 
 
 def begin_squares(squares: Any, shape: tuple[int, int]) -> None:
-    """Make room for the squares of a pass, if they are wanted; raise if that is none."""
+    """Make room for the squares of a pass, if they are wanted; raise if it is something else."""
     if squares is None:
         return
     if not isinstance(squares, Squares):

@@ -35,7 +35,9 @@ class TwoLevelSums:
         self._n_features = n_features
         self._part = np.zeros_like(out)
         self._enough = math.isqrt(max(n_features - 1, 0)) + 1
-        self._counts = np.zeros(4, dtype=np.int64)  # the widest panel, panels, the longest chain, columns of this panel
+        self._counts = np.zeros(
+            4, dtype=np.int64
+        )  # the widest panel, panels, the longest chain, additions in this panel
 
     @property
     def summands(self) -> int:
@@ -83,9 +85,10 @@ class TwoLevelSums:
             self.finish()
 
     def finish(self) -> None:
-        """Add the panel to the result as it is: there are no further blocks."""
+        """Add the panel to the result, whatever it has, and begin another; to be called after the last block, too."""
         if self._counts[3]:
-            self._out += self._part
+            with np.errstate(over="ignore"):  # who asked for the sums looks at them
+                self._out += self._part
             self._part[...] = 0.0
             self._counts[:2] = max(self._counts[0], self._counts[3]), self._counts[1] + 1
             self._counts[3] = 0

@@ -168,14 +168,14 @@ static void check_genotypes(const Kernels& k) {
 
 // Sign projections by look-up, against R's rows written out.
 static void check_signs(const Kernels& k, const Data& data, uint64_t seed, uint64_t feature) {
-  constexpr size_t d = sign_groups * sign_features, columns = 203, padded = 204, rows = 13;
+  constexpr size_t d = sign_groups * sign_features, columns = 203, padded = 204;
   std::vector<double> written(d * columns);
   k.rows_f64({Entries::sign, seed, columns, {}}, feature, d, written.data(), columns);
   std::vector<uint8_t> codes(padded * sign_groups, 255);
   k.sign_codes(seed, feature, columns, padded, codes.data());
   for (int t = 0; t < type_count; t++) {
     double error = 0;
-    for (const bool by_row : {true, false}) {
+    for (const size_t rows : {lane_rows, lane_rows - 3}) for (const bool by_row : {true, false}) {
       const ptrdiff_t row = by_row ? ptrdiff_t(d) : 1, column = by_row ? 1 : ptrdiff_t(rows);
       const bool wide = Type(t) == Type::f64;
       std::vector<double> side(d * lane_rows), tables(sign_groups * 16 * lane_rows), sums(padded * lane_rows, 0.0);

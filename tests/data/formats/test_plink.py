@@ -9,6 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from slimline import open_matrix
+from slimline._kernels import thread_count
+from slimline.data import products
 from slimline.data.formats import plink
 from slimline.data.formats.plink import open_plink
 from slimline.errors import FileChangedError, FileFormatError, InvalidParameterError, NonFiniteError
@@ -43,6 +45,25 @@ def test_panels_are_cut_and_put_together(tmp_path, monkeypatch):
     filled = X.standardised(centre=None, scale=None, fill=0.0)
     assert np.array_equal(filled.tdot(np.ones(10)), values.sum(axis=0))
     assert X.passes == 1
+
+
+def test_the_kernels_have_all_threads_where_reading_is_light(tmp_path, monkeypatch):
+    monkeypatch.setenv("SLIMLINE_NUM_THREADS", "4")
+    seen, add_tdot = [], products.add_tdot
+
+    def told(*arguments):
+        seen.append(thread_count())
+        add_tdot(*arguments)
+
+    monkeypatch.setattr(products, "add_tdot", told)
+    genotypes = random_genotypes(10, 100)
+    np.save(tmp_path / "a.npy", np.maximum(genotypes, 0))
+    packed, stored = open_matrix(write_plink(tmp_path / "a", genotypes)), open_matrix(tmp_path / "a.npy")
+    filled = packed.standardised(centre=None, scale=None, fill="mean")
+    for matrix, threads in ((filled, 4), (filled.rows([3, 1]), 4), (filled.columns([5, 7]), 4), (stored, 2)):
+        seen.clear()
+        matrix.tdot(np.ones(matrix.shape[0]))
+        assert set(seen) == {threads}
 
 
 def test_names_alleles_and_positions_travel_along(tmp_path):

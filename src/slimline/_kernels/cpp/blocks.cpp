@@ -67,7 +67,7 @@ class Worker {
   std::vector<double> part_;
 };
 
-// Whether places are shared out among threads: lines are too few, or too long for sums of each thread's own.
+// Whether places are shared out among threads: lines are few, and so long that sums of each thread's own would cost more.
 bool few_long_lines(const Lines& x, size_t k, int threads) {
   return !x.packed && x.lines < group_lines && x.length >= size_t(std::max(threads, 1)) * stretch_of(k);
 }
@@ -282,7 +282,7 @@ template void block_tile<double>(const Lines&, const Standard&, double*, ptrdiff
 
 // Of genotypes that all count once: the numbers of people with each code say all, without rounding but at the end.
 static void count_statistics(const Lines& x, const Moments& m, int threads) {
-  in_ranges(x.lines, group_lines, threads, [&](size_t begin, size_t end, size_t) {
+  parallel_for(x.lines, group_lines, threads, [&](size_t begin, size_t end, int) {
     for (size_t v = begin; v < end; v++) {
       size_t of_code[4];
       kernels().count_calls(reinterpret_cast<const uint8_t*>(x.data) + ptrdiff_t(v) * x.stride, x.length, of_code);

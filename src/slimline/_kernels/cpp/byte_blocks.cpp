@@ -29,8 +29,9 @@ class Source {
   // Lines are not a power of two apart: those would get in each other's way in the cache.
   Source(const Lines& x, const Standard& s, size_t stretch) : x_(x), s_(s), pitch_((std::min(stretch, x.length) + 63) / 64 * 64 + 64) {
     if (!may_miss()) return;
-    memory_.resize(group_lines * pitch_);
-    places_.resize(group_lines * pitch_ + 2);
+    const size_t lines = std::min(group_lines, x.lines);
+    memory_.resize(lines * pitch_);
+    places_.resize(lines * pitch_ + 2);
   }
   // `count` <= group_lines lines; `from` is a multiple of 256, to - from at most the stretch
   void fetch(size_t first, size_t count, size_t from, size_t to) {

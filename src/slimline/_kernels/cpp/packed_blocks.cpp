@@ -96,7 +96,9 @@ bool genotypes_as_packed(const Lines& x) { return x.packed && kernels().packed.d
 
 void packed_tdot(const Lines& x, const Standard& s, const double* a, size_t k, double* out, int threads) {
   const std::vector<double> vectors = turned(a, x.length, k);
-  parallel_for(x.lines, lines_together(x), threads_for(x, k, threads), [&](size_t line, size_t end, int) {
+  const int team = threads_for(x, k, threads);
+  const size_t share = (x.lines / (4 * size_t(team)) + 7) / 8 * 8;  // of a block with many people there are few lines
+  parallel_for(x.lines, std::clamp<size_t>(share, 8, lines_together(x)), team, [&](size_t line, size_t end, int) {
     Worker(x, s, k).dot(line, end - line, vectors.data(), out + line * k);
     throw_if_interrupted();
   });

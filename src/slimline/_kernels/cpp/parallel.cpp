@@ -13,6 +13,10 @@ namespace {
 
 bool (*interrupt_check)() = nullptr;
 
+// Whether the work that this thread takes part in is to end: only one thread of a team can ask about interrupts, and the
+// others may be in the middle of a long piece.
+thread_local const std::atomic<bool>* team_stop = nullptr;
+
 // At most one question every 50 ms, counted through all calls of a thread: work may be cut into many short ones.
 bool interrupted() {
   thread_local auto last = std::chrono::steady_clock::now();
@@ -28,7 +32,7 @@ bool interrupted() {
 void set_interrupt_check(bool (*check)()) { interrupt_check = check; }
 
 void throw_if_interrupted() {
-  if (interrupted()) throw Interrupted();
+  if ((team_stop && *team_stop) || interrupted()) throw Interrupted();
 }
 
 int worthwhile_threads(double nanoseconds, int most) {
@@ -44,6 +48,8 @@ void parallel_for(size_t count, size_t grain, int threads, const std::function<v
   std::exception_ptr error;
   std::mutex error_lock;
   auto work = [&](int worker) {
+    const auto* outer = team_stop;
+    team_stop = &stop;
     try {
       for (size_t c; !stop && (c = next++) < chunks;) {
         body(c * grain, std::min(count, (c + 1) * grain), worker);
@@ -54,6 +60,7 @@ void parallel_for(size_t count, size_t grain, int threads, const std::function<v
       if (!error) error = std::current_exception();
       stop = true;
     }
+    team_stop = outer;
   };
   std::vector<std::thread> team;
   team.reserve(size_t(threads));

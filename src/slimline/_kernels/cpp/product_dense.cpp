@@ -90,7 +90,9 @@ template <class T> class Operand {
 template <class T>
 void column_slabs(const DenseRows& rows, const Blas& blas, const Dense& x, uint64_t feature, double scale, Out<T> out, int team) {
   constexpr size_t slab_bytes = size_t(1) << 20;
-  const size_t slab = (rows.columns / size_t(team) + normal_columns - 1) / normal_columns * normal_columns;
+  constexpr size_t widest = 1024;  // with more columns a tile would have too few features for BLAS
+  const size_t share = std::min(widest, (rows.columns + size_t(team) - 1) / size_t(team));
+  const size_t slab = (share + normal_columns - 1) / normal_columns * normal_columns;
   parallel_for(rows.columns, slab, team, [&](size_t begin, size_t end, int) {
     DenseRows own = rows;
     own.first = begin, own.columns = end - begin;
@@ -115,6 +117,7 @@ void column_slabs(const DenseRows& rows, const Blas& blas, const Dense& x, uint6
 
 template <class T>
 void dense_product(const DenseRows& rows, const Blas& blas, const Dense& x, uint64_t feature, double scale, Out<T> out, int threads) {
+  if (x.columns == 0) return clear_unless_added(out);
   if (rows.entries == Entries::sign) return sign_product(rows, x, feature, scale, out, threads);
   const int all = product_threads(2.0 * double(rows.columns) * double(x.rows) * double(x.columns), threads);
   constexpr size_t wide = 256;  // columns of a slab: with fewer BLAS would be slower

@@ -7,27 +7,26 @@ namespace slimline {
 constexpr size_t code_bytes = size_t(4) << 20;
 
 template <class T> void sign_product(const DenseRows& rows, const Dense& x, uint64_t feature, double scale, Out<T> out, int threads) {
-  threads = std::max(threads, 1);
   constexpr size_t groups = sign_groups, width = groups * sign_features;  // of a batch, whose tables are near together
   const size_t columns = (rows.columns + sign_columns - 1) / sign_columns * sign_columns;
-  const size_t batches = (x.columns + width - 1) / width, most = std::clamp<size_t>(code_bytes / (columns * groups), 1, std::max<size_t>(batches, 1));
+  const size_t batches = (x.columns + width - 1) / width, most = std::clamp<size_t>(code_bytes / (columns * groups), 1, batches);
   const size_t blocks = (x.rows + lane_rows - 1) / lane_rows;
   const auto kernel = Rows<T>::sign_sums();
   const auto gather = kernels().side_by_side[int(x.type)];
+  const int team = worthwhile_threads(double(blocks * lane_rows) * double(x.columns) * double(columns) / 120, threads);
   // Columns are shared out, too, where there are few rows; then every worker makes all of the tables.
-  const size_t slices = blocks >= 16 * size_t(threads) ? 1 : size_t(threads);
+  const size_t slices = blocks >= 16 * size_t(team) ? 1 : size_t(team);
   const size_t slice = (columns / sign_columns + slices - 1) / slices * sign_columns;
   const size_t sums_size = slice * lane_rows, side_size = width * lane_rows, table_size = groups * 16 * lane_rows;
-  Scratch<T> scratch(threads, sums_size + side_size + table_size);
+  Scratch<T> scratch(team, sums_size + side_size + table_size);
   std::vector<uint8_t> codes(most * columns * groups);
   for (size_t first = 0; first < batches; first += most) {
-    const size_t here = std::min(most, batches - first), left = std::min(here * width, x.columns - first * width);
+    const size_t here = std::min(most, batches - first);
     parallel_for(here, 4, worthwhile_threads(double(here * width) * double(columns) * 0.2, threads), [&](size_t begin, size_t end, int) {
       for (size_t b = begin; b < end; b++)
         kernels().sign_codes(rows.seed, feature + (first + b) * width, rows.columns, columns, codes.data() + b * columns * groups);
     });
-    const double work = double(x.rows) * double(left) * double(columns);
-    parallel_for(blocks * slices, 1, worthwhile_threads(work / 120, threads), [&](size_t begin, size_t, int worker) {
+    parallel_for(blocks * slices, 1, team, [&](size_t begin, size_t, int worker) {
       const size_t row = begin / slices * lane_rows, count = std::min(lane_rows, x.rows - row);
       const size_t column = begin % slices * slice, end = std::min(column + slice, columns);
       if (column >= end) return;
@@ -43,7 +42,6 @@ template <class T> void sign_product(const DenseRows& rows, const Dense& x, uint
       Rows<T>::write_turned()(sums, lane_rows, T(scale), out.accumulate || first > 0, count, written, out.data + row * out.stride + column, out.stride);
     });
   }
-  if (batches == 0) clear_unless_added(out);
 }
 
 template void sign_product<float>(const DenseRows&, const Dense&, uint64_t, double, Out<float>, int);
