@@ -35,9 +35,8 @@ class TwoLevelSums:
         self._n_features = n_features
         self._part = np.zeros_like(out)
         self._enough = math.isqrt(max(n_features - 1, 0)) + 1
-        self._counts = np.zeros(
-            4, dtype=np.int64
-        )  # the widest panel, panels, the longest chain, additions in this panel
+        # additions in the longest panel, panels, the longest chain, additions in this panel
+        self._counts = np.zeros(4, dtype=np.int64)
 
     @property
     def summands(self) -> int:
