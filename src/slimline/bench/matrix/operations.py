@@ -13,7 +13,7 @@ from slimline.data import Matrix
 from slimline.projections import HashEmbedding, Projection, RandomSign, SubsampledHadamard
 
 #: Of one core, roughly: only decides whether a product is worth the wait.
-_GIGAFLOPS = {"f4": 60.0, "f8": 30.0}
+_GIGAFLOPS = {"sign": 150.0, "f8": 30.0}
 
 FAMILIES: dict[str, Callable[[int, int], Projection]] = {
     names.CW: lambda d, r: HashEmbedding(d, r, 0),
@@ -136,7 +136,7 @@ def sketch(family: str, view: str, components: int, shape: tuple[int, int], meas
     work, limit, seconds = measure.work, measure.reading, 0.0
     if family == names.SIGN:
         gigaflop = 2e-9 * shape[0] * shape[1] * components
-        work, limit, seconds = Work(gigaflop, "GFLOP/s"), names.GEMM_SINGLE, gigaflop / _GIGAFLOPS["f4"]
+        work, limit, seconds = Work(gigaflop, "GFLOP/s"), names.GEMM_SINGLE, gigaflop / _GIGAFLOPS["sign"]
 
     def prepare(shape: tuple[int, int]) -> Action:
         projection = FAMILIES[family](shape[1], components)
