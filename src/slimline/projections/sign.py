@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
 
 from slimline._kernels import Rows, native_rows
+from slimline.projections.base import FloatArray
+from slimline.projections.kernel import KernelProjection
 from slimline.projections.row_drawn import RowDrawnProjection
 
 
@@ -27,3 +31,7 @@ class RandomSign(RowDrawnProjection):
     @cached_property
     def _native(self) -> Rows:
         return native_rows("sign", self.seed, self.n_components)
+
+    def _apply_dense(self, x: NDArray[Any], feature: int, out: FloatArray, accumulate: bool) -> None:
+        # looked up: BLAS, which the other families call and hold to one thread, has no part in it
+        KernelProjection._apply_dense(self, x, feature, out, accumulate)
