@@ -14,124 +14,89 @@ namespace {
 
 constexpr size_t group_lines = 64;  // lines that are worked on together, at most
 
-// Those that are copied stay near; the kernels fetch a few lines ahead, so there should be several times that many.
-size_t together(const Standard& s) { return s.has_missing ? 32 : group_lines; }
-
 size_t stretch_of(size_t k) { return k == 1 ? 4096 : 1024; }  // places that are done together; a multiple of 256
 
 int threads_for(const Lines& x, size_t k, int threads) {
   return worthwhile_threads(double(x.lines) * double(x.length) * double(k) * 0.06, threads);
 }
 
-// Bytes of some lines at some places, missing ones as 0; and where those are.
-class Source {
- public:
-  // Lines are not a power of two apart: those would get in each other's way in the cache.
-  Source(const Lines& x, const Standard& s, size_t stretch) : x_(x), s_(s), pitch_((std::min(stretch, x.length) + 63) / 64 * 64 + 64) {
-    if (!may_miss()) return;
-    const size_t lines = std::min(group_lines, x.lines);
-    memory_.resize(lines * pitch_);
-    places_.resize(lines * pitch_ + 2);
-  }
-  // `count` <= group_lines lines; `from` is a multiple of 256, to - from at most the stretch
-  void fetch(size_t first, size_t count, size_t from, size_t to) {
-    if (!may_miss()) {
-      data = x_.data + ptrdiff_t(first) * x_.stride + ptrdiff_t(from), stride = x_.stride;
-      return;
-    }
-    data = reinterpret_cast<const char*>(memory_.data()), stride = ptrdiff_t(pitch_);
-    size_t found = 0;
-    for (size_t i = 0; i < count; i++) {
-      found = clean(first + i, i, from, to, found);
-      ends_[i + 1] = found;
-    }
-  }
-  bool may_miss() const { return s_.has_missing; }
-  size_t missing(size_t count) const { return ends_[count]; }
-  // f(place) for the missing values of one of the lines that were fetched, places counted from the first that was
-  template <class F> void for_missing(size_t i, F f) const {
-    for (size_t m = ends_[i]; m < ends_[i + 1]; m++) f(places_[m]);
-  }
-  const char* data = nullptr;
-  ptrdiff_t stride = 0;
+// What a missing value counts as: nothing, or a number, for which those that are missing are counted apart. One that nothing
+// fills makes a sum NaN, which is how it is found.
+enum class Missing { none, zero, filled, unfilled };
+constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
- private:
-  size_t clean(size_t line, size_t i, size_t from, size_t to, size_t found) {
-    const uint8_t code = x_.type == Type::i8 ? uint8_t(int8_t(s_.missing)) : uint8_t(s_.missing);
-    const char* bytes = x_.data + ptrdiff_t(line) * x_.stride + ptrdiff_t(from);
-    // the line that will be in its place next is on its way while these are added up
-    const char* next = bytes + ptrdiff_t(together(s_)) * x_.stride;
-    for (size_t t = 0; t < to - from; t += 64) __builtin_prefetch(next + t);
-    return found + kernels().clean_bytes(bytes, to - from, code, memory_.data() + i * pitch_, places_.data() + found);
-  }
-  const Lines& x_;
-  const Standard& s_;
-  size_t pitch_;
-  Aligned<int8_t> memory_;
-  std::vector<uint32_t> places_;  // of all lines, one line after the other
-  size_t ends_[group_lines + 1] = {};
-};
+Missing missing_of(const Lines& x, const Standard& s) {
+  if (!s.has_missing) return Missing::none;
+  if (!s.fill) return Missing::unfilled;
+  return std::all_of(s.fill, s.fill + x.columns(), [](double fill) { return fill == 0; }) ? Missing::zero : Missing::filled;
+}
 
 class Worker {
  public:
   Worker(const Lines& x, const Standard& s, size_t k, size_t stretch)
-      : source(x, s, stretch), x_(x), s_(s), kernel_(kernels().bytes[x.type == Type::u8]), k_(k), stretch_(stretch) {}
+      : x_(x), s_(s), kernel_(kernels().bytes[x.type == Type::u8]), k_(k), stretch_(stretch),
+        missing_(missing_of(x, s)),
+        code_(x.type == Type::i8 ? uint8_t(int8_t(s.missing)) : uint8_t(s.missing)) {}
 
   // What the places [from, to) are multiplied with from now on.
   void set_vectors(const double* v, size_t from, size_t to) {
-    const size_t runs = (to - from + digit_places - 1) / digit_places;
-    while (along_.size() < runs * k_) along_.emplace_back(digit_places);
+    const size_t places = kernels().digits.places, runs = (to - from + places - 1) / places;
+    for (auto* sets : {&along_, &instead_})
+      while (sets->size() < runs * k_) sets->emplace_back(places);
     shift_.assign(k_, 0.0);
-    if (source.may_miss()) instead_.resize(k_ * stretch_);
+    std::vector<double> numbers(x_.along && counts_absent() ? to - from : 0);
     for (size_t j = 0; j < k_; j++) {
-      if (source.may_miss())
-        for (size_t t = from; t < to; t++) instead_[j * stretch_ + t - from] = x_.along ? fill(t) * v[t * k_ + j] : v[t * k_ + j];
+      for (size_t t = 0; t < numbers.size(); t++) numbers[t] = missing_ == Missing::filled ? s_.fill[from + t] * v[(from + t) * k_ + j] : 1.0;
       for (size_t r = 0; r < runs; r++) {
-        const size_t begin = from + r * digit_places;
-        along_[r * k_ + j].set(v + begin * k_ + j, k_, std::min(digit_places, to - begin), true, tolerance(x_.length));
+        const size_t begin = r * places, count = std::min(places, to - from - begin);
+        along_[r * k_ + j].set(v + (from + begin) * k_ + j, k_, count, true, tolerance(x_.length));
+        if (!numbers.empty()) instead_[r * k_ + j].set(numbers.data() + begin, 1, count, true, tolerance(x_.length));
       }
       // centred along the line: the same for all lines; by line: the sum of the vector, times the line's centre
       if (s_.centre)
         for (size_t t = from; t < to; t++) shift_[j] += (x_.along ? s_.centre[t] : 1.0) * v[t * k_ + j];
     }
   }
-  // out[line, j] += lines · vectors, for what the source has fetched
+  // out[line, j] += lines · vectors
   void dot(size_t first, size_t count, size_t from, size_t to, double* out) {
-    for (size_t j = 0; j < k_; j++)
-      for (size_t r = 0; r * digit_places < to - from; r++) {
-        const DigitSets& sets = along_[r * k_ + j];
-        for (size_t i = 0; i < sets.size(); i++)
-          if (sets[i].scale != 0)
-            kernel_.dot(source.data + ptrdiff_t(r * digit_places), source.stride, count, std::min(digit_places, to - from - r * digit_places),
-                        sets[i].data(), sets[i].pitch(), sets[i].scale, out + j, k_);
+    double absent[group_lines];
+    const size_t places = kernels().digits.places;
+    for (size_t j = 0; j < k_; j++) {
+      std::fill_n(absent, count, 0.0);
+      for (size_t t = from, run = j; t < to; t += places, run += k_) {
+        const size_t length = std::min(places, to - t);
+        const auto& missing = (x_.along ? instead_ : along_)[run];
+        dot_run(values(), along_[run], first, count, t, length, out + j, k_);
+        if (counts_absent()) dot_run(Counted::absent, missing, first, count, t, length, absent, 1);
       }
-    for (size_t i = 0; i < count && source.missing(count) > 0; i++)
-      for (size_t j = 0; j < k_; j++) {
-        const double* instead = instead_.data() + j * stretch_;
-        double sum = 0;
-        bool any = false;
-        source.for_missing(i, [&](uint32_t place) { sum += instead[place], any = true; });
-        if (any) out[i * k_ + j] += x_.along ? sum : fill(first + i) * sum;
+      for (size_t i = 0; i < count; i++) {
+        double& sum = out[i * k_ + j];
+        if (missing_ == Missing::unfilled && absent[i] != 0) sum = nothing;
+        if (missing_ == Missing::filled) sum += x_.along ? absent[i] : s_.fill[first + i] * absent[i];
+        if (s_.centre) sum -= shift_[j] * (x_.along ? 1.0 : s_.centre[first + i]);
       }
-    if (s_.centre)
-      for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < k_; j++) out[i * k_ + j] -= shift_[j] * (x_.along ? 1.0 : s_.centre[first + i]);
+    }
   }
 
   // y[j * pitch + place - from] += Σ a[line, j] · line, over the lines [first, last)
   void add(size_t first, size_t last, size_t from, size_t to, const double* a, double* y, size_t pitch) {
-    while (weights_.size() < k_) weights_.emplace_back(digit_lines);
-    sums_.resize(k_ * digits * stretch_);
-    std::vector<double> shift(k_, 0.0);
+    std::vector<double> shift(k_, 0.0), numbers(digit_lines);
     for (size_t run = first; run < last; run += digit_lines) {
       const size_t end = std::min(last, run + digit_lines);
-      for (size_t i = 0, sets = set_weights(a, run, end - run); i < sets; i++) {
-        for (size_t line = run; line < end; line += together(s_)) {
-          const size_t count = std::min(together(s_), end - line);
-          source.fetch(line, count, from, to);
-          add_fetched(i, line, count, run, from, to, a, y, pitch);
+      for (size_t j = 0; j < k_; j++) {
+        weights_.set(a + run * k_ + j, k_, end - run, false, tolerance(x_.lines));
+        add_run(values(), weights_, run, end, from, to, y + j * pitch);
+        if (!counts_absent()) continue;
+        if (missing_ == Missing::unfilled) std::fill_n(numbers.data(), end - run, 1.0);
+        else for (size_t l = run; l < end; l++) numbers[l - run] = (x_.along ? 1.0 : s_.fill[l]) * a[l * k_ + j];
+        weights_.set(numbers.data(), 1, end - run, false, tolerance(x_.lines));
+        absent_.assign(to - from, 0.0);
+        add_run(Counted::absent, weights_, run, end, from, to, absent_.data());
+        for (size_t t = 0; t < to - from; t++) {
+          double& sum = y[j * pitch + t];
+          if (missing_ == Missing::filled) sum += (x_.along ? s_.fill[from + t] : 1.0) * absent_[t];
+          else if (absent_[t] != 0) sum = nothing;
         }
-        flush(i, to - from, y, pitch);
       }
       if (s_.centre)
         for (size_t l = run; l < end; l++)
@@ -141,94 +106,55 @@ class Worker {
       for (size_t j = 0; j < k_; j++)
         for (size_t t = from; t < to; t++) y[j * pitch + t - from] -= shift[j] * (x_.along ? s_.centre[t] : 1.0);
   }
-  // as `add`, for lines that the source has fetched already
-  void add_group(size_t first, size_t count, size_t from, size_t to, const double* a, double* y, size_t pitch) {
-    while (weights_.size() < k_) weights_.emplace_back(digit_lines);
-    sums_.resize(k_ * digits * stretch_);
-    for (size_t i = 0, sets = set_weights(a, first, count); i < sets; i++) {
-      add_fetched(i, first, count, first, from, to, a, y, pitch);
-      flush(i, to - from, y, pitch);
-    }
-    for (size_t j = 0; j < k_ && s_.centre; j++) {
-      double shift = 0;
-      for (size_t l = first; l < first + count; l++) shift += a[l * k_ + j] * s_.centre[l];  // only where lines are columns
-      for (size_t t = from; t < to; t++) y[j * pitch + t - from] -= shift;
-    }
-  }
-  Source source;
 
  private:
-  double fill(size_t column) const { return s_.fill ? s_.fill[column] : std::numeric_limits<double>::quiet_NaN(); }
+  Counted values() const { return missing_ == Missing::none ? Counted::all : Counted::present; }
+  bool counts_absent() const { return missing_ == Missing::filled || missing_ == Missing::unfilled; }
+  const char* at(size_t line, size_t place) const { return x_.data + ptrdiff_t(line) * x_.stride + ptrdiff_t(place); }
   // What a number loses in digits is no more than a sum of so many terms loses in float64.
   static double tolerance(size_t terms) { return 0x1p-53 * double(std::max<size_t>(terms, 16)); }
 
-  // Returns how many sets of digits the weights of some lines need, at most.
-  size_t set_weights(const double* a, size_t first, size_t count) {
-    size_t sets = 0;
-    for (size_t j = 0; j < k_; j++) {
-      weights_[j].set(a + first * k_ + j, k_, count, false, tolerance(x_.lines));
-      sets = std::max(sets, weights_[j].size());
-    }
-    return sets;
+  void dot_run(Counted part, const DigitSets& sets, size_t first, size_t count, size_t from, size_t length, double* out, size_t step) const {
+    for (const Digits& d : sets)
+      if (d.scale != 0) kernel_.dot[int(part)](at(first, from), x_.stride, code_, count, length, d.at(0), d.pitch(), d.scale, out, step);
   }
-  void flush(size_t set, size_t length, double* y, size_t pitch) {
-    for (size_t j = 0; j < k_; j++)
-      if (set < weights_[j].size())
-        kernels().flush_bytes(sums_.data() + j * digits * stretch_, stretch_, length, weights_[j][set].scale, y + j * pitch);
-  }
-  void add_fetched(size_t set, size_t line, size_t count, size_t run, size_t from, size_t to, const double* a, double* y, size_t pitch) {
-    for (size_t j = 0; j < k_; j++) {
-      if (set >= weights_[j].size() || weights_[j][set].scale == 0) continue;
-      const Digits& d = weights_[j][set];
-      kernel_.add(source.data, source.stride, count, to - from, d.data() + (line - run), d.pitch(), sums_.data() + j * digits * stretch_, stretch_);
+  void add_run(Counted part, const DigitSets& sets, size_t first, size_t last, size_t from, size_t to, double* y) {
+    sums_.resize(size_t(kernels().digits.count) * stretch_);
+    for (const Digits& d : sets) {
+      if (d.scale == 0) continue;
+      for (size_t line = first; line < last; line += group_lines)
+        kernel_.add[int(part)](at(line, from), x_.stride, code_, std::min(group_lines, last - line), to - from, d.at(line - first), d.pitch(), sums_.data(), stretch_);
+      kernels().digits.flush(sums_.data(), stretch_, to - from, d.scale, y);
     }
-    if (set > 0) return;
-    for (size_t i = 0; i < count && source.missing(count) > 0; i++)
-      for (size_t j = 0; j < k_; j++) {
-        double* sums = y + j * pitch;
-        const double weight = a[(line + i) * k_ + j];
-        if (x_.along && s_.fill) {
-          const double* by_place = s_.fill + from;
-          source.for_missing(i, [&](uint32_t place) { sums[place] += by_place[place] * weight; });
-        } else {
-          const double all = fill(line + i) * weight;  // by line, or NaN
-          source.for_missing(i, [&](uint32_t place) { sums[place] += all; });
-        }
-      }
   }
   const Lines& x_;
   const Standard& s_;
   const ByteKernels& kernel_;
-  size_t k_, stretch_;
-  std::vector<DigitSets> along_, weights_;
-  std::vector<double> shift_, instead_;  // instead_: what a missing value adds, by place (by line: before it is filled)
+  const size_t k_, stretch_;
+  const Missing missing_;
+  const uint8_t code_;
+  std::vector<DigitSets> along_, instead_;  // instead_: what a missing value adds, where that differs from place to place
+  DigitSets weights_{digit_lines};
+  std::vector<double> shift_, absent_;
   Aligned<int32_t> sums_;
 };
 
-}  // namespace
-
-// Missing values are added one by one, so there must not be too many; a few lines tell.
-static bool many_missing(const Lines& x, const Standard& s) {
-  if (!s.has_missing) return false;
-  Source source(x, s, 256);
-  size_t seen = 0, gone = 0;
-  const size_t length = std::min<size_t>(x.length, 256), start = (x.length - length) / 2 / 256 * 256;
-  for (size_t i = 0; i < 16; i++) {
-    source.fetch(x.lines * i / 16, 1, start, start + length);
-    seen += length, gone += source.missing(1);
+// Whether numbers can be written in digits: powers of two near the ends of float64 have no room for them.
+bool in_range(const double* v, size_t count) {
+  bool inside = true;
+  for (size_t i = 0; i < count; i++) {
+    const double size = std::fabs(v[i]);
+    inside &= size < 1e125 && (size == 0 || size > 1e-125);  // NaN is not
   }
-  return gone * 16 > seen;
+  return inside;
 }
 
+}  // namespace
+
 bool bytes_by_digits(const Lines& x, const Standard& s, const double* v, size_t rows, size_t k) {
-  if (x.packed || (x.type != Type::i8 && x.type != Type::u8) || k > 3 || !kernels().bytes[0].dot) return false;
-  if (many_missing(x, s)) return false;
-  // powers of two near the ends of float64 have no room for the digits
-  for (size_t i = 0; i < rows * k; i++) {
-    const double size = std::fabs(v[i]);
-    if (!(size < 1e250) || (size != 0 && size < 1e-250)) return false;
-  }
-  return true;
+  constexpr size_t few = 16;  // lines for which writing digits would take longer than using them
+  if (x.packed || x.lines < few || (x.type != Type::i8 && x.type != Type::u8) || k > kernels().digits.most_vectors) return false;
+  return in_range(v, rows * k) && (!s.has_missing || !s.fill || in_range(s.fill, x.columns()));
 }
 
 void byte_lines_dot(const Lines& x, const Standard& s, const double* v, size_t k, double* out, int threads) {
@@ -238,11 +164,7 @@ void byte_lines_dot(const Lines& x, const Standard& s, const double* v, size_t k
     for (size_t t = 0; t < x.length; t += stretch) {
       const size_t to = std::min(x.length, t + stretch);
       worker.set_vectors(v, t, to);
-      for (size_t line = begin; line < end; line += together(s)) {
-        const size_t count = std::min(together(s), end - line);
-        worker.source.fetch(line, count, t, to);
-        worker.dot(line, count, t, to, out + line * k);
-      }
+      for (size_t line = begin; line < end; line += group_lines) worker.dot(line, std::min(group_lines, end - line), t, to, out + line * k);
       throw_if_interrupted();
     }
   });
@@ -281,7 +203,7 @@ void byte_normal(const Lines& x, const Standard& s, const double* a, size_t k, d
   std::vector<std::vector<double>> own(static_cast<size_t>(threads));
   if (x.along) {
     // panels of columns, narrow enough to be still in the cache when they are used a second time
-    const size_t width = std::clamp<size_t>((size_t(4) << 20) / x.lines / 256 * 256, 256, 1024);
+    const size_t width = std::clamp<size_t>((size_t(3) << 19) / x.lines / 256 * 256, 256, 1024);
     in_ranges(x.length, 256, threads, [&](size_t begin, size_t end, size_t id) {
       Worker worker(x, s, k, width);
       std::vector<double> y(k * width), scaled(width * k);
@@ -298,11 +220,7 @@ void byte_normal(const Lines& x, const Standard& s, const double* a, size_t k, d
           }
         const double* v = scaled.data() - ptrdiff_t(t * k);  // counted from the first place of the block
         worker.set_vectors(v, t, to);
-        for (size_t line = 0; line < x.lines; line += together(s)) {
-          const size_t count = std::min(together(s), x.lines - line);
-          worker.source.fetch(line, count, t, to);
-          worker.dot(line, count, t, to, own[id].data() + line * k);
-        }
+        for (size_t line = 0; line < x.lines; line += group_lines) worker.dot(line, std::min(group_lines, x.lines - line), t, to, own[id].data() + line * k);
         throw_if_interrupted();
       }
     });
@@ -318,7 +236,6 @@ void byte_normal(const Lines& x, const Standard& s, const double* a, size_t k, d
     std::vector<double> scaled(group_lines * k);
     for (size_t line = begin; line < end; line += group_lines) {
       const size_t count = std::min(group_lines, end - line);
-      worker.source.fetch(line, count, 0, x.length);
       double* sums = w + line * k;
       std::fill_n(sums, count * k, 0.0);
       worker.dot(line, count, 0, x.length, sums);
@@ -327,7 +244,7 @@ void byte_normal(const Lines& x, const Standard& s, const double* a, size_t k, d
         sums[i] *= factor;
         scaled[i] = sums[i] * factor;
       }
-      worker.add_group(line, count, 0, x.length, scaled.data() - ptrdiff_t(line * k), own[id].data(), x.length);
+      worker.add(line, line + count, 0, x.length, scaled.data() - ptrdiff_t(line * k), own[id].data(), x.length);
       throw_if_interrupted();
     }
   });

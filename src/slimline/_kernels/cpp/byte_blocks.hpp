@@ -1,12 +1,12 @@
-// Products of blocks of bytes, by whole numbers (see bytes.cpp).
+// Products of blocks of bytes, by whole numbers (see bytes.cpp, bytes_vnni.cpp).
 #pragma once
 
 #include "blocks.hpp"
 
 namespace slimline {
 
-// Whether this is the way: the instruction set has the kernels, the vectors can be written in digits, they are few (many share
-// the work of turning bytes into float64), and few values are missing.
+// Whether this is the way: the instruction set has the kernels, the vectors can be written in digits, and they are few where
+// many had better share the work of turning bytes into float64.
 bool bytes_by_digits(const Lines&, const Standard&, const double* v, size_t rows, size_t k);
 
 // out (lines x k) += lines · v, v length x k

@@ -1,49 +1,16 @@
 #include "compressed.hpp"
 
 #include <algorithm>
-#include <type_traits>
 #include <vector>
 
-#include "half.hpp"
 #include "parallel.hpp"
-#include "product_common.hpp"
+#include "sparse_lines.hpp"
 
 namespace slimline {
 namespace {
 
 constexpr size_t private_bytes = size_t(64) << 20;  // of sums that the threads of a scatter may have for themselves
-
-template <class Index, class T> void check_line(const SparseLines<Index, T>& x, size_t line) {
-  const Index begin = x.pointer[line], end = x.pointer[line + 1];
-  if (begin < 0 || end < begin || size_t(end) > x.stored)
-    throw std::invalid_argument("the sparse matrix is damaged: its indptr does not rise from 0 to the number of stored values");
-}
-
-template <class Index, class T> double value_of(const SparseLines<Index, T>& x, size_t line, size_t i, size_t place) {
-  double z = as_double(x.value[i]);
-  if constexpr (!std::is_integral_v<T>) {
-    if (z != z) z = x.line_fill ? x.line_fill[line] : x.place_fill ? x.place_fill[place] : z;
-  }
-  return z;
-}
-
-template <class Index> size_t checked(Index place, size_t places) {
-  // a negative index is a very large one
-  if (std::make_unsigned_t<Index>(place) >= places) bad_index();
-  return size_t(place);
-}
-
-// Lines cut so that each worker has about as many values.
-template <class Index, class T> std::vector<size_t> shares(const SparseLines<Index, T>& x, int workers) {
-  std::vector<size_t> cuts{0};
-  for (int w = 1; w < workers; w++) {
-    const auto wanted = Index(double(x.stored) * w / workers);
-    const size_t cut = size_t(std::lower_bound(x.pointer, x.pointer + x.lines, wanted) - x.pointer);
-    cuts.push_back(std::max(cuts.back(), std::min(cut, x.lines)));
-  }
-  cuts.push_back(x.lines);
-  return cuts;
-}
+constexpr size_t step = 256;  // lines between two looks at an interrupt, and that stay in the cache for all right-hand sides
 
 template <int K, class Index, class T>
 void gather_lines(const SparseLines<Index, T>& x, const double* v, size_t k, size_t first, size_t last, double* out) {
@@ -68,14 +35,11 @@ void gather_lines(const SparseLines<Index, T>& x, const double* v, size_t k, siz
 }
 
 template <int K, class Index, class T>
-void scatter_lines(const SparseLines<Index, T>& x, const double* v, size_t k, size_t first, size_t last, double* out) {
-  for (size_t line = first; line < last; line++) {
-    check_line(x, line);
-    for (size_t i = size_t(x.pointer[line]); i < size_t(x.pointer[line + 1]); i++) {
-      const size_t place = checked(x.index[i], x.places);
-      const double z = value_of(x, line, i, place);
-      for (int j = 0; j < K; j++) out[place * k + size_t(j)] += z * v[line * k + size_t(j)];
-    }
+void scatter_values(const SparseLines<Index, T>& x, const double* v, size_t k, size_t line, size_t first, size_t last, double* out) {
+  for (size_t i = first; i < last; i++) {
+    const size_t place = checked(x.index[i], x.places);
+    const double z = value_of(x, line, i, place);
+    for (int j = 0; j < K; j++) out[place * k + size_t(j)] += z * v[line * k + size_t(j)];
   }
 }
 
@@ -93,7 +57,6 @@ template <class Index, class T> void gather(const SparseLines<Index, T>& x, cons
   const int workers = worthwhile_threads(double(x.stored) * double(k), threads);
   const auto cuts = shares(x, workers);
   parallel_for(size_t(workers), 1, workers, [&](size_t w, size_t, int) {
-    constexpr size_t step = 256;  // lines between two looks at an interrupt, and that stay in the cache for all of v
     for (size_t first = cuts[w]; first < cuts[w + 1]; first += step) {
       const size_t last = std::min(cuts[w + 1], first + step);
       by_fours(k, [&](auto count, size_t j) { gather_lines<count()>(x, v + j, k, first, last, out + j); });
@@ -102,9 +65,8 @@ template <class Index, class T> void gather(const SparseLines<Index, T>& x, cons
   });
 }
 
-template <class Index, class T> void scatter(const SparseLines<Index, T>& x, const double* v, size_t k, double* out, int threads) {
-  int workers = worthwhile_threads(double(x.stored) * double(k), threads);
-  // each further thread has sums of its own, which must be cleared and added up: worth it only if there are many values
+// Each worker has sums of its own, which must be cleared and added up: worth it only if there are many values.
+template <class Index, class T> static void scatter_apart(const SparseLines<Index, T>& x, const double* v, size_t k, double* out, int workers) {
   const size_t sums = x.places * k;
   const size_t affordable = 1 + private_bytes / (8 * std::max<size_t>(sums, 1));
   if (sums > x.stored * k) workers = 1;
@@ -114,16 +76,39 @@ template <class Index, class T> void scatter(const SparseLines<Index, T>& x, con
   parallel_for(size_t(workers), 1, workers, [&](size_t w, size_t, int) {
     double* to = out;
     if (w > 0) own[w].assign(sums, 0.0), to = own[w].data();
-    constexpr size_t step = 256;
     for (size_t first = cuts[w]; first < cuts[w + 1]; first += step) {
       const size_t last = std::min(cuts[w + 1], first + step);
-      by_fours(k, [&](auto count, size_t j) { scatter_lines<count()>(x, v + j, k, first, last, to + j); });
+      by_fours(k, [&](auto count, size_t j) {
+        for (size_t line = first; line < last; line++) {
+          check_line(x, line);
+          scatter_values<count()>(x, v + j, k, line, size_t(x.pointer[line]), size_t(x.pointer[line + 1]), to + j);
+        }
+      });
       throw_if_interrupted();
     }
   });
   parallel_for(sums, 1 << 16, workers, [&](size_t begin, size_t end, int) {
     for (int w = 1; w < workers; w++)
       for (size_t i = begin; i < end; i++) out[i] += own[size_t(w)][i];
+  });
+}
+
+template <class Index, class T> void scatter(const SparseLines<Index, T>& x, const double* v, size_t k, double* out, int threads) {
+  const int workers = worthwhile_threads(double(x.stored) * double(k), threads);
+  if (workers == 1 || !places_ascend(x, workers)) return scatter_apart(x, v, k, out, workers);
+  // each worker has some of the places, and finds them in every line: nothing to clear, and what it adds to is nearer
+  const PlaceRanges<Index> ranges(x, workers);
+  parallel_for(size_t(workers), 1, workers, [&](size_t w, size_t, int) {
+    for (size_t first = 0; first < x.lines; first += step) {
+      const size_t last = std::min(x.lines, first + step);
+      by_fours(k, [&](auto count, size_t j) {
+        for (size_t line = first; line < last; line++) {
+          const auto [from, to] = ranges.values(x, line, w);
+          scatter_values<count()>(x, v + j, k, line, from, to, out + j);
+        }
+      });
+      throw_if_interrupted();
+    }
   });
 }
 

@@ -1,4 +1,4 @@
-// Numbers of float64 as whole numbers in digits of 15 bits, for the kernels of bytes.cpp.
+// Numbers of float64 as whole numbers in digits, for the kernels of bytes.cpp and bytes_vnni.cpp.
 #pragma once
 
 #include <algorithm>
@@ -28,68 +28,55 @@ template <class T> class Aligned {
   std::vector<T> memory_;
 };
 
-// Numbers as whole multiples of one power of two, in digits: digit[p * pitch + i].
+// Numbers as whole multiples of one power of two, written as the kernels want them.
 class Digits {
  public:
-  explicit Digits(size_t most) : pitch_((most + 31) / 32 * 32), digit_(digits * pitch_) {}
-  // `by_place`: in the order of digit_place. What the digits leave out of each number stays in v.
-  void set(double* v, size_t count, bool by_place) {
-    double most = 0;
-    bool finite = true;
-    for (size_t i = 0; i < count; i++) most = std::max(most, std::fabs(v[i])), finite &= std::isfinite(v[i]);
-    int exponent = 0;
+  explicit Digits(size_t most)
+      : pitch_((most + digit_unit - 1) / digit_unit * digit_unit), digit_(size_t(kernels().digits.count) * kernels().digits.item * pitch_) {}
+  // `by_place`: for `dot`. What the digits leave out of each number stays in v; returns whether it exceeds the bound of any.
+  bool set(double* v, size_t count, const double* bound, bool by_place) {
+    const DigitKernels& kernel = kernels().digits;
+    double most = kernel.largest(v, count);
+    const bool finite = std::isfinite(most);
     if (!finite) most = 0;
+    int exponent = 0;
     std::frexp(most, &exponent);
     exponent = std::max(exponent, -960);
-    const double up = std::ldexp(1.0, 58 - exponent);
-    scale = !finite ? std::numeric_limits<double>::quiet_NaN() : most > 0 ? std::ldexp(1.0, exponent - 58) : 0.0;
-    constexpr int64_t half = 1 << 14;
-    for (size_t i = 0; i < count; i++) {
-      const size_t at = by_place ? digit_place(i) : i;
-      const double scaled = most > 0 ? v[i] * up : 0.0;
-      int64_t whole = std::llrint(scaled);
-      v[i] = std::fabs(scaled) < 0x1p53 ? (scaled - double(whole)) * scale : 0.0;  // larger ones are whole
-      for (int p = 0; p < digits - 1; p++) {
-        const int64_t d = ((whole + half) & 32767) - half;
-        digit_.data()[size_t(p) * pitch_ + at] = int16_t(d);
-        whole = (whole - d) >> 15;
-      }
-      digit_.data()[size_t(digits - 1) * pitch_ + at] = int16_t(whole);
-    }
+    scale = !finite ? std::numeric_limits<double>::quiet_NaN() : most > 0 ? std::ldexp(1.0, exponent - kernel.bits) : 0.0;
+    if (most == 0) return false;
+    return kernel.write(v, count, std::ldexp(1.0, kernel.bits - exponent), scale, bound, by_place, digit_.data(), pitch_);
   }
-  const int16_t* data() const { return digit_.data(); }
+  const void* at(size_t number) const { return digit_.data() + number * kernels().digits.item; }
   size_t pitch() const { return pitch_; }
-  double scale = 0;
+  double scale = 0;  // 0: all numbers are, and there are no digits; NaN: one of them is not finite
 
  private:
   size_t pitch_;
-  Aligned<int16_t> digit_;
+  Aligned<char> digit_;
 };
 
 // Numbers in as many sets of digits as it takes: what is left out of each is at most `tolerance` times the number. One
 // set is enough unless some numbers are far smaller than others.
 class DigitSets {
  public:
-  explicit DigitSets(size_t most) : most_(most), rest_(most) {}
+  explicit DigitSets(size_t most) : most_(most), rest_(most), bound_(most) {}
   // every `step`-th number from v on
   void set(const double* v, size_t step, size_t count, bool by_place, double tolerance) {
-    for (size_t i = 0; i < count; i++) rest_[i] = v[i * step];
+    for (size_t i = 0; i < count; i++) rest_[i] = v[i * step], bound_[i] = tolerance * std::fabs(rest_[i]);
     used_ = 0;
     bool more = true;
     while (more && used_ < most_sets) {
       if (sets_.size() == used_) sets_.emplace_back(most_);
-      sets_[used_++].set(rest_.data(), count, by_place);
-      more = false;
-      for (size_t i = 0; i < count; i++) more |= std::fabs(rest_[i]) > tolerance * std::fabs(v[i * step]);
+      more = sets_[used_++].set(rest_.data(), count, bound_.data(), by_place);
     }
   }
-  size_t size() const { return used_; }
-  const Digits& operator[](size_t i) const { return sets_[i]; }
+  auto begin() const { return sets_.begin(); }
+  auto end() const { return sets_.begin() + ptrdiff_t(used_); }
 
  private:
   static constexpr size_t most_sets = 40;  // 58 bits each: more than float64 can span
   size_t most_, used_ = 0;
-  std::vector<double> rest_;
+  std::vector<double> rest_, bound_;
   std::vector<Digits> sets_;
 };
 

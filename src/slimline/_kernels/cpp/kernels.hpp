@@ -113,20 +113,36 @@ struct LineKernels {
   void (*place_statistics)(const void* x, ptrdiff_t stride, size_t lines, size_t length, bool has_missing, double missing, const double* weights, Moments&);
 };
 
-// Digits of 15 bits that a float64 is written in, and how many bytes times digits sums of 32 bits can take: 256 pairs of
-// lines, or 64 pairs of places in each of eight sums.
-constexpr int digits = 4;
-constexpr size_t digit_lines = 512, digit_places = 1024;
-// Where the digit of a place is: of 32, those of even places come first.
-inline size_t digit_place(size_t t) { return t / 32 * 32 + t % 2 * 16 + t % 32 / 2; }
+// Sums of bytes times digits stay below 2^31 with so many lines at once.
+constexpr size_t digit_lines = 512;
+// Digits are written, and sums kept, in whole multiples of so many.
+constexpr size_t digit_unit = 64;
 
-// Lines of bytes against one vector written in digits.
+// A number of float64 as a whole multiple of some power of two, in digits that a byte is multiplied with.
+struct DigitKernels {
+  int count;            // digits of a number; 0: the instruction set has no fast way
+  int bits;             // of the whole numbers
+  size_t item;          // bytes of a digit
+  size_t places;        // of a line that `dot` takes at once, at most
+  size_t most_vectors;  // above which other kernels are faster
+  // the largest absolute value; not finite if one of them is not
+  double (*largest)(const double* v, size_t count);
+  // Digit p of up · v[i], rounded, goes to p * pitch + i; `by_place`: in the order that `dot` wants. Up to the next whole unit
+  // the rest is 0. What was rounded away, times `down`, stays in v; returns whether it exceeds a bound anywhere.
+  bool (*write)(double* v, size_t count, double up, double down, const double* bound, bool by_place, void* digit, size_t pitch);
+  // y += scale · sums, which are cleared
+  void (*flush)(int32_t* sums, size_t pitch, size_t length, double scale, double* y);
+};
+
+// What counts of the bytes of a line: all of them, all but a code, or 1 for each that is the code.
+enum class Counted : int { all, present, absent };
+
+// Lines of bytes against one vector written in digits; [Counted].
 struct ByteKernels {
-  // out[line * step] += scale · line · vector, for at most `digit_places` places; digit[p * pitch + digit_place(t)]
-  void (*dot)(const void* x, ptrdiff_t stride, size_t lines, size_t length, const int16_t* digit, size_t pitch, double scale, double* out, size_t step);
-  // sums += Σ weight · line, at most `digit_lines` lines before they are flushed; digit[p * digit_pitch + line], and
-  // sums[p * pitch] has room for whole 32 places
-  void (*add)(const void* x, ptrdiff_t stride, size_t lines, size_t length, const int16_t* digit, size_t digit_pitch, int32_t* sums, size_t pitch);
+  // out[line * step] += scale · line · vector, for at most `places` places
+  void (*dot[3])(const void* x, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t pitch, double scale, double* out, size_t step);
+  // sums += Σ weight · line, at most `digit_lines` lines before they are flushed; sums[p * pitch] has room for whole units
+  void (*add[3])(const void* x, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t digit_pitch, int32_t* sums, size_t pitch);
 };
 
 // Lines of packed genotypes, four values a line (by code) that its calls count: one number and the copies, rounded, or what
@@ -147,16 +163,6 @@ struct ByteChange {
   const float *near, *rest, *factor, *instead;
   float missing;  // not among the bytes: none is missing
 };
-
-// Appends `first` plus the numbers of the bits that are set: two without a branch, which is enough nearly always. Writes up
-// to two places more than it counts.
-inline size_t add_places(uint64_t bits, size_t first, uint32_t* places, size_t count) {
-  constexpr uint64_t last = uint64_t(1) << 63;
-  places[count] = uint32_t(first + size_t(__builtin_ctzll(bits | last))), count += bits != 0, bits &= bits - 1;
-  places[count] = uint32_t(first + size_t(__builtin_ctzll(bits | last))), count += bits != 0, bits &= bits - 1;
-  for (; bits; bits &= bits - 1) places[count++] = uint32_t(first + size_t(__builtin_ctzll(bits)));
-  return count;
-}
 
 struct Kernels {
   const char* name;
@@ -218,13 +224,9 @@ struct Kernels {
                             size_t rows, size_t v_stride, double scale, uint32_t* places, double* scratch, double* out,
                             size_t out_stride);
   LineKernels lines[type_count];
-  ByteKernels bytes[2];  // int8, uint8; null where the instruction set has no fast way
+  DigitKernels digits;
+  ByteKernels bytes[2];  // int8, uint8
   PackedKernels packed;
-  // y += scale · sums, which are cleared
-  void (*flush_bytes)(int32_t* sums, size_t pitch, size_t length, double scale, double* y);
-  // a copy of a line of bytes with 0 for every `code`; writes the places of those and returns their number. There is room for
-  // two places more than the line has.
-  size_t (*clean_bytes)(const void* x, size_t length, uint8_t code, void* out, uint32_t* places);
   // two-bit genotypes of one variant, four people a byte: copies of the first allele, `missing` where there is no call;
   // returns whether one is missing
   bool (*unpack)(const uint8_t* packed, size_t people, int8_t missing, int8_t* out);

@@ -14,6 +14,7 @@ void add_hadamard_kernels(Kernels&);
 void add_line_kernels(Kernels&);
 void add_square_kernels(Kernels&);
 void add_byte_kernels(Kernels&);
+void add_vnni_kernels(Kernels&);  // AVX-512 only: replaces those for bytes
 void add_genotype_kernels(Kernels&);
 void add_packed_kernels(Kernels&);
 void add_packed_four_kernels(Kernels&);

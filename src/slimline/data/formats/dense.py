@@ -17,6 +17,8 @@ from slimline.projections.blocks import KERNEL_TYPES
 
 #: Bytes of a block: between two of them progress is told and an interrupt is heard.
 _BLOCK_BYTES = 128 << 20
+#: The same for bytes: what they are multiplied with is prepared anew for each block.
+_BYTE_BLOCK_BYTES = 1 << 30
 #: Of a panel of whole columns: sums over many short panels lose less than those over a few long ones.
 _PANEL_BYTES = 16 << 20
 #: Bytes of a block where it has to be copied.
@@ -73,7 +75,8 @@ class DenseMatrix(NamedMatrix):
         """Yield views of rows (C order) or of columns (Fortran order, or where whole columns are wanted)."""
         n, d = self.shape
         copied = self.dtype != self._array.dtype or (self._missing is not None and self.dtype.kind == "f")
-        size = _COPY_BYTES if copied else _PANEL_BYTES if whole_columns else _BLOCK_BYTES
+        block_bytes = _BYTE_BLOCK_BYTES if self.dtype.itemsize == 1 else _BLOCK_BYTES
+        size = _COPY_BYTES if copied else _PANEL_BYTES if whole_columns else block_bytes
         if whole_columns or self._by_columns:
             step = panel_width(size // max(n * self._array.itemsize, 1), d)
             for start in range(0, d, step):
