@@ -1,4 +1,4 @@
-"""Sums over the columns of sparse blocks: what is stored counts one by one, what is not by its weight."""
+"""Statistics of the columns of sparse blocks: what is stored counts one by one, what is not by its weight."""
 
 from __future__ import annotations
 
@@ -7,67 +7,51 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slimline._kernels import _native, thread_count
 from slimline.data.affine import Affine
 from slimline.data.statistics import ColumnStats
 from slimline.projections.blocks import require_sound
 
 Floats = NDArray[np.float64]
 
-#: Stored values that are looked at together: in float64, with their places and weights, they take ten times the room.
-_PIECE_VALUES = 1 << 17
-
 
 def sparse_statistics(x: Any, affine: Affine, weights: Floats | None) -> ColumnStats:
     """Return the statistics of the columns of a CSR or CSC block, standardised, without writing it out."""
     require_sound(x)
     n, width = x.shape
-    row_weights = np.ones(n) if weights is None else weights
-    nothing = np.zeros(width) if affine.centre is None else -affine.centre  # what stands where nothing is stored
-    if affine.factor is not None:
-        nothing = nothing * affine.factor
-    stored, absent, nonzeros = (np.zeros(width, dtype=np.int64) for _ in range(3))
-    total, lost, deviation = (np.zeros(width) for _ in range(3))
-    parts = _in_two(row_weights)
-    zeros = [np.full(width, part.sum()) for part in parts]
-    for row, column, values in _pieces(x, affine):
-        there = ~np.isnan(values)
-        stored += np.bincount(column, minlength=width)
-        absent += np.bincount(column[~there], minlength=width)
-        nonzeros += np.bincount(column[there & (values != 0)], minlength=width)
-        lost += sums_at(column[~there], row_weights[row[~there]], width)
-        total += sums_at(column[there], (row_weights[row] * values)[there], width)
-        for part, left in zip(parts, zeros, strict=True):
-            left -= sums_at(column, part[row], width)
-    weight = row_weights.sum() - lost
-    weight_of_zeros = np.where(stored == n, 0.0, np.maximum(zeros[0] + zeros[1], 0.0))
-    total += weight_of_zeros * nothing
+    parts = (x.indptr, x.indices, x.data, x.format == "csr", n)
+    changes = (affine.centre, affine.factor, affine.fill)
+    coarse, rest = (None, None) if weights is None else _in_two(weights)
+    of_weights = None if weights is None else np.zeros((width, 3))
+    sums, zeros, absent = np.zeros((width, 2)), np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64)
+    _native.compressed_totals(*parts, weights, coarse, rest, *changes, sums, of_weights, zeros, absent, thread_count())
+    total, not_stored = sums[:, 0].copy(), n - sums[:, 1]
+    nonzeros = sums[:, 1].astype(np.int64)
+    nonzeros -= zeros + absent
+    if coarse is None or rest is None or weights is None or of_weights is None:
+        weight, weight_of_zeros = n - absent.astype(np.float64), not_stored
+    else:
+        weight = weights.sum() - of_weights[:, 0]
+        left = (coarse.sum() - of_weights[:, 1]) + (rest.sum() - of_weights[:, 2])
+        weight_of_zeros = np.where(not_stored == 0, 0.0, np.maximum(left, 0.0))
+    nothing = _what_is_not_stored(affine)
+    if nothing is not None:
+        total += weight_of_zeros * nothing
+        nonzeros += np.where(nothing != 0, not_stored, 0.0).astype(np.int64)
     mean = np.divide(total, weight, out=np.zeros(width), where=weight > 0)
-    with np.errstate(invalid="ignore"):  # inf - inf: who uses the statistics refuses what comes of it
-        for row, column, values in _pieces(x, affine):
-            squares = row_weights[row] * (values - mean[column]) ** 2
-            there = ~np.isnan(values)
-            deviation += sums_at(column[there], squares[there], width)
-        deviation += weight_of_zeros * (nothing - mean) ** 2
-    nonzeros += np.where(nothing != 0, n - stored, 0)
+    sums[:, 0], sums[:, 1] = mean, 0.0
+    _native.compressed_deviations(*parts, weights, *changes, sums, thread_count())
+    with np.errstate(invalid="ignore", over="ignore"):  # who uses the statistics refuses what comes of it
+        away = mean if nothing is None else nothing - mean
+        deviation = sums[:, 1] + weight_of_zeros * away**2
     return ColumnStats(weight, total, mean, deviation, nonzeros, absent, n)
 
 
-def _pieces(x: Any, affine: Affine) -> Any:
-    """Yield (rows, columns, standardised values) of what is stored, some at a time: they are wider than stored."""
-    lines = len(x.indptr) - 1
-    step = max(_PIECE_VALUES, *x.shape)
-    for start in range(0, int(x.indptr[-1]), step):
-        piece = slice(start, min(start + step, int(x.indptr[-1])))
-        line = np.repeat(np.arange(lines), np.diff(np.clip(x.indptr, piece.start, piece.stop)))
-        row, column = (line, x.indices[piece]) if x.format == "csr" else (x.indices[piece], line)
-        values = x.data[piece].astype(np.float64)
-        if affine.fill is not None:
-            values = np.where(np.isnan(values), affine.fill[column], values)
-        if affine.centre is not None:
-            values -= affine.centre[column]
-        if affine.factor is not None:
-            values *= affine.factor[column]
-        yield row, column, values
+def _what_is_not_stored(affine: Affine) -> Floats | None:
+    """Return what stands in each column where nothing is stored, or None for zeros."""
+    if affine.centre is None:
+        return None
+    return -affine.centre if affine.factor is None else -affine.centre * affine.factor
 
 
 def _in_two(weights: Floats) -> tuple[Floats, Floats]:

@@ -94,6 +94,11 @@ class RunningStats:
 
     def add(self, columns: slice, part: ColumnStats) -> None:
         """Add the statistics of further rows of some columns (Chan, Golub and LeVeque 1983: two means merged)."""
+        seen = (self._weight, self._nonzeros, self._missing)
+        if len(part.mean) == len(self._mean) and not any(numbers.any() for numbers in seen):  # nothing to merge with
+            self._weight, self._mean, self._deviation = part.weight, part.mean, part.deviation
+            self._nonzeros, self._missing = part.nonzeros, part.missing
+            return
         weight, mean = self._weight[columns], self._mean[columns].copy()
         total = weight + part.weight
         share = np.divide(part.weight, total, out=np.zeros_like(total), where=total > 0)

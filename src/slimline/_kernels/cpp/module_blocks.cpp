@@ -221,29 +221,22 @@ bool holds_byte(Array x, int number, int threads) {
   return found;
 }
 
-template <bool gathers>
-void compressed(Array pointer, Array index, Array value, Table v, Maybe line_fill, Maybe place_fill, Sums out, int threads) {
+// body(lines): a compressed matrix of any element type. by_place: one number a place, that a stored NaN counts as; by_line: the same.
+template <class F>
+void with_sparse_lines(const Array& pointer, const Array& index, const Array& value, size_t places, const double* by_line, const double* by_place, F body) {
   for (const Array* a : {&pointer, &index, &value}) {
     if (a->ndim() != 1 || (a->shape(0) > 1 && a->stride(0) != 1)) refuse("the parts of a sparse matrix must be contiguous vectors");
     require_aligned(*a, "a sparse matrix");
   }
   if (pointer.shape(0) < 1 || index.shape(0) != value.shape(0)) refuse("the sparse matrix is damaged: its parts do not fit together");
   if (pointer.dtype() != index.dtype()) refuse("indptr and indices must be int32 or int64, both alike");
-  const size_t lines = pointer.shape(0) - 1, places = gathers ? v.shape(0) : out.shape(0), k = v.shape(1);
-  require_shape(v, gathers ? places : lines, k, "the right-hand sides");
-  require_shape(out, gathers ? lines : places, k, "out");
-  const double* by_line = vector_of(line_fill, lines, "the fill");
-  const double* by_place = vector_of(place_fill, places, "the fill");
   by_index(index, [&](auto i) {
     using Index = decltype(i);
     auto run = [&](auto element) {
       using T = decltype(element);
       const SparseLines<Index, T> x{static_cast<const Index*>(pointer.data()), static_cast<const Index*>(index.data()),
-                                    static_cast<const T*>(value.data()), lines, places, value.shape(0), by_line, by_place};
-      without_gil([&] {
-        if constexpr (gathers) gather(x, v.data(), k, out.data(), threads);
-        else scatter(x, v.data(), k, out.data(), threads);
-      });
+                                    static_cast<const T*>(value.data()), pointer.shape(0) - 1, places, value.shape(0), by_line, by_place};
+      without_gil([&] { body(x); });
     };
     switch (type_of(value.dtype())) {
       case Type::f32: return run(float());
@@ -254,6 +247,62 @@ void compressed(Array pointer, Array index, Array value, Table v, Maybe line_fil
       case Type::i16: return run(int16_t());
     }
   });
+}
+
+template <bool gathers>
+void compressed(Array pointer, Array index, Array value, Table v, Maybe line_fill, Maybe place_fill, Sums out, int threads) {
+  const size_t lines = std::max<size_t>(pointer.size(), 1) - 1, places = gathers ? v.shape(0) : out.shape(0), k = v.shape(1);
+  require_shape(v, gathers ? places : lines, k, "the right-hand sides");
+  require_shape(out, gathers ? lines : places, k, "out");
+  with_sparse_lines(pointer, index, value, places, vector_of(line_fill, lines, "the fill"), vector_of(place_fill, places, "the fill"), [&](const auto& x) {
+    if constexpr (gathers) gather(x, v.data(), k, out.data(), threads);
+    else scatter(x, v.data(), k, out.data(), threads);
+  });
+}
+
+// Rows and columns of a compressed matrix.
+struct SparseShape {
+  SparseShape(const Array& pointer, bool by_row, size_t rows, size_t columns) : rows(rows), columns(columns) {
+    if (pointer.size() != (by_row ? rows : columns) + 1) refuse("indptr does not fit the shape");
+  }
+  const double* of_rows(const Maybe& v, const char* name) const {
+    if (!v) return nullptr;
+    if (v->shape(0) != rows) refuse(std::string(name) + " must have one entry a row");
+    require_aligned(*v, name);
+    return v->data();
+  }
+  const double* of_columns(const Maybe& v, const char* name) const { return vector_of(v, columns, name); }
+  int64_t* counts(const OwnCounts& v, const char* name) const {
+    if (v.shape(0) != columns) refuse(std::string(name) + " must have one entry a column");
+    require_aligned(v, name);
+    return v.data();
+  }
+  size_t rows, columns;
+};
+
+void compressed_totals(Array pointer, Array index, Array value, bool by_row, size_t rows, Maybe weights, Maybe coarse, Maybe rest, Maybe centre, Maybe factor, Maybe fill,
+                       Sums sums, std::optional<Sums> weight_sums, OwnCounts zeros, OwnCounts absent, int threads) {
+  const SparseShape shape(pointer, by_row, rows, sums.shape(0));
+  const SparseWeights w{shape.of_rows(weights, "the weights"), shape.of_rows(coarse, "the weights"), shape.of_rows(rest, "the weights")};
+  if (bool(w.all) != bool(w.coarse) || bool(w.all) != bool(w.rest) || bool(w.all) != weight_sums.has_value())
+    refuse("weights come with their coarse part, their rest, and room for their sums");
+  require_shape(sums, shape.columns, 2, "the sums");
+  if (weight_sums) require_shape(*weight_sums, shape.columns, 3, "the sums of the weights");
+  const SparseChange change{shape.of_columns(centre, "centre"), shape.of_columns(factor, "factor"), shape.of_columns(fill, "fill")};
+  const SparseTotals to{reinterpret_cast<double(*)[2]>(sums.data()), weight_sums ? reinterpret_cast<double(*)[3]>(weight_sums->data()) : nullptr,
+                        shape.counts(zeros, "zeros"), shape.counts(absent, "absent")};
+  with_sparse_lines(pointer, index, value, by_row ? shape.columns : rows, nullptr, nullptr,
+                    [&](const auto& x) { sparse_totals(x, by_row, change, w, to, threads); });
+}
+
+void compressed_deviations(Array pointer, Array index, Array value, bool by_row, size_t rows, Maybe weights, Maybe centre, Maybe factor, Maybe fill,
+                           Sums mean_and_deviation, int threads) {
+  const SparseShape shape(pointer, by_row, rows, mean_and_deviation.shape(0));
+  const SparseChange change{shape.of_columns(centre, "centre"), shape.of_columns(factor, "factor"), shape.of_columns(fill, "fill")};
+  const double* w = shape.of_rows(weights, "the weights");
+  require_shape(mean_and_deviation, shape.columns, 2, "mean and deviation");
+  with_sparse_lines(pointer, index, value, by_row ? shape.columns : rows, nullptr, nullptr,
+                    [&](const auto& x) { sparse_deviations(x, by_row, change, w, reinterpret_cast<double(*)[2]>(mean_and_deviation.data()), threads); });
 }
 
 }  // namespace
@@ -281,6 +330,13 @@ void bind_blocks(nb::module_& m) {
         "index_fill"_a.noconvert().none(), "out"_a.noconvert(), "threads"_a, "out[line] += value V[index].");
   m.def("compressed_scatter", &compressed<false>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "V"_a.noconvert(), "line_fill"_a.noconvert().none(),
         "index_fill"_a.noconvert().none(), "out"_a.noconvert(), "threads"_a, "out[index] += value V[line].");
+  m.def("compressed_totals", &compressed_totals, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "by_row"_a, "rows"_a, "weights"_a.noconvert().none(),
+        "coarse"_a.noconvert().none(), "rest"_a.noconvert().none(), "centre"_a.noconvert().none(), "factor"_a.noconvert().none(), "fill"_a.noconvert().none(),
+        "sums"_a.noconvert(), "weight_sums"_a.noconvert().none(), "zeros"_a.noconvert(), "absent"_a.noconvert(),
+        "threads"_a, "Numbers and weighted sums of what each column stores.");
+  m.def("compressed_deviations", &compressed_deviations, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "by_row"_a, "rows"_a,
+        "weights"_a.noconvert().none(), "centre"_a.noconvert().none(), "factor"_a.noconvert().none(), "fill"_a.noconvert().none(),
+        "mean_and_deviation"_a.noconvert(), "threads"_a, "deviation += weighted squares of what each column stores, less its mean.");
 }
 
 }  // namespace slimline
