@@ -148,13 +148,14 @@ struct ByteKernels {
 // Lines of packed genotypes, four values a line (by code) that its calls count: one number and the copies, rounded, or what
 // counts for a missing call. All null where there is no fast way.
 struct PackedKernels {
+  size_t near_bytes;  // of lines that should be given at once, and are gone through several times
   // sums[line * step + j] += Σ value · v[j], vectors `pitch` apart; one to four of them
   void (*dot)(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, const double* value, const double* v, size_t pitch, size_t k, double* sums, size_t step);
   // y[j * pitch + person] += Σ value · w[line * step + j]; one to four vectors
   void (*add)(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, const double* value, const double* w, size_t step, size_t k, double* y, size_t pitch);
-  // sums[column * pitch + person] += ± value for each entry of R's row: those of line l are entry[pointer[l]] to
-  // entry[pointer[l + 1]]. Behind the last person up to 15 places are written, too.
-  void (*sketch)(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, const float* value, const Entry* entry, const uint32_t* pointer, float* sums, size_t pitch);
+  // sums[column * pitch + person] = Σ ± value over the variants of a column of R: those are entry[pointer[column]] to
+  // entry[pointer[column + 1]], each line << 1 | negative. Behind the last person up to 15 places are written, too.
+  void (*sketch)(const uint8_t* packed, ptrdiff_t stride, size_t people, const float* value, const uint32_t* entry, const uint32_t* pointer, size_t columns, float* sums, size_t pitch);
 };
 
 // What is done to the bytes of each column on their way into a sketch: (x - near) · factor + rest, or `instead` where x is

@@ -10,14 +10,13 @@ namespace slimline {
 namespace {
 
 constexpr size_t most_vectors = 4;  // that share the work of bringing codes into lanes
-constexpr size_t group_bytes = 32 << 10;  // of packed lines that are gone through several times
 constexpr size_t near_values = 3072;  // of vectors that stay in the nearest cache; people of a stretch are a multiple of 32
 
 int threads_for(const Lines& x, size_t k, int threads) {
   return worthwhile_threads(double(x.lines) * double(x.length) * (0.05 + 0.03 * double(k)), threads);
 }
 
-size_t lines_together(const Lines& x) { return std::clamp<size_t>(group_bytes / std::max<size_t>((x.length + 3) / 4, 1), 32, 512); }
+size_t lines_together(const Lines& x) { return std::clamp<size_t>(kernels().packed.near_bytes / std::max<size_t>((x.length + 3) / 4, 1), 32, 512); }
 
 // Vectors side by side (length x k) as rows of their own.
 std::vector<double> turned(const double* from, size_t length, size_t k) {

@@ -1,4 +1,4 @@
-// Products of blocks of packed genotypes without unpacking them (see packed.cpp and packed_fours.cpp).
+// Products of blocks of packed genotypes without unpacking them (see packed_dot.cpp, packed_add.cpp and packed_fours.cpp).
 #pragma once
 
 #include "blocks.hpp"

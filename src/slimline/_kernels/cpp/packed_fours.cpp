@@ -149,7 +149,7 @@ void add(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, c
 
 }  // namespace
 
-void add_packed_four_kernels(Kernels& k) { k.packed.dot = dot, k.packed.add = add; }
+void add_packed_four_kernels(Kernels& k) { k.packed.dot = dot, k.packed.add = add, k.packed.near_bytes = 32 << 10; }
 
 #else  // another way, or none: genotypes are unpacked to bytes first
 

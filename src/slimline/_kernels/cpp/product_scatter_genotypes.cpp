@@ -1,8 +1,24 @@
-// Packed genotypes times a sparse R: people lie side by side as it is, so a variant is added to the sums of a few columns.
+// Packed genotypes times a sparse R: people lie side by side as it is, so the variants of a column of R are added up for all
+// people, one column after the other; sixteen columns are then brought into the rows of the result.
 #include "genotype_values.hpp"
 #include "scatter_table.hpp"
 
 namespace slimline {
+namespace {
+
+// R by columns: variants << 1 | negative of column c are entry[pointer[c]] to entry[pointer[c + 1]].
+struct ByColumn {
+  ByColumn(const Table& table, size_t columns) : pointer(columns + 1, 0), entry(table.entry.size()) {
+    for (const Entry e : table.entry) pointer[(e >> 1) + 1]++;
+    for (size_t c = 0; c < columns; c++) pointer[c + 1] += pointer[c];
+    std::vector<uint32_t> next(pointer.begin(), pointer.end() - 1);
+    for (size_t f = 0; f + 1 < table.pointer.size(); f++)
+      for (uint32_t e = table.pointer[f]; e < table.pointer[f + 1]; e++) entry[next[table.entry[e] >> 1]++] = uint32_t(f) << 1 | (table.entry[e] & 1u);
+  }
+  std::vector<uint32_t> pointer, entry;
+};
+
+}  // namespace
 
 bool sketches_packed() { return kernels().packed.sketch != nullptr; }
 
@@ -10,7 +26,9 @@ void scatter_genotypes(const Scatter& scatter, const Packed& x, const ByteStanda
   clear_unless_added(out);
   Table table;
   std::vector<float> value;
-  const ColumnSums<float> tile(out.columns);
+  constexpr size_t columns = 64;         // some cache lines of the result
+  constexpr size_t most_people = 4096;  // whose sums stay in the second-level cache
+  const size_t pitch = std::min((x.people + 15) / 16 * 16, most_people) + 16;  // no power of two: those would get in each other's way in the cache
   for (size_t first = 0; first < x.variants;) {
     table.begin();
     const size_t count = std::min(x.variants - first, features_a_table(scatter));
@@ -20,13 +38,17 @@ void scatter_genotypes(const Scatter& scatter, const Packed& x, const ByteStanda
       const double centre = s.centre ? s.centre[first + v] : 0.0, factor = s.factor ? s.factor[first + v] : 1.0;
       set_genotype_values(s.fill ? s.fill + first + v : nullptr, centre, factor * scale, value.data() + 4 * v);
     }
-    const int team = worthwhile_threads(double(x.people) * double(table.entry.size()) * 0.15, threads);
-    Scratch<float> sums(team, tile.pitch * out.columns);
-    parallel_for(x.people, tile.rows, team, [&](size_t person, size_t end, int worker) {
+    const ByColumn r(table, out.columns);
+    const int team = worthwhile_threads(double(x.people) * double(table.entry.size()) * 0.05, threads);
+    Scratch<float> sums(team, pitch * columns);
+    parallel_for(out.columns, columns, team, [&](size_t begin, size_t end, int worker) {
       float* acc = sums.of(worker);
-      std::fill_n(acc, tile.pitch * out.columns, 0.0f);
-      kernels().packed.sketch(x.data + ptrdiff_t(first) * x.stride + person / 4, x.stride, count, end - person, value.data(), table.entry.data(), table.pointer.data(), acc, tile.pitch);
-      write_turned(acc, tile.pitch, 1.0, true, out, person, end);
+      for (size_t person = 0; person < x.people; person += most_people) {
+        const size_t people = std::min(most_people, x.people - person);
+        const auto* data = x.data + ptrdiff_t(first) * x.stride + ptrdiff_t(person / 4);
+        kernels().packed.sketch(data, x.stride, people, value.data(), r.entry.data(), r.pointer.data() + begin, end - begin, acc, pitch);
+        Rows<float>::write_turned()(acc, pitch, 1.0f, true, people, end - begin, out.data + person * out.stride + begin, out.stride);
+      }
     });
     first += count;
   }

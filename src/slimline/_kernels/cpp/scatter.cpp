@@ -111,6 +111,8 @@ void write_turned(const T* sums, size_t pitch, T scale, bool add, size_t rows, s
   for (size_t i = 0; i < rows; i += side) {
     const size_t high = rows - i < side ? rows - i : side;
     for (size_t k = 0; k < columns; k += side) {
+      if (add && i + 2 * side <= rows)  // rows lie far apart: those of the next square are on their way
+        for (size_t l = side; l < 2 * side; l++) __builtin_prefetch(out + (i + l) * stride + k, 1, 2);
       const size_t wide = columns - k < side ? columns - k : side;
       const T* from = sums + k * pitch + i;
       T* to = out + i * stride + k;

@@ -22,7 +22,8 @@ const Kernels& table() {
     if (__builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vbmi")) add_vnni_kernels(t);
 #endif
     add_genotype_kernels(t);
-    add_packed_kernels(t);
+    add_packed_dot_kernels(t);
+    add_packed_add_kernels(t);
     add_packed_four_kernels(t);
     add_packed_sketch_kernels(t);
     add_descent_kernels(t);

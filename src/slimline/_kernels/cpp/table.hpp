@@ -16,7 +16,8 @@ void add_square_kernels(Kernels&);
 void add_byte_kernels(Kernels&);
 void add_vnni_kernels(Kernels&);  // AVX-512 only: replaces those for bytes
 void add_genotype_kernels(Kernels&);
-void add_packed_kernels(Kernels&);
+void add_packed_dot_kernels(Kernels&);
+void add_packed_add_kernels(Kernels&);
 void add_packed_four_kernels(Kernels&);
 void add_packed_sketch_kernels(Kernels&);
 void add_descent_kernels(Kernels&);
