@@ -13,6 +13,7 @@ const Kernels& table() {
     add_sign_kernels(t);
     add_scatter_kernels(t);
     add_grouped_kernels(t);
+    add_grouped_byte_kernels(t);
     add_grouped_sparse_kernels(t);
     add_hadamard_kernels(t);
     add_line_kernels(t);

@@ -9,6 +9,7 @@ void add_row_kernels(Kernels&);
 void add_sign_kernels(Kernels&);
 void add_scatter_kernels(Kernels&);
 void add_grouped_kernels(Kernels&);
+void add_grouped_byte_kernels(Kernels&);  // after those for any type
 void add_grouped_sparse_kernels(Kernels&);
 void add_hadamard_kernels(Kernels&);
 void add_line_kernels(Kernels&);
