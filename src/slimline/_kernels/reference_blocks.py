@@ -7,6 +7,7 @@ where there is none. Every value becomes (value - centre) * factor, column by co
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -179,6 +180,64 @@ def scatter(
     """Add value · V[line] to out[index], for every value of a compressed block; NaN counts as the fill."""
     lines, values = _lines(indptr, indices, data, line_fill, index_fill)
     np.add.at(out, indices, values[:, None] * V[lines])
+
+
+@dataclass(frozen=True)
+class CompressedStatistics:
+    """What the stored values of each column of a compressed block add up to; `total_size` is the sum of |terms|."""
+
+    stored: NDArray[np.int64]
+    zeros: NDArray[np.int64]
+    absent: NDArray[np.int64]
+    total: Floats
+    total_size: Floats
+    weights: Floats
+    deviation: Floats
+
+
+def compressed_statistics(
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    data: NDArray[Any],
+    by_row: bool,
+    rows: int,
+    weights: Maybe,
+    coarse: Maybe,
+    rest: Maybe,
+    centre: Maybe,
+    factor: Maybe,
+    fill: Maybe,
+    mean: Floats,
+) -> CompressedStatistics:
+    """Return what `compressed_totals` and `compressed_deviations` add up, deviations being those from `mean`."""
+    lines, values = _lines(indptr, indices, data, None, None)
+    row, column = (lines, indices) if by_row else (indices, lines)
+    if fill is not None:
+        values = np.where(np.isnan(values), fill[column], values)
+    if centre is not None:
+        values = values - centre[column]
+    if factor is not None:
+        values = values * factor[column]
+    there = ~np.isnan(values)
+    weight = np.ones(rows) if weights is None else weights
+    parts = [weight * 0 if part is None else part for part in (coarse, rest)]
+
+    def count(chosen: Any) -> NDArray[np.int64]:
+        return np.bincount(column[chosen], minlength=mean.size).astype(np.int64)
+
+    def add_up(numbers: Floats, chosen: Any = slice(None)) -> Floats:
+        return np.bincount(column[chosen], numbers[chosen], minlength=mean.size).astype(np.float64)
+
+    terms = weight[row] * values
+    return CompressedStatistics(
+        stored=count(slice(None)),
+        zeros=count(values == 0),
+        absent=count(~there),
+        total=add_up(terms, there),
+        total_size=add_up(np.abs(terms), there),
+        weights=np.stack([add_up(weight[row], ~there), *(add_up(part[row]) for part in parts)], axis=1),
+        deviation=add_up(weight[row] * (values - mean[column]) ** 2, there),
+    )
 
 
 def _lines(indptr: Any, indices: Any, data: Any, line_fill: Maybe, index_fill: Maybe) -> tuple[Any, Floats]:
