@@ -23,6 +23,7 @@ def _seeds() -> list[int]:
     return [int(part) for part in text.split(",")]
 
 
+@pytest.hookimpl(trylast=True)  # so that a test's instruction sets follow each other, and can share what they are given
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "global_random_seed" in metafunc.fixturenames:
         metafunc.parametrize("global_random_seed", _seeds())

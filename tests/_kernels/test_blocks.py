@@ -84,51 +84,82 @@ def _same(got, expected, bound, what):
     require_close(np.where(absent, 0, got), np.where(absent, 0, expected), np.where(absent, 0, bound), what)
 
 
-def _compare(name, case, k, threads, what):
+def _weights(case, k):
+    """Return the weights of a pass for statistics: none, whole numbers, any."""
+    n = case.shape[0]
+    choices = (None, np.random.default_rng(7).integers(0, 3, n).astype(float), case.right(n, 1, 8)[:, 0] ** 2)
+    return choices[k % 3 :][:1] if case.wide.size > 10_000 else choices
+
+
+def _twin(name, case, k):
+    """Return what the kernel is given beside the block and what it adds to, and by the twin the results and bounds."""
     n, d = case.shape
     head = (case.x, case.samples, case.missing)
     affine = (case.centre, case.factor, case.fill)
     scaled = case.size if case.factor is None else case.size * np.abs(case.factor)
-    one, two = native(f"block_{name}"), getattr(reference, name)
+    two = getattr(reference, name)
     if name in ("dot", "tdot"):
         V = case.right(d if name == "dot" else n, k, 5)
         begin = case.right(n if name == "dot" else d, k, 6)
-        got, expected = begin.copy(), begin.copy()
-        one(*head, V, case.centre, case.fill, got, threads)
+        expected = begin.copy()
         two(*head, V, case.centre, case.fill, expected)
         size = (case.size if name == "dot" else case.size.T) @ np.abs(V)
-        _same(got, expected, (size + np.abs(begin)) * _gamma(len(V)), what)
-    elif name == "normal":
+        return V, begin, expected, (size + np.abs(begin)) * _gamma(len(V))
+    if name == "normal":
         A, begin = case.right(n, k, 5), case.right(n, k, 6)
-        got, expected = (np.full((d, k), 77.0), begin.copy()), (np.empty((d, k)), begin.copy())
-        one(*head, A, *affine, *got, threads)
+        expected = np.empty((d, k)), begin.copy()
         two(*head, A, *affine, *expected)
         size = scaled.T @ np.abs(A)
-        _same(got[0], expected[0], size * _gamma(n), f"{what}, first part")
-        if np.isnan(expected[0]).any():  # the caller refuses such data when it sees the first part
-            return
-        _same(got[1], expected[1], (scaled @ size + np.abs(begin)) * (_gamma(n) + _gamma(d)), f"{what}, second part")
-    elif name == "squares":
+        bounds = size * _gamma(n), (scaled @ size + np.abs(begin)) * (_gamma(n) + _gamma(d))
+        return A, begin, expected, bounds
+    if name == "squares":
         weight = None if k % 2 else case.right(n, 1, 8)[:, 0] ** 2
         begin = np.random.default_rng(6).random(n), np.random.default_rng(7).random(d)
-        got, expected = [b.copy() for b in begin], [b.copy() for b in begin]
-        one(*head, *affine, weight, *got, threads)
+        expected = [b.copy() for b in begin]
         two(*head, *affine, weight, *expected)
         sizes = np.sum(scaled**2, axis=1), (np.ones(n) if weight is None else weight) @ scaled**2
-        for part, one_part, two_part, size, start in zip(("rows", "columns"), got, expected, sizes, begin, strict=True):
-            _same(one_part, two_part, (size + start) * _gamma(n + d), f"{what}, {part}")
+        return weight, begin, expected, [(size + b) * _gamma(n + d) for size, b in zip(sizes, begin, strict=True)]
+    if name == "tile":
+        expected = np.empty((n, d))
+        two(*head, *affine, expected)
+        return expected, scaled
+    return [(weights, ExplicitStats.of(Explicit.plain(case.wide), weights)) for weights in _weights(case, k)]
+
+
+def _compare(name, case, k, threads, what, once):
+    n, d = case.shape
+    head = (case.x, case.samples, case.missing)
+    affine = (case.centre, case.factor, case.fill)
+    one, given = native(f"block_{name}"), once(_twin, name, case, k)
+    if name in ("dot", "tdot"):
+        V, begin, expected, bound = given
+        got = begin.copy()
+        one(*head, V, case.centre, case.fill, got, threads)
+        _same(got, expected, bound, what)
+    elif name == "normal":
+        A, begin, expected, bounds = given
+        got = np.full((d, k), 77.0), begin.copy()
+        one(*head, A, *affine, *got, threads)
+        _same(got[0], expected[0], bounds[0], f"{what}, first part")
+        if np.isnan(expected[0]).any():  # the caller refuses such data when it sees the first part
+            return
+        _same(got[1], expected[1], bounds[1], f"{what}, second part")
+    elif name == "squares":
+        weight, begin, expected, bounds = given
+        got = [b.copy() for b in begin]
+        one(*head, *affine, weight, *got, threads)
+        for part, one_part, two_part, bound in zip(("rows", "columns"), got, expected, bounds, strict=True):
+            _same(one_part, two_part, bound, f"{what}, {part}")
     elif name == "tile":
+        expected, scaled = given
         for dtype in (np.float64, np.float32):
-            got, expected = np.full((n, d), 77, dtype, order=case.order), np.empty((n, d))
+            got = np.full((n, d), 77, dtype, order=case.order)
             one(*head, *affine, got, threads)
-            two(*head, *affine, expected)
             _same(got, expected, 4 * np.finfo(dtype).eps * scaled, f"{what} in {np.dtype(dtype)}")
     else:
-        choices = (None, np.random.default_rng(7).integers(0, 3, n).astype(float), case.right(n, 1, 8)[:, 0] ** 2)
-        for weights in choices[k % 3 :][:1] if case.wide.size > 10_000 else choices:
+        for weights, expected in given:
             got = [np.full(d, 77.0) for _ in range(3)] + [np.full(d, 77, np.int64) for _ in range(2)]
             one(*head, weights, *got, threads)
-            expected = ExplicitStats.of(Explicit.plain(case.wide), weights)
             require_close(got[0], expected.weight, _gamma(n) * expected.weight, f"{what}, weight")
             require_close(got[1], expected.mean, expected.mean_error, f"{what}, mean")
             require_close(got[2], expected.deviation, expected.deviation_error, f"{what}, deviation")
@@ -137,53 +168,53 @@ def _compare(name, case, k, threads, what):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("dtype", TYPES)
-def test_odd_sizes(name, dtype, each_instruction_set):
+def test_odd_sizes(name, dtype, each_instruction_set, once):
     for order in "C" if dtype == "packed" else "CF":
         for size in SIZES:
             for shape in ((size, 3 + size % 7), (2 + size % 5, size))[:: 1 if name != "statistics" else 2]:
-                case = Case(dtype, order, shape, size, missing=size % 2 == 0, spread=size % 3)
-                _compare(name, case, 1 + size % 9, 1, f"{name} of {dtype} {order} {shape}")
+                case = once(Case, dtype, order, shape, size, size % 2 == 0, size % 3)
+                _compare(name, case, 1 + size % 9, 1, f"{name} of {dtype} {order} {shape}", once)
 
 
 # A second thread starts above about a millisecond of work.
 @pytest.mark.parametrize("name", ["dot", "tdot", "normal", "squares"])
 @pytest.mark.parametrize("dtype", TYPES)
-def test_several_threads(name, dtype, each_instruction_set):
+def test_several_threads(name, dtype, each_instruction_set, once):
     for order, shape in (("C", (1203, 1201)), ("F", (2402, 603))):
-        case = Case(dtype, order, shape, 4, missing=True)
-        _compare(name, case, 9, 3, f"{name} of {dtype} {order} {shape} with 3 threads")
+        case = once(Case, dtype, order, shape, 4, True)
+        _compare(name, case, 9, 3, f"{name} of {dtype} {order} {shape} with 3 threads", once)
 
 
 @pytest.mark.parametrize("name", ["dot", "tdot", "normal"])
 @pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i1", "i2"])
-def test_few_long_columns(name, dtype, each_instruction_set):
+def test_few_long_columns(name, dtype, each_instruction_set, once):
     for shape, k, threads in (((5001, 1), 1, 1), ((20_003, 5), 2, 3), ((9001, 31), 6, 2)):
         for seed in (4, 5, 6, 7):  # with and without centre, factor and fill
-            case = Case(dtype, "F", shape, seed, missing=seed % 2 == 0)
-            _compare(name, case, k, threads, f"{name} of {dtype} {shape} with {threads} threads")
-    _compare(name, Case(dtype, "C", (5, 20_003), 4, missing=True), 3, 2, f"{name} of a few long rows of {dtype}")
+            case = once(Case, dtype, "F", shape, seed, seed % 2 == 0)
+            _compare(name, case, k, threads, f"{name} of {dtype} {shape} with {threads} threads", once)
+    _compare(name, once(Case, dtype, "C", (5, 20_003), 4, True), 3, 2, f"{name} of a few long rows of {dtype}", once)
 
 
 @pytest.mark.parametrize("name", ["dot", "tdot", "normal"])
 @pytest.mark.parametrize("dtype, order", [("f4", "F"), ("f4", "C"), ("i1", "F"), ("i1", "C")])
-def test_several_threads_with_few_long_lines(name, dtype, order):
+def test_several_threads_with_few_long_lines(name, dtype, order, once):
     shape = (200_003, 7) if order == "F" else (7, 200_003)
-    case = Case(dtype, order, shape, 4, missing=True)
-    _compare(name, case, 9, 3, f"{name} of {dtype} {order} {shape} with 3 threads")
+    case = once(Case, dtype, order, shape, 4, True)
+    _compare(name, case, 9, 3, f"{name} of {dtype} {order} {shape} with 3 threads", once)
 
 
 @pytest.mark.parametrize("name", ["dot", "tdot", "normal"])
-def test_several_threads_with_packed_genotypes(name, each_instruction_set):
+def test_several_threads_with_packed_genotypes(name, each_instruction_set, once):
     for shape in ((4003, 1203), (60_001, 101)):
-        case = Case("packed", "F", shape, 4, missing=True)
-        _compare(name, case, 9, 3, f"{name} of packed genotypes {shape} with 3 threads")
+        case = once(Case, "packed", "F", shape, 4, True)
+        _compare(name, case, 9, 3, f"{name} of packed genotypes {shape} with 3 threads", once)
 
 
 @pytest.mark.parametrize("name", ["squares", "tile", "statistics"])
 @pytest.mark.parametrize("dtype", ["f4", "i1", "packed"])
-def test_several_threads_with_more_data(name, dtype):
+def test_several_threads_with_more_data(name, dtype, once):
     order, shape = ("C", (401, 20_001)) if dtype == "f4" else ("F", (4003, 2101))
-    _compare(name, Case(dtype, order, shape, 4, missing=True), 1, 2, f"{name} of {dtype} {order} with 2 threads")
+    _compare(name, once(Case, dtype, order, shape, 4, True), 1, 2, f"{name} of {dtype} {order} with 2 threads", once)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8])
@@ -208,10 +239,10 @@ def test_statistics_of_bytes_are_exact(dtype, order, each_instruction_set):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_nothing_at_all(name):
+def test_nothing_at_all(name, once):
     for shape in ((0, 3), (3, 0), (0, 0)):
         for order in "CF":
-            _compare(name, Case("f4", order, shape, 3), 2, 2, f"{name} of nothing, {shape}")
+            _compare(name, once(Case, "f4", order, shape, 3), 2, 2, f"{name} of nothing, {shape}", once)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
@@ -227,11 +258,8 @@ def test_a_value_that_is_not_finite_shows(dtype, value, each_instruction_set):
             assert not np.isfinite(out[1]).any() and np.isfinite(out[[0, 2]]).all()
 
 
-@pytest.mark.parametrize("way", ["gather", "scatter"])
-@pytest.mark.parametrize("index_type", [np.int32, np.int64])
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i1", "u1", "i2", "?"])
-def test_compressed(way, index_type, dtype, each_instruction_set):
-    one, two = native(f"compressed_{way}"), getattr(reference, way)
+def _compressed_cases(way, index_type, dtype):
+    two, cases = getattr(reference, way), []
     rng = np.random.default_rng(0)
     for lines, places, density in ((1, 1, 1.0), (7, 70, 0.3), (70, 7, 0.5), (5, 40, 0.0), (600, 900, 0.1)):
         values = rng.integers(1, 3, (lines, places)) * (rng.random((lines, places)) < density)
@@ -239,6 +267,7 @@ def test_compressed(way, index_type, dtype, each_instruction_set):
         indptr, indices, data = x.indptr.astype(index_type), x.indices.astype(index_type), x.data
         if "f" in dtype and data.size:
             data[:: max(1, data.size // 9)] = np.nan
+        largest = np.abs(np.nan_to_num(x.toarray().astype(float), nan=4.0))
         for k in (1, 2, 3, 8, 9):
             for fills in ("none", "line", "index"):
                 line_fill = rng.standard_normal(lines) if fills == "line" else None
@@ -246,13 +275,23 @@ def test_compressed(way, index_type, dtype, each_instruction_set):
                 V = rng.standard_normal((places if way == "gather" else lines, k))
                 begin = rng.standard_normal((lines if way == "gather" else places, k))
                 expected = begin.copy()
-                two(indptr, indices, data, V, line_fill, index_fill, expected)
-                largest = np.abs(np.nan_to_num(x.toarray().astype(float), nan=4.0))
+                given = indptr, indices, data, V, line_fill, index_fill
+                two(*given, expected)
                 size = (largest if way == "gather" else largest.T) @ np.abs(V) + np.abs(begin)
-                for threads in (1, 2, 3):
-                    got = begin.copy()
-                    one(indptr, indices, data, V, line_fill, index_fill, got, threads)
-                    _same(got, expected, size * _gamma(len(V)), f"{way} {dtype} {lines} × {places}, k={k}, {threads}")
+                what = f"{way} {dtype} {lines} × {places}, k={k}"
+                cases.append((given, begin, expected, size * _gamma(len(V)), what))
+    return cases
+
+
+@pytest.mark.parametrize("way", ["gather", "scatter"])
+@pytest.mark.parametrize("index_type", [np.int32, np.int64])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i1", "u1", "i2", "?"])
+def test_compressed(way, index_type, dtype, each_instruction_set, once):
+    for given, begin, expected, bound, what in once(_compressed_cases, way, index_type, dtype):
+        for threads in (1, 2, 3):
+            got = begin.copy()
+            native(f"compressed_{way}")(*given, got, threads)
+            _same(got, expected, bound, f"{what}, {threads}")
 
 
 @pytest.mark.parametrize("way", ["gather", "scatter"])
