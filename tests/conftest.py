@@ -69,6 +69,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("data"):
             item.user_properties.append(_USES_DATA)  # unlike a keyword, no folder of the same name has it
+        if "each_instruction_set" in getattr(item, "fixturenames", ()):  # a run for one of them may leave these out
+            item.add_marker("each_instruction_set")
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
