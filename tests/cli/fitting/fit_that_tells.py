@@ -3,10 +3,19 @@
 import os
 import sys
 import time
+from importlib import import_module
 
 from slimline import cli
-from slimline.cli.fitting import run  # noqa: F401 - so that each process need not import it again
 from slimline.data import files
+from slimline.data.formats import plink
+
+# What a fit imports on its way, which takes longer than the fit: here, so that no process need do it again.
+for _module in (
+    *("rich.live", "rich.progress", "rich.table", "sklearn.model_selection", "safetensors.numpy"),
+    *("slimline.cli.app", "slimline.cli.fitting.run", "slimline.cli.fitting.display", "slimline.cli.fitting.view"),
+    *("slimline.estimators.certified_classifier_cv", "slimline.report.measure_fit", "slimline.data.formats.delimited"),
+):
+    import_module(_module)
 
 
 def fit_that_tells(folder, log, *arguments):
@@ -25,5 +34,6 @@ def fit_that_tells(folder, log, *arguments):
         return result
 
     files.OpenFile.read_into = told
+    plink.BLOCK_BYTES = 1 << 17  # many blocks in a pass over few variants, to be killed in the middle of one
     sys.argv = ["slimline", "fit", *arguments]
     cli.main()

@@ -21,7 +21,7 @@ KILLS = 20
 @pytest.fixture(scope="module")
 def cohort(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cohort")
-    write_genotypes(folder / "cohort", 300, 160_000, n_populations=2, seed=1, missing_rate=0.01)
+    write_genotypes(folder / "cohort", 300, 40_000, n_populations=2, seed=1, missing_rate=0.01)
     return folder
 
 
