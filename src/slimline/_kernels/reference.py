@@ -17,7 +17,8 @@ COMMON_KEY = 4
 
 def philox(c0: object, c1: object, c2: object, c3: int, seed: int) -> Words:
     """Return the four words of Philox 4x32-10 for each counter, in a last axis of length 4."""
-    a, b, c, d = np.broadcast_arrays(*(np.asarray(x, dtype=np.uint64) for x in (c0, c1, c2, c3)))
+    a, b, c, d = (np.asarray(x, dtype=np.uint64) for x in (c0, c1, c2, c3))
+    out = np.empty((*np.broadcast_shapes(a.shape, b.shape, c.shape, d.shape), 4), dtype=np.uint32)
     low, shift = np.uint64(0xFFFFFFFF), np.uint64(32)
     k0, k1 = seed & 0xFFFFFFFF, seed >> 32
     for _ in range(10):
@@ -25,7 +26,8 @@ def philox(c0: object, c1: object, c2: object, c3: int, seed: int) -> Words:
         a, b = (p1 >> shift) ^ b ^ np.uint64(k0), p1 & low
         c, d = (p0 >> shift) ^ d ^ np.uint64(k1), p0 & low
         k0, k1 = (k0 + 0x9E3779B9) & 0xFFFFFFFF, (k1 + 0xBB67AE85) & 0xFFFFFFFF
-    return np.stack([a, b, c, d], axis=-1).astype(np.uint32)
+    out[..., 0], out[..., 1], out[..., 2], out[..., 3] = a, b, c, d
+    return out
 
 
 def _halves(start: int, stop: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
@@ -74,18 +76,19 @@ def normal_rows(seed: int, start: int, stop: int, n_components: int) -> NDArray[
     """Return unscaled rows of a Gaussian R."""
     column = np.arange(n_components)
     low, high = _halves(start, stop)
-    words = philox((column // 64) * 16 + column % 16, low[:, None], high[:, None], NORMAL, seed)
+    words = philox(np.arange(-(-n_components // 64) * 16), low[:, None], high[:, None], NORMAL, seed)
     first = box_muller(np.ascontiguousarray(words[..., 0]), np.ascontiguousarray(words[..., 1]))
     second = box_muller(np.ascontiguousarray(words[..., 2]), np.ascontiguousarray(words[..., 3]))
-    return np.choose(column % 64 // 16, [*first, *second]).astype(np.float32)
+    counter = (column // 64) * 16 + column % 16  # of each column; it has the words of four
+    return np.choose(column % 64 // 16, [part.take(counter, axis=1) for part in (*first, *second)])
 
 
 def sign_rows(seed: int, start: int, stop: int, n_components: int) -> NDArray[np.float32]:
     """Return unscaled rows of a random sign R."""
     column = np.arange(n_components)
     low, high = _halves(start, stop)
-    words = philox(column // 128, low[:, None], high[:, None], SIGN, seed)
-    word = np.take_along_axis(words, (column % 128 // 32)[None, :, None], axis=2)[..., 0]
+    words = philox(np.arange(-(-n_components // 128)), low[:, None], high[:, None], SIGN, seed)
+    word = words.reshape(stop - start, words.shape[1] * 4).take(column // 32, axis=1)
     return np.where((word >> (column % 32).astype(np.uint32)) & np.uint32(1), np.float32(-1), np.float32(1))
 
 
