@@ -89,3 +89,11 @@ def test_right_hand_sides_and_weights_that_are_no_numbers():
     with pytest.raises(InvalidParameterError, match=r"A\.toarray\(\)"):
         matrix.tdot(sp.csc_array(np.eye(3)))
     assert matrix.passes == 0
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csc_array])
+def test_weights_may_lie_apart(make):
+    rng = np.random.default_rng(0)
+    X, table = rng.integers(0, 3, (9, 5)).astype(float), rng.random((9, 4))
+    got = open_matrix(make(X)).column_stats(table[:, 2])
+    np.testing.assert_allclose(got.mean, np.average(X, axis=0, weights=table[:, 2]))

@@ -15,7 +15,7 @@ def sample_weights(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
     """Return the weights as float64, or raise; None stays None."""
     if sample_weight is None:
         return None
-    weight = real_array(sample_weight, "sample_weight").astype(np.float64, copy=False)
+    weight = np.ascontiguousarray(real_array(sample_weight, "sample_weight"), dtype=np.float64)
     if weight.shape != (n,):
         raise InvalidParameterError(f"sample_weight must have one entry for each of {n} samples; got {weight.shape}.")
     if not (np.isfinite(weight).all() and (weight >= 0).all()):

@@ -107,7 +107,7 @@ class Matrix(Storage):
         begin_squares(squares, self.shape)
         sums = TwoLevelSums(out, self.shape[1])
         kept = Kept(lambda: {**sums.arrays(), **arrays_of(squares)}, lambda: {"W": W})
-        for block, affine in self._pass("dot", kept=kept):
+        for block, affine in self._pass("dot", whole_columns=self.products_by_column, kept=kept):
             into = sums.of(block, affine)
             with self._beside_the_reader():
                 products.add_dot(block, W, affine, into)
@@ -139,7 +139,7 @@ class Matrix(Storage):
         out = np.zeros((self.shape[1], A.shape[1]))
         begin_squares(squares, self.shape)
         kept = Kept(lambda: {"out": out, **arrays_of(squares)}, lambda: {"A": A})
-        for block, affine in self._pass("tdot", kept=kept):
+        for block, affine in self._pass("tdot", whole_columns=self.products_by_column, kept=kept):
             with self._beside_the_reader():
                 products.add_tdot(block, A, affine, out)
             self._require_finite(out, block.columns, block, affine)

@@ -41,6 +41,7 @@ class Standardised(Matrix):
         self._base = base
         self._counter = base._counter
         self.whole_columns, self.tall = base.whole_columns, base.tall
+        self.products_by_column = base.products_by_column
         self.reads_ahead, self.leaves_room_to_read = base.reads_ahead, base.leaves_room_to_read
         self.density = base.density
         d = base.shape[1]

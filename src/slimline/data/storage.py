@@ -33,6 +33,8 @@ class Storage(ABC):
     whole_columns = False
     #: Whether panels of its columns are too narrow to be fast.
     tall = False
+    #: Whether `dot` and `tdot` are faster over panels of whole columns than over the blocks that the storage likes.
+    products_by_column = False
     #: Whether the next block should be made while the last one is computed on: yes, where making it means reading.
     reads_ahead = True
     #: Whether the kernels leave CPUs to the thread that reads ahead: not where reading is a small part of the work.

@@ -41,16 +41,16 @@ class Worker {
   // What the places [from, to) are multiplied with from now on.
   void set_vectors(const double* v, size_t from, size_t to) {
     const size_t places = kernels().digits.places, runs = (to - from + places - 1) / places;
-    for (auto* sets : {&along_, &instead_})
-      while (sets->size() < runs * k_) sets->emplace_back(places);
     shift_.assign(k_, 0.0);
-    std::vector<double> numbers(x_.along && counts_absent() ? to - from : 0);
+    std::vector<double> numbers(absent_apart() ? to - from : 0);
+    while (along_.size() < runs * k_) along_.emplace_back(places);
+    while (!numbers.empty() && instead_.size() < runs * k_) instead_.emplace_back(places);
     for (size_t j = 0; j < k_; j++) {
       for (size_t t = 0; t < numbers.size(); t++) numbers[t] = missing_ == Missing::filled ? s_.fill[from + t] * v[(from + t) * k_ + j] : 1.0;
       for (size_t r = 0; r < runs; r++) {
         const size_t begin = r * places, count = std::min(places, to - from - begin);
-        along_[r * k_ + j].set(v + (from + begin) * k_ + j, k_, count, true, tolerance(x_.length));
-        if (!numbers.empty()) instead_[r * k_ + j].set(numbers.data() + begin, 1, count, true, tolerance(x_.length));
+        along_[r * k_ + j].set(v + (from + begin) * k_ + j, k_, count, true, tolerance(x_.length), scratch_);
+        if (!numbers.empty()) instead_[r * k_ + j].set(numbers.data() + begin, 1, count, true, tolerance(x_.length), scratch_);
       }
       // centred along the line: the same for all lines; by line: the sum of the vector, times the line's centre
       if (s_.centre)
@@ -65,9 +65,8 @@ class Worker {
       std::fill_n(absent, count, 0.0);
       for (size_t t = from, run = j; t < to; t += places, run += k_) {
         const size_t length = std::min(places, to - t);
-        const auto& missing = (x_.along ? instead_ : along_)[run];
         dot_run(values(), along_[run], first, count, t, length, out + j, k_);
-        if (counts_absent()) dot_run(Counted::absent, missing, first, count, t, length, absent, 1);
+        if (counts_absent()) dot_run(Counted::absent, (absent_apart() ? instead_ : along_)[run], first, count, t, length, absent, 1);
       }
       for (size_t i = 0; i < count; i++) {
         double& sum = out[i * k_ + j];
@@ -84,12 +83,12 @@ class Worker {
     for (size_t run = first; run < last; run += digit_lines) {
       const size_t end = std::min(last, run + digit_lines);
       for (size_t j = 0; j < k_; j++) {
-        weights_.set(a + run * k_ + j, k_, end - run, false, tolerance(x_.lines));
+        weights_.set(a + run * k_ + j, k_, end - run, false, tolerance(x_.lines), scratch_);
         add_run(values(), weights_, run, end, from, to, y + j * pitch);
         if (!counts_absent()) continue;
         if (missing_ == Missing::unfilled) std::fill_n(numbers.data(), end - run, 1.0);
         else for (size_t l = run; l < end; l++) numbers[l - run] = (x_.along ? 1.0 : s_.fill[l]) * a[l * k_ + j];
-        weights_.set(numbers.data(), 1, end - run, false, tolerance(x_.lines));
+        weights_.set(numbers.data(), 1, end - run, false, tolerance(x_.lines), scratch_);
         absent_.assign(to - from, 0.0);
         add_run(Counted::absent, weights_, run, end, from, to, absent_.data());
         for (size_t t = 0; t < to - from; t++) {
@@ -110,6 +109,9 @@ class Worker {
  private:
   Counted values() const { return missing_ == Missing::none ? Counted::all : Counted::present; }
   bool counts_absent() const { return missing_ == Missing::filled || missing_ == Missing::unfilled; }
+  // `dot`: whether missing values are multiplied with other numbers than those that are there: their number is wanted where
+  // nothing fills them, and a fill may differ from place to place
+  bool absent_apart() const { return missing_ == Missing::unfilled || (missing_ == Missing::filled && x_.along); }
   const char* at(size_t line, size_t place) const { return x_.data + ptrdiff_t(line) * x_.stride + ptrdiff_t(place); }
   // What a number loses in digits is no more than a sum of so many terms loses in float64.
   static double tolerance(size_t terms) { return 0x1p-53 * double(std::max<size_t>(terms, 16)); }
@@ -122,6 +124,7 @@ class Worker {
     sums_.resize(size_t(kernels().digits.count) * stretch_);
     for (const Digits& d : sets) {
       if (d.scale == 0) continue;
+      throw_if_interrupted();
       for (size_t line = first; line < last; line += group_lines)
         kernel_.add[int(part)](at(line, from), x_.stride, code_, std::min(group_lines, last - line), to - from, d.at(line - first), d.pitch(), sums_.data(), stretch_);
       kernels().digits.flush(sums_.data(), stretch_, to - from, d.scale, y);
@@ -133,18 +136,19 @@ class Worker {
   const size_t k_, stretch_;
   const Missing missing_;
   const uint8_t code_;
-  std::vector<DigitSets> along_, instead_;  // instead_: what a missing value adds, where that differs from place to place
+  std::vector<DigitSets> along_, instead_;  // instead_: what a missing value adds, where that is no multiple of along_
   DigitSets weights_{digit_lines};
+  DigitScratch scratch_;
   std::vector<double> shift_, absent_;
   Aligned<int32_t> sums_;
 };
 
-// Whether numbers can be written in digits: powers of two near the ends of float64 have no room for them.
-bool in_range(const double* v, size_t count) {
+// Whether numbers, and what becomes of them, can be written in digits: powers of two near the ends of float64 have no room.
+bool in_range(const double* v, size_t count, double most) {
   bool inside = true;
   for (size_t i = 0; i < count; i++) {
     const double size = std::fabs(v[i]);
-    inside &= size < 1e125 && (size == 0 || size > 1e-125);  // NaN is not
+    inside &= size < most && (size == 0 || size > 1 / most);  // NaN is not
   }
   return inside;
 }
@@ -152,9 +156,9 @@ bool in_range(const double* v, size_t count) {
 }  // namespace
 
 bool bytes_by_digits(const Lines& x, const Standard& s, const double* v, size_t rows, size_t k) {
-  constexpr size_t few = 16;  // lines for which writing digits would take longer than using them
-  if (x.packed || x.lines < few || (x.type != Type::i8 && x.type != Type::u8) || k > kernels().digits.most_vectors) return false;
-  return in_range(v, rows * k) && (!s.has_missing || !s.fill || in_range(s.fill, x.columns()));
+  const DigitKernels& kernel = kernels().digits;
+  if (x.packed || (x.type != Type::i8 && x.type != Type::u8) || k > kernel.most_vectors || x.lines < kernel.fewest_lines) return false;
+  return in_range(v, rows * k, 1e100) && (!s.has_missing || !s.fill || in_range(s.fill, x.columns(), 1e50)) && (!s.factor || in_range(s.factor, x.columns(), 1e50));
 }
 
 void byte_lines_dot(const Lines& x, const Standard& s, const double* v, size_t k, double* out, int threads) {

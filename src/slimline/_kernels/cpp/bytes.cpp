@@ -220,7 +220,7 @@ template <class S> ByteKernels kernels_of() {
 
 void add_byte_kernels(Kernels& k) {
   // 64 pairs of places in each of eight sums; many vectors had better share the work of turning bytes into float64
-  k.digits = {digits, 58, sizeof(int16_t), 1024, 3, largest, write, flush};
+  k.digits = {digits, 58, sizeof(int16_t), 1024, 3, 24, largest, write, flush};
   k.bytes[0] = kernels_of<int8_t>(), k.bytes[1] = kernels_of<uint8_t>();
 }
 

@@ -216,7 +216,7 @@ template <class S> ByteKernels kernels_of() {
 
 void add_vnni_kernels(Kernels& k) {
   constexpr size_t places = 2048;  // whose digits fill a third of the nearest cache
-  k.digits = {digits, 62, sizeof(int8_t), places, 64, largest, write, flush};
+  k.digits = {digits, 62, sizeof(int8_t), places, 64, 8, largest, write, flush};
   k.bytes[0] = kernels_of<int8_t>(), k.bytes[1] = kernels_of<uint8_t>();
 }
 

@@ -16,7 +16,7 @@ template <class T> class Aligned {
  public:
   Aligned() = default;
   explicit Aligned(size_t count) { resize(count); }
-  void resize(size_t count) {  // cleared; what was there is lost
+  void resize(size_t count) {  // new memory is cleared, and what was there is lost
     if (count + 64 / sizeof(T) <= memory_.size()) return;
     memory_.assign(count + 64 / sizeof(T), T(0));
   }
@@ -43,7 +43,8 @@ class Digits {
     std::frexp(most, &exponent);
     exponent = std::max(exponent, -960);
     scale = !finite ? std::numeric_limits<double>::quiet_NaN() : most > 0 ? std::ldexp(1.0, exponent - kernel.bits) : 0.0;
-    if (most == 0) return false;
+    if (most * std::ldexp(1.0, kernel.bits - exponent) < 1) scale = 0;  // far below what digits can say
+    if (scale == 0 || !finite) return false;
     return kernel.write(v, count, std::ldexp(1.0, kernel.bits - exponent), scale, bound, by_place, digit_.data(), pitch_);
   }
   const void* at(size_t number) const { return digit_.data() + number * kernels().digits.item; }
@@ -57,17 +58,21 @@ class Digits {
 
 // Numbers in as many sets of digits as it takes: what is left out of each is at most `tolerance` times the number. One
 // set is enough unless some numbers are far smaller than others.
+struct DigitScratch {
+  std::vector<double> rest, bound;
+};
 class DigitSets {
  public:
-  explicit DigitSets(size_t most) : most_(most), rest_(most), bound_(most) {}
+  explicit DigitSets(size_t most) : most_(most) {}
   // every `step`-th number from v on
-  void set(const double* v, size_t step, size_t count, bool by_place, double tolerance) {
-    for (size_t i = 0; i < count; i++) rest_[i] = v[i * step], bound_[i] = tolerance * std::fabs(rest_[i]);
+  void set(const double* v, size_t step, size_t count, bool by_place, double tolerance, DigitScratch& scratch) {
+    scratch.rest.resize(std::max(scratch.rest.size(), count)), scratch.bound.resize(scratch.rest.size());
+    for (size_t i = 0; i < count; i++) scratch.rest[i] = v[i * step], scratch.bound[i] = tolerance * std::fabs(scratch.rest[i]);
     used_ = 0;
     bool more = true;
     while (more && used_ < most_sets) {
       if (sets_.size() == used_) sets_.emplace_back(most_);
-      more = sets_[used_++].set(rest_.data(), count, bound_.data(), by_place);
+      more = sets_[used_++].set(scratch.rest.data(), count, scratch.bound.data(), by_place);
     }
   }
   auto begin() const { return sets_.begin(); }
@@ -76,7 +81,6 @@ class DigitSets {
  private:
   static constexpr size_t most_sets = 40;  // 58 bits each: more than float64 can span
   size_t most_, used_ = 0;
-  std::vector<double> rest_, bound_;
   std::vector<Digits> sets_;
 };
 

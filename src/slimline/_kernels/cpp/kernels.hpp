@@ -124,7 +124,8 @@ struct DigitKernels {
   int bits;             // of the whole numbers
   size_t item;          // bytes of a digit
   size_t places;        // of a line that `dot` takes at once, at most
-  size_t most_vectors;  // above which other kernels are faster
+  size_t most_vectors;  // above which other kernels are faster,
+  size_t fewest_lines;  // and below which, as writing the digits would take longer than using them
   // the largest absolute value; not finite if one of them is not
   double (*largest)(const double* v, size_t count);
   // Digit p of up · v[i], rounded, goes to p * pitch + i; `by_place`: in the order that `dot` wants. Up to the next whole unit

@@ -34,14 +34,15 @@ SLIMLINE_INLINE void sum_up(const uint8_t* packed, ptrdiff_t stride, const uint3
   // Of the eight bytes that 32 people have, lanes at even places look at the low four, those at odd places at the high four.
   const __m512i shift = _mm512_setr_epi32(0, 0, 4, 4, 8, 8, 12, 12, 16, 16, 20, 20, 24, 24, 28, 28);
   const __m512i even_people = _mm512_set1_epi8(0x33);
-  const __mmask64 there = people >= together ? ~__mmask64(0) : (__mmask64(1) << (people + 3) / 4) - 1;
+  const size_t bytes = (people + 3) / 4;
+  const __mmask64 there = bytes >= together / 4 ? ~__mmask64(0) : (__mmask64(1) << bytes) - 1;
   __m512 even[8], odd[8];  // people of 32
   SLIMLINE_UNROLL
   for (int i = 0; i < 8; i++) even[i] = odd[i] = _mm512_setzero_ps();
   for (size_t l = 0; l < lines; l += 2) {
     const __m512i one = _mm512_maskz_loadu_epi8(there, line_of(packed, stride, entry[l]));
     const __m512i two = _mm512_maskz_loadu_epi8(there, line_of(packed, stride, entry[l + 1 < lines ? l + 1 : l]));
-    // codes of both side by side, four bits a person; a bit of the third operand chooses
+    // codes of both side by side, four bits a person; each bit of the first operand chooses
     alignas(64) int64_t codes[2][8];
     _mm512_store_si512(codes[0], _mm512_ternarylogic_epi64(even_people, one, _mm512_slli_epi64(two, 2), 0xCA));
     _mm512_store_si512(codes[1], _mm512_ternarylogic_epi64(even_people, _mm512_srli_epi64(one, 2), two, 0xCA));

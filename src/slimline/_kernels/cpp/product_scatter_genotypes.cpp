@@ -41,14 +41,15 @@ void scatter_genotypes(const Scatter& scatter, const Packed& x, const ByteStanda
     const ByColumn r(table, out.columns);
     const int team = worthwhile_threads(double(x.people) * double(table.entry.size()) * 0.05, threads);
     Scratch<float> sums(team, pitch * columns);
-    parallel_for(out.columns, columns, team, [&](size_t begin, size_t end, int worker) {
-      float* acc = sums.of(worker);
-      for (size_t person = 0; person < x.people; person += most_people) {
-        const size_t people = std::min(most_people, x.people - person);
-        const auto* data = x.data + ptrdiff_t(first) * x.stride + ptrdiff_t(person / 4);
-        kernels().packed.sketch(data, x.stride, people, value.data(), r.entry.data(), r.pointer.data() + begin, end - begin, acc, pitch);
-        Rows<float>::write_turned()(acc, pitch, 1.0f, true, people, end - begin, out.data + person * out.stride + begin, out.stride);
-      }
+    // people are shared out, too, where R has too few columns for all threads
+    const size_t groups = (out.columns + columns - 1) / columns, share = x.people * groups / (4 * size_t(team)) / 256 * 256;
+    const size_t step = std::clamp<size_t>(share, 256, most_people), stretches = (x.people + step - 1) / step;
+    parallel_for(groups * stretches, 1, team, [&](size_t piece, size_t, int worker) {
+      const size_t begin = piece / stretches * columns, wide = std::min(columns, out.columns - begin);
+      const size_t person = piece % stretches * step, people = std::min(step, x.people - person);
+      const auto* data = x.data + ptrdiff_t(first) * x.stride + ptrdiff_t(person / 4);
+      kernels().packed.sketch(data, x.stride, people, value.data(), r.entry.data(), r.pointer.data() + begin, wide, sums.of(worker), pitch);
+      Rows<float>::write_turned()(sums.of(worker), pitch, 1.0f, true, people, wide, out.data + person * out.stride + begin, out.stride);
     });
     first += count;
   }

@@ -19,7 +19,7 @@ const Kernels& table() {
     add_line_kernels(t);
     add_square_kernels(t);
     add_byte_kernels(t);
-#if defined(__AVX512F__)
+#if defined(SLIMLINE_HAS_VNNI)
     if (__builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vbmi")) add_vnni_kernels(t);
 #endif
     add_genotype_kernels(t);

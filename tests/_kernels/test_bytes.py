@@ -1,0 +1,129 @@
+"""Products of bytes by whole numbers: any size around vectors, the ends of the range, missing values, far numbers.
+
+Sums are compared with γ · |x| @ |right-hand side|, which holds for any order of summation.
+"""
+
+import numpy as np
+import pytest
+
+from slimline._kernels import _native
+from slimline.testing.rounding import accumulation_error, require_close
+
+LENGTHS = [*range(1, 140, 3), 191, 192, 193, 255, 256, 257, 1023, 1025, 2047, 2048, 2049, 4096, 4099]
+
+
+def _bytes(dtype, order, shape, seed):
+    """Return bytes of all sizes, or of the largest alone."""
+    rng = np.random.default_rng(seed)
+    limits = np.iinfo(dtype)
+    if seed % 3 == 0:
+        values = rng.choice([limits.min, limits.max], shape)
+    elif seed % 3 == 1:
+        values = rng.integers(limits.min, limits.max + 1, shape)
+    else:
+        values = rng.integers(0, 3, shape)
+    return np.asarray(values, dtype=dtype, order=order)
+
+
+def _products(x, missing, fill, centre, way, V, begin, threads=1):
+    """Return what the kernel makes of it, what it should be, and a bound on the difference."""
+    wide = x.astype(np.float64)
+    if missing is not None:
+        wide = np.where(x == missing, np.nan if fill is None else fill, wide)
+    wide = wide - (0 if centre is None else centre)
+    size = np.abs(np.nan_to_num(wide)) + (0 if centre is None else 2 * np.abs(centre))
+    wide, size = (wide, size) if way == "dot" else (wide.T, size.T)
+    got = begin.copy()
+    getattr(_native, f"block_{way}")(x, 0, missing, V, centre, fill, got, threads)
+    with np.errstate(invalid="ignore"):
+        expected = begin + wide @ V
+    bound = 4 * accumulation_error(len(V) + 64, np.float64) * (size @ np.abs(V) + np.abs(begin))
+    return got, expected, bound
+
+
+def _same(got, expected, bound, what):
+    absent = np.isnan(expected)
+    assert np.array_equal(np.isnan(got), absent), f"{what}: NaN in other places"
+    require_close(np.where(absent, 0, got), np.where(absent, 0, expected), np.where(absent, 0, bound), what)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("way", ["dot", "tdot"])
+def test_any_size_and_value(dtype, order, way, each_instruction_set):
+    for number, length in enumerate(LENGTHS):
+        lines = (24, 25, 33, 67)[number % 4]
+        shape = (lines, length) if order == "C" else (length, lines)
+        x = _bytes(dtype, order, shape, number)
+        rng = np.random.default_rng(number)
+        missing = (None, int(x.flat[0]), 0)[number // 3 % 3]
+        fill = rng.standard_normal(shape[1]) if number % 5 else None
+        centre = rng.standard_normal(shape[1]) if number % 2 else None
+        k = 1 + number % 3
+        V = rng.standard_normal((shape[1] if way == "dot" else shape[0], k))
+        begin = rng.standard_normal((shape[0] if way == "dot" else shape[1], k))
+        _same(*_products(x, missing, fill, centre, way, V, begin), f"{way} of {shape} {order}, missing {missing}")
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_the_largest_sums_do_not_overflow(dtype, order, each_instruction_set):
+    limits = np.iinfo(dtype)
+    for value in {int(limits.min), int(limits.max)} - {0}:
+        x = np.full((1100, 4200), value, dtype=dtype, order=order)
+        for weight in (1.0, -1.0, 1 - 2.0**-53, 0.5 + 2.0**-50):  # digits of all sizes
+            for way, length, rows in (("dot", 4200, 1100), ("tdot", 1100, 4200)):
+                got = np.zeros((rows, 1))
+                getattr(_native, f"block_{way}")(x, 0, None, np.full((length, 1), weight), None, None, got, 1)
+                exact = length * value * weight
+                assert np.abs(got - exact).max() <= 2 * accumulation_error(length, np.float64) * abs(exact)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("way", ["dot", "tdot", "normal"])
+def test_a_missing_value_that_nothing_fills_shows_whatever_it_is_multiplied_with(order, way, each_instruction_set):
+    x = np.ones((70, 90), dtype=np.int8, order=order)
+    x[3, 5] = x[4, 5] = x[9, 6] = x[9, 7] = -127
+    for kind in ("zeros", "cancelling", "some zeros"):
+        size = 90 if way == "dot" else 70
+        V = np.zeros((size, 2)) if kind == "zeros" else np.tile([[1.0, 0.5], [-1.0, -0.5]], (size // 2, 1))
+        if kind == "some zeros":
+            V[3:10] = 0.0
+        if way == "normal":
+            got, out = np.zeros((90, 2)), np.zeros((70, 2))
+            _native.block_normal(x, 0, -127, V, None, None, None, got, out, 1)
+        else:
+            got = np.zeros((70 if way == "dot" else 90, 2))
+            getattr(_native, f"block_{way}")(x, 0, -127, V, None, None, got, 1)
+        expected = (x == -127).any(axis=1 if way == "dot" else 0)
+        assert np.array_equal(np.isnan(got), np.stack([expected] * 2, axis=1)), kind
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("way", ["dot", "tdot"])
+def test_numbers_far_from_each_other_keep_their_digits(order, way, each_instruction_set):
+    rng = np.random.default_rng(0)
+    x = _bytes(np.int8, order, (200, 300), 1)
+    x[:, ::7] = 0
+    V = rng.standard_normal((300 if way == "dot" else 200, 1)) * 10.0 ** rng.uniform(
+        -95, 95, (300 if way == "dot" else 200, 1)
+    )
+    begin = np.zeros((200 if way == "dot" else 300, 1))
+    _same(*_products(x, None, None, None, way, V, begin), way)
+    if way == "dot":  # small numbers alone, beside zeros for the large ones
+        x[:, np.abs(V[:, 0]) > 1e-60] = 0
+        _same(*_products(x, None, None, None, way, V, begin), "what is small")
+
+
+def test_a_normal_product_of_tiny_factors(each_instruction_set):
+    rng = np.random.default_rng(0)
+    x = _bytes(np.int8, "C", (60, 200), 1)
+    for size, scale in ((1e-90, 1e-49), (1e90, 1e49), (1e-90, 1e-120), (1.0, 1e-140)):
+        A, factor = size * rng.standard_normal((60, 1)), scale * (1 + rng.random(200))
+        W, out = np.zeros((200, 1)), np.zeros((60, 1))
+        _native.block_normal(x, 0, None, A, None, factor, None, W, out, 1)
+        scaled = x * factor
+        require_close(W, scaled.T @ A, 1e-12 * np.abs(scaled).T @ np.abs(A), "first part")
+        require_close(
+            out, scaled @ (scaled.T @ A), 1e-12 * np.abs(scaled) @ np.abs(scaled).T @ np.abs(A), "second part"
+        )
