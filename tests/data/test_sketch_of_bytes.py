@@ -107,7 +107,7 @@ def test_genotypes_are_sketched_as_they_are_packed(nonzeros, width, hash, each_i
 def test_packed_genotypes_of_a_wrong_shape_are_refused():
     native = HashEmbedding(600, 64, 3)._native
     out = np.zeros((9, 64), np.float32)
-    rest = (0, 1.0, out, True, 1)
+    rest = (0, 1.0, out, 1)
     with pytest.raises(ValueError, match="bytes a variant"):
         native.apply_genotypes(np.zeros((5, 2), np.uint8), 9, None, None, None, *rest)
     with pytest.raises(ValueError, match="C order"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +17,6 @@ from slimline.projections.blocks import KERNEL_TYPES, lies_in_order
 MISSING_CALL = -127
 
 
-@dataclass(frozen=True, slots=True)
 class PackedGenotypes:
     """Genotypes as a PLINK `.bed` file holds them: two bits each, variant by variant, four people a byte.
 
@@ -27,13 +28,31 @@ class PackedGenotypes:
         Number of people.
     """
 
-    packed: NDArray[np.uint8]
-    n_samples: int
+    def __init__(self, packed: NDArray[np.uint8], n_samples: int) -> None:
+        self._packed: NDArray[np.uint8] | None = packed
+        self.shape: tuple[int, int] = (n_samples, packed.shape[0])  # people, variants
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """Return (people, variants)."""
-        return self.n_samples, self.packed.shape[0]
+    def packed(self) -> NDArray[np.uint8]:
+        """Return the genotypes in memory."""
+        assert self._packed is not None
+        return self._packed
+
+    @property
+    def n_samples(self) -> int:
+        """Return the number of people."""
+        return self.shape[0]
+
+    @property
+    def nbytes(self) -> int:
+        """Return how many bytes the genotypes occupy."""
+        n, variants = self.shape
+        return variants * (-(-n // 4))
+
+    @contextmanager
+    def streamed(self) -> Iterator[NDArray[np.uint8] | _native.FileRows]:
+        """Give the genotypes to a kernel that goes through them once."""
+        yield self.packed
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -103,9 +122,7 @@ class Block:
     def nbytes(self) -> int:
         """Return how many bytes the values occupy."""
         values = self.values
-        if isinstance(values, PackedGenotypes):
-            return values.packed.nbytes
-        if isinstance(values, np.ndarray):
+        if isinstance(values, np.ndarray | PackedGenotypes):
             return values.nbytes
         return int(values.data.nbytes + values.indices.nbytes + values.indptr.nbytes)
 

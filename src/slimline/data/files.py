@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +101,8 @@ class OpenFile:
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        os.close(self._descriptor)
+        descriptor, self._descriptor = self._descriptor, -1
+        os.close(descriptor)
         if kind is None:
             self._file.require_unchanged()
 
@@ -117,12 +120,42 @@ class OpenFile:
         """
         raw = out.view(np.uint8)  # any byte order
         stride = raw.shape[1] if stride is None else stride
+        with self.naming_errors(offset, stride * max(raw.shape[0] - 1, 0) + raw.shape[1]):
+            _native.read_file(self._descriptor, offset, stride, raw, min(thread_count(), _READERS))
+
+    def rows(self, offset: int, count: int, width: int) -> _native.FileRows:
+        """Return rows of bytes that follow each other, for a kernel that reads them itself.
+
+        Parameters
+        ----------
+        offset : int
+            Byte in the file where the first row begins.
+        count, width : int
+            Number of rows, and bytes of each.
+
+        Returns
+        -------
+        rows : FileRows
+            Good until the file is closed; use it within `naming_errors`.
+        """
+        return _native.FileRows(self._descriptor, offset, count, width)
+
+    def expect(self, offset: int, size: int) -> None:
+        """Tell the system that some bytes will be read soon: it fetches them while other work is done."""
+        if hasattr(os, "posix_fadvise") and size > 0:
+            with suppress(OSError):  # it is no more than advice
+                os.posix_fadvise(self._descriptor, offset, size, os.POSIX_FADV_WILLNEED)
+
+    @contextmanager
+    def naming_errors(self, offset: int, size: int) -> Iterator[None]:
+        """Say which file and bytes it was where some of them cannot be read."""
         try:
-            short = _native.read_file(self._descriptor, offset, stride, raw, min(thread_count(), _READERS))
-        except OSError as error:
-            last = offset + stride * max(raw.shape[0] - 1, 0) + raw.shape[1]
-            where = f"{self._file} could not be read between bytes {offset:,} and {last:,}"
-            raise FileReadError(error.errno, f"{where}: {error.strerror}") from error
-        if short >= 0:
+            yield
+        except EOFError as end:
             self._file.require_unchanged()
-            raise FileFormatError(f"{self._file} ends at byte {short:,}, in the middle of the data: it is truncated.")
+            raise FileFormatError(
+                f"{self._file} ends at byte {end.args[0]:,}, in the middle of the data: it is truncated."
+            ) from None
+        except OSError as error:
+            where = f"{self._file} could not be read between bytes {offset:,} and {offset + size:,}"
+            raise FileReadError(error.errno, f"{where}: {error.strerror}") from error

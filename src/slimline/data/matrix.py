@@ -73,7 +73,9 @@ class Matrix(Storage):
                 f"the projection has n_features={projection.n_features}, and {self.name} has {self.shape[1]} columns."
             )
         dtype = np.dtype(np.float64) if double else result_dtype(self.dtype)
-        out: NDArray[np.floating[Any]] = np.zeros((self.shape[0], projection.n_components), dtype=dtype)
+        by_column = self.packed and products.sketches_packed(projection, dtype)
+        shape = (self.shape[0], projection.n_components)
+        out: NDArray[np.floating[Any]] = np.zeros(shape, dtype=dtype, order="F" if by_column else "C")
         # What is drawn for a panel of columns serves all rows, if they are all there.
         kept = Kept(lambda: {"out": out}, lambda: {"projection": projection.to_json()})
         for block, affine in self._pass("sketch", whole_columns=projection.draws_every_entry, kept=kept):
@@ -85,7 +87,7 @@ class Matrix(Storage):
             for block in self.blocks():
                 require_finite(self, block, self._affine(block))
             refuse_overflow(self, out.dtype)
-        return out
+        return products.in_rows(out)
 
     def dot(self, W: Any, squares: Squares | None = None) -> FloatMatrix:
         """Return X W, in one pass.
@@ -301,7 +303,7 @@ class Matrix(Storage):
 
     def _beside_the_reader(self) -> AbstractContextManager[None]:
         """Return a context in which the kernels leave room for the thread that reads ahead."""
-        return half_of_the_threads() if self.reads_ahead and self.leaves_room_to_read else nullcontext()
+        return half_of_the_threads() if self.reads_ahead else nullcontext()
 
     def _affine(self, block: Block) -> Affine:
         return PLAIN

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,15 @@ from slimline.data.block import Block, PackedGenotypes
 from slimline.data.finite import missing_at_all
 from slimline.data.sparse_statistics import sparse_statistics
 from slimline.data.statistics import ColumnStats
-from slimline.data.tiles import by_rows, filled_bytes, raw_values, scaled_values, stays_bytes, tiles
+from slimline.data.tiles import (
+    by_rows,
+    filled_bytes,
+    raw_values,
+    scaled_values,
+    stays_bytes,
+    streamed_values,
+    tiles,
+)
 from slimline.projections import HashEmbedding, Projection
 from slimline.projections.blocks import require_sound, result_dtype
 
@@ -37,8 +46,8 @@ def add_dot(block: Block, W: Floats, affine: Affine, out: Floats) -> None:
         if sp.issparse(block.values):
             _sparse_dot(block.values, W, affine, sums)
         else:
-            x, samples = raw_values(block)
-            _native.block_dot(x, samples, block.missing, W, affine.centre, affine.fill, sums, thread_count())
+            with streamed_values(block) as (x, samples):
+                _native.block_dot(x, samples, block.missing, W, affine.centre, affine.fill, sums, thread_count())
 
 
 def add_tdot(block: Block, A: Floats, affine: Affine, out: Floats) -> None:
@@ -48,8 +57,8 @@ def add_tdot(block: Block, A: Floats, affine: Affine, out: Floats) -> None:
     if sp.issparse(block.values):
         _sparse_tdot(block.values, A, affine, sums)
     else:
-        x, samples = raw_values(block)
-        _native.block_tdot(x, samples, block.missing, A, affine.centre, affine.fill, sums, thread_count())
+        with streamed_values(block) as (x, samples):
+            _native.block_tdot(x, samples, block.missing, A, affine.centre, affine.fill, sums, thread_count())
     if affine.factor is not None:
         out[block.columns] += sums * affine.factor[:, None]
 
@@ -60,9 +69,9 @@ def add_normal(block: Block, A: Floats, affine: Affine, W: Floats, out: Floats) 
         add_tdot(block, A, affine, W)
         add_dot(block, W, affine, out)
         return
-    x, samples = raw_values(block)
     parts = (affine.centre, affine.factor, affine.fill)
-    _native.block_normal(x, samples, block.missing, A, *parts, W[block.columns], out, thread_count())
+    with streamed_values(block) as (x, samples):
+        _native.block_normal(x, samples, block.missing, A, *parts, W[block.columns], out, thread_count())
 
 
 def add_sketch(block: Block, projection: Projection, affine: Affine, out: NDArray[Any]) -> None:
@@ -73,24 +82,51 @@ def add_sketch(block: Block, projection: Projection, affine: Affine, out: NDArra
         if sp.issparse(block.values):
             _sparse_sketch(block, projection, affine, sums)
             return
-        if isinstance(block.values, PackedGenotypes) and isinstance(projection, HashEmbedding):
-            genotypes, parts = block.values, (affine.centre, affine.factor, affine.fill)
-            if projection.add_genotypes(genotypes.packed, genotypes.n_samples, parts, first, sums):
-                return
-        for rows, part in by_rows(block, projection.draws_every_entry):
-            into = sums[rows]
-            inside = affine.of(slice(part.columns.start - first, part.columns.stop - first))
-            if as_stored and inside.centre is None and inside.factor is None and not _anything_to_fill(part, inside):
-                projection.apply(part.values, first_feature=part.columns.start, out=into)
-                continue
-            parts = (inside.centre, inside.factor, inside.fill)
-            if isinstance(projection, HashEmbedding) and projection.add_bytes(
-                part.values, part.missing, parts, part.columns.start, into
-            ):
-                continue
-            whole = as_stored and stays_bytes(part, inside)
-            for columns, values in filled_bytes(part, inside) if whole else tiles(part, inside, sums.dtype):
-                projection.apply(values, first_feature=part.columns.start + columns.start, out=into)
+        if _add_packed_sketch(block, projection, affine, sums):
+            return
+        with _Rows(sums, slice(None), by_row=True) as sums:
+            for rows, part in by_rows(block, projection.draws_every_entry):
+                into = sums[rows]
+                inside = affine.of(slice(part.columns.start - first, part.columns.stop - first))
+                if (
+                    as_stored
+                    and inside.centre is None
+                    and inside.factor is None
+                    and not _anything_to_fill(part, inside)
+                ):
+                    projection.apply(part.values, first_feature=part.columns.start, out=into)
+                    continue
+                parts = (inside.centre, inside.factor, inside.fill)
+                if isinstance(projection, HashEmbedding) and projection.add_bytes(
+                    part.values, part.missing, parts, part.columns.start, into
+                ):
+                    continue
+                whole = as_stored and stays_bytes(part, inside)
+                for columns, values in filled_bytes(part, inside) if whole else tiles(part, inside, sums.dtype):
+                    projection.apply(values, first_feature=part.columns.start + columns.start, out=into)
+
+
+def sketches_packed(projection: Projection, dtype: np.dtype[Any]) -> bool:
+    """Say whether packed genotypes are sketched as they are; a result in Fortran order is then the faster to add to."""
+    return isinstance(projection, HashEmbedding) and dtype == np.float32
+
+
+def in_rows(sketch: NDArray[Any]) -> NDArray[Any]:
+    """Return a sketch in C order."""
+    if sketch.flags.c_contiguous:
+        return sketch
+    out = np.empty_like(sketch, order="C")
+    _native.turn(sketch, out, thread_count())
+    return out
+
+
+def _add_packed_sketch(block: Block, projection: Projection, affine: Affine, sums: NDArray[Any]) -> bool:
+    """Add the sketch of genotypes that stay packed; False: that cannot be done."""
+    genotypes = block.values
+    if not isinstance(genotypes, PackedGenotypes) or not isinstance(projection, HashEmbedding):
+        return False
+    parts = (affine.centre, affine.factor, affine.fill)
+    return projection.add_genotypes(genotypes.packed, genotypes.n_samples, parts, block.columns.start, sums)
 
 
 def _anything_to_fill(block: Block, affine: Affine) -> bool:
@@ -126,23 +162,27 @@ def statistics(block: Block, affine: Affine, weights: Floats | None) -> ColumnSt
         for columns, values in tiles(block, affine, np.float64):
             fill_in(columns, values, 0, None)
     else:
-        fill_in(slice(None), *raw_values(block), block.missing)
+        with streamed_values(block) if weights is None else nullcontext(raw_values(block)) as (x, samples):
+            fill_in(slice(None), x, samples, block.missing)
     return ColumnStats(weight, mean * weight, mean, deviation, nonzeros, absent, block.values.shape[0])
 
 
 class _Rows:
-    """The rows of a result that a block adds to: a view of them, or a copy that is added when it is done."""
+    """The rows of a result that a block adds to: a view of them, or a copy that is added when it is done.
 
-    def __init__(self, out: NDArray[Any], rows: slice | NDArray[np.intp]) -> None:
+    `by_row`: what it gives is in C order, whatever the result is.
+    """
+
+    def __init__(self, out: NDArray[Any], rows: slice | NDArray[np.intp], by_row: bool = False) -> None:
         self._out, self._rows = out, rows
-        scattered = not isinstance(rows, slice)
-        self._sums = np.zeros((len(rows), out.shape[1]), dtype=out.dtype) if scattered else out[rows]  # type: ignore[arg-type]
+        self._copied = not isinstance(rows, slice) or (by_row and not out.flags.c_contiguous)
+        self._sums = np.zeros_like(out[rows], order="C") if self._copied else out[rows]
 
     def __enter__(self) -> NDArray[Any]:
         return self._sums
 
     def __exit__(self, kind: Any, *error: object) -> None:
-        if kind is None and not isinstance(self._rows, slice):
+        if kind is None and self._copied:
             self._out[self._rows] += self._sums
 
 

@@ -42,7 +42,7 @@ class Standardised(Matrix):
         self._counter = base._counter
         self.whole_columns, self.tall = base.whole_columns, base.tall
         self.products_by_column = base.products_by_column
-        self.reads_ahead, self.leaves_room_to_read = base.reads_ahead, base.leaves_room_to_read
+        self.reads_ahead, self.packed = base.reads_ahead, base.packed
         self.density = base.density
         d = base.shape[1]
         self._centre = _rule(centre, "centre", ("mean",), d)

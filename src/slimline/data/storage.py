@@ -37,8 +37,8 @@ class Storage(ABC):
     products_by_column = False
     #: Whether the next block should be made while the last one is computed on: yes, where making it means reading.
     reads_ahead = True
-    #: Whether the kernels leave CPUs to the thread that reads ahead: not where reading is a small part of the work.
-    leaves_room_to_read = True
+    #: Whether its blocks hold packed genotypes.
+    packed = False
     #: Share of the values that are stored, where only those that are not zero are; None: all of them.
     density: float | None = None
     #: How many additions followed one another at most in the last `dot` or `normal`: rounding grows with them.

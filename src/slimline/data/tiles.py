@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,16 @@ def raw_values(block: Block) -> tuple[NDArray[Any], int]:
     if isinstance(block.values, PackedGenotypes):
         return block.values.packed, block.values.n_samples
     return block.values, 0
+
+
+@contextmanager
+def streamed_values(block: Block) -> Iterator[tuple[Any, int]]:
+    """Give what `raw_values` returns, or genotypes that are in a file still, for a kernel that reads them itself."""
+    if isinstance(block.values, PackedGenotypes):
+        with block.values.streamed() as genotypes:
+            yield genotypes, block.values.n_samples
+    else:
+        yield block.values, 0
 
 
 def by_rows(block: Block, all_rows: bool) -> Iterator[tuple[slice, Block]]:

@@ -166,7 +166,7 @@ class HashEmbedding(KernelProjection):
         first_feature : int
             Number of the first variant.
         out : array of shape (n_samples, n_components)
-            Added to.
+            Added to; faster in Fortran order.
 
         Returns
         -------
@@ -175,9 +175,7 @@ class HashEmbedding(KernelProjection):
         """
         if out.dtype != np.float32:
             return False
-        return self._native.apply_genotypes(
-            packed, n_samples, *parts, first_feature, self.scale, out, True, thread_count()
-        )
+        return self._native.apply_genotypes(packed, n_samples, *parts, first_feature, self.scale, out, thread_count())
 
     def _apply_sparse(self, x: Any, feature: int, out: FloatArray, accumulate: bool) -> None:
         apply_sparse(self._native, x, feature, self.scale, out, accumulate)

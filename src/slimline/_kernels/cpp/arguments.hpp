@@ -58,6 +58,15 @@ template <class T> Out<T> out_of(Writable& out, size_t rows, size_t columns, boo
   return {static_cast<T*>(out.data()), rows, columns, one_row ? std::max<size_t>(columns, 1) : size_t(out.stride(0)), accumulate};
 }
 
+// A result in Fortran order.
+inline Out<float> columns_of(Writable& out, size_t rows, size_t columns) {
+  if (out.ndim() != 2 || out.shape(0) != rows || out.shape(1) != columns) refuse("out has the wrong shape");
+  if (out.dtype() != nb::dtype<float>()) refuse("out has the wrong element type");
+  require_aligned(out, "out");
+  if ((rows > 1 && out.stride(0) != 1) || (columns > 1 && out.stride(1) < int64_t(rows))) refuse("out must be in Fortran order");
+  return {static_cast<float*>(out.data()), rows, columns, columns > 1 ? size_t(out.stride(1)) : rows, true};
+}
+
 template <class T> const T* rows_of(const Array& v, size_t columns) {
   if (v.ndim() != 2 || v.shape(1) != columns) refuse("V must have one column for each component");
   if (v.dtype() != nb::dtype<T>()) refuse("V has the wrong element type");

@@ -280,21 +280,6 @@ template <class T> void block_tile(const Lines& x, const Standard& s, T* out, pt
 template void block_tile<float>(const Lines&, const Standard&, float*, ptrdiff_t, int);
 template void block_tile<double>(const Lines&, const Standard&, double*, ptrdiff_t, int);
 
-// Of genotypes that all count once: the numbers of people with each code say all, without rounding but at the end.
-static void count_statistics(const Lines& x, const Moments& m, int threads) {
-  parallel_for(x.lines, group_lines, threads, [&](size_t begin, size_t end, int) {
-    for (size_t v = begin; v < end; v++) {
-      size_t of_code[4];
-      kernels().count_calls(reinterpret_cast<const uint8_t*>(x.data) + ptrdiff_t(v) * x.stride, x.length, of_code);
-      const size_t called = x.length - of_code[1], sum = 2 * of_code[0] + of_code[2], squares = 4 * of_code[0] + of_code[2];
-      m.weight[v] = double(called), m.mean[v] = called ? double(sum) / double(called) : 0.0;
-      m.deviation[v] = called ? double(__int128(called) * __int128(squares) - __int128(sum) * __int128(sum)) / double(called) : 0.0;
-      m.nonzeros[v] = int64_t(of_code[0] + of_code[2]), m.missing[v] = int64_t(of_code[1]);
-    }
-    throw_if_interrupted();
-  });
-}
-
 void block_statistics(const Lines& x, const Standard& s, const double* weights, const Moments& m, int threads) {
   const LineKernels& k = kernels().lines[int(x.type)];
   const bool has_missing = x.packed || s.has_missing;
@@ -311,7 +296,7 @@ void block_statistics(const Lines& x, const Standard& s, const double* weights, 
     });
     return;
   }
-  if (x.packed && !weights) return count_statistics(x, m, threads);
+  if (x.packed && !weights) return packed_statistics(x, m, threads);
   in_ranges(x.lines, group_lines, threads, [&](size_t begin, size_t end, size_t) {
     Source source(x);
     for (size_t line = begin; line < end; line += group_lines) {

@@ -14,6 +14,8 @@ struct Lines {
   ptrdiff_t stride;  // elements; bytes of packed genotypes
   bool along;        // the columns of X run along the lines: C order
   bool packed;       // two bits a value; `type` is that of the unpacked values
+  int descriptor = -1;  // of the file that holds packed genotypes which are not in memory: `data` is null
+  int64_t offset = 0;   // where their first line begins; lines follow each other
   size_t rows() const { return along ? lines : length; }
   size_t columns() const { return along ? length : lines; }
   size_t item() const { return Dense{type, nullptr, 0, 0, 0, 0}.item(); }

@@ -175,14 +175,15 @@ class NativeScatter {  // R with few non-zeros a feature
   }
   // Genotypes of two bits, one row of bytes a variant; false: this instruction set has no way to do it.
   bool apply_genotypes(nb::ndarray<nb::ro, uint8_t, nb::ndim<2>, nb::device::cpu> packed, size_t samples, MaybeVector centre, MaybeVector factor,
-                       MaybeVector fill, uint64_t feature, double scale, Writable out, bool accumulate, int threads) const {
+                       MaybeVector fill, uint64_t feature, double scale, Writable out, int threads) const {
     if (packed.shape(1) != (samples + 3) / 4) refuse("packed genotypes must have ceil(samples / 4) bytes a variant");
     if ((packed.shape(1) > 1 && packed.stride(1) != 1) || (packed.shape(0) > 1 && packed.stride(0) < int64_t(packed.shape(1)))) refuse("packed genotypes must be in C order");
     const Packed x{packed.data(), packed.shape(0), samples, packed.stride(0)};
     const ByteStandard s = standard_of(x.variants, centre, factor, fill);
-    auto o = out_of<float>(out, samples, scatter_.columns, accumulate);
+    const bool turned = out.ndim() == 2 && out.shape(0) > 1 && out.shape(1) > 1 && out.stride(0) == 1;
+    const auto o = turned ? columns_of(out, samples, scatter_.columns) : out_of<float>(out, samples, scatter_.columns, true);
     if (!sketches_packed()) return false;
-    without_gil([&] { scatter_genotypes(scatter_, x, s, feature, scale, o, threads); });
+    without_gil([&] { scatter_genotypes(scatter_, x, s, feature, scale, o, turned, threads); });
     return true;
   }
   void apply_rows(Array pointer, Array index, Array value, size_t features, uint64_t feature, double scale, Writable out, bool accumulate, int threads) const {
@@ -297,6 +298,14 @@ uint64_t read_all(nb::ndarray<nb::ro, uint8_t, nb::ndim<1>, nb::c_contig, nb::de
   return total;
 }
 
+void turn_array(nb::ndarray<nb::ro, float, nb::ndim<2>, nb::device::cpu> x, Writable out, int threads) {
+  if ((x.shape(0) > 1 && x.stride(0) != 1) || (x.shape(1) > 1 && x.stride(1) < int64_t(x.shape(0)))) refuse("x must be in Fortran order");
+  require_aligned(x, "x");
+  const auto o = out_of<float>(out, x.shape(0), x.shape(1), false);
+  const size_t pitch = x.shape(1) > 1 ? size_t(x.stride(1)) : x.shape(0);
+  without_gil([&] { turn(x.data(), pitch, o, threads); });
+}
+
 std::vector<std::string> supported_names() {
   std::vector<std::string> names;
   for (const char* const* n = supported(); *n; n++) names.emplace_back(*n);
@@ -334,8 +343,8 @@ NB_MODULE(_native, m) {
       .def("apply_bytes", &NativeScatter::apply_bytes, "x"_a.noconvert(), "missing"_a.none(), "centre"_a.noconvert().none(), "factor"_a.noconvert().none(),
            "fill"_a.noconvert().none(), "feature"_a, "scale"_a, "out"_a.noconvert(), "accumulate"_a, "threads"_a, "out (+)= x R of bytes, filled, centred and scaled on the way.")
       .def("apply_genotypes", &NativeScatter::apply_genotypes, "packed"_a.noconvert(), "samples"_a, "centre"_a.noconvert().none(), "factor"_a.noconvert().none(),
-           "fill"_a.noconvert().none(), "feature"_a, "scale"_a, "out"_a.noconvert(), "accumulate"_a, "threads"_a,
-           "out (+)= x R of packed genotypes, filled, centred and scaled on the way. False: not on this instruction set.")
+           "fill"_a.noconvert().none(), "feature"_a, "scale"_a, "out"_a.noconvert(), "threads"_a,
+           "out += x R of packed genotypes, filled, centred and scaled on the way. False: not on this instruction set.")
       .def("apply_rows", &NativeScatter::apply_rows, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "features"_a, "feature"_a, "scale"_a, "out"_a.noconvert(),
            "accumulate"_a, "threads"_a, "out (+)= x R of a CSR block.")
       .def("lift", &NativeScatter::lift, "v"_a.noconvert(), "feature"_a, "scale"_a, "out"_a.noconvert(), "threads"_a, "out = v R^T for the features of out.");
@@ -353,6 +362,7 @@ NB_MODULE(_native, m) {
   bind_descent(m);
   bind_simplex(m);
   bind_text(m);
+  m.def("turn", &turn_array, "x"_a.noconvert(), "out"_a.noconvert(), "threads"_a, "out, in C order, = x, in Fortran order; float32.");
   m.def("walsh_hadamard", &walsh_hadamard, "x"_a.noconvert(), "threads"_a, "Unnormalised Walsh-Hadamard transform of each row, in place.");
   m.def("philox", &philox, "counters"_a.noconvert(), "seed"_a, "words"_a.noconvert(), "Philox 4x32-10 of each counter.");
   m.def("read_all", &read_all, "data"_a.noconvert(), "threads"_a, "Reads every byte: the yardstick of the benchmarks.");

@@ -1,9 +1,7 @@
 // Bindings of what the passes over a matrix need: reading files, genotypes, products of blocks.
 #include "module_blocks.hpp"
 
-#include <errno.h>
 #include <nanobind/stl/optional.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -14,7 +12,9 @@
 #include "arguments.hpp"
 #include "blocks.hpp"
 #include "compressed.hpp"
+#include "file_rows.hpp"
 #include "half.hpp"
+#include "packed_blocks.hpp"
 #include "parallel.hpp"
 #include "without_gil.hpp"
 
@@ -34,34 +34,34 @@ struct Stretch {
   size_t size;
 };
 
-// Reads stretch(0), stretch(1), …; returns -1, or the first byte that the file does not have. Raises Python's OSError.
-template <class F> int64_t read_rows(int descriptor, size_t count, int threads, F stretch) {
-  std::atomic<int64_t> short_at{-1};
+// Work that reads a file. Raises Python's OSError, or EOFError with the first byte that the file does not have.
+template <class F> void reading(F work) {
   try {
-    without_gil([&] {
-      parallel_for(count, std::max<size_t>(1, count / 64), threads, [&](size_t begin, size_t end, int) {
-        for (size_t i = begin; i < end && short_at < 0; i++) {
-          Stretch s = stretch(i);
-          while (s.size > 0) {
-            const ssize_t got = ::pread(descriptor, s.to, s.size, s.at);
-            if (got < 0 && errno == EINTR) continue;
-            if (got < 0) throw std::system_error(errno, std::generic_category());
-            if (got == 0) { short_at = s.at; return; }
-            s.to += got, s.at += got, s.size -= size_t(got);
-          }
-        }
-      });
-    });
+    without_gil(work);
   } catch (const std::system_error& error) {
     errno = error.code().value();
     PyErr_SetFromErrno(PyExc_OSError);
     throw nb::python_error();
+  } catch (const FileEnded& end) {
+    PyErr_SetObject(PyExc_EOFError, nb::int_(end.at).ptr());
+    throw nb::python_error();
   }
-  return short_at;
 }
 
-// Fills a C-contiguous array with rows of a file that lie `stride` bytes apart. Returns -1, or where the file ended.
-int64_t read_file(int descriptor, int64_t offset, int64_t stride, nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu> out, int threads) {
+// Reads stretch(0), stretch(1), …
+template <class F> void read_stretches(int descriptor, size_t count, int threads, F stretch) {
+  reading([&] {
+    parallel_for(count, std::max<size_t>(1, count / 64), threads, [&](size_t begin, size_t end, int) {
+      for (size_t i = begin; i < end; i++) {
+        const Stretch s = stretch(i);
+        read_bytes(descriptor, s.at, s.to, s.size);
+      }
+    });
+  });
+}
+
+// Fills a C-contiguous array with rows of a file that lie `stride` bytes apart.
+void read_file(int descriptor, int64_t offset, int64_t stride, nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu> out, int threads) {
   const size_t item = out.dtype().bits / 8;
   const size_t rows = out.shape(0), width = out.shape(1) * item;
   if (offset < 0 || stride < int64_t(width)) refuse("offset must be 0 or more, and rows must not overlap");
@@ -70,11 +70,11 @@ int64_t read_file(int descriptor, int64_t offset, int64_t stride, nb::ndarray<nb
     // one long row, cut: a megabyte a call is as fast as all at once
     constexpr size_t piece = size_t(1) << 20;
     const size_t size = width * rows;
-    return read_rows(descriptor, (size + piece - 1) / piece, threads, [&](size_t i) {
+    return read_stretches(descriptor, (size + piece - 1) / piece, threads, [&](size_t i) {
       return Stretch{to + i * piece, offset + int64_t(i * piece), std::min(piece, size - i * piece)};
     });
   }
-  return read_rows(descriptor, rows, threads, [&](size_t i) { return Stretch{to + i * width, offset + int64_t(i) * stride, width}; });
+  return read_stretches(descriptor, rows, threads, [&](size_t i) { return Stretch{to + i * width, offset + int64_t(i) * stride, width}; });
 }
 
 // `samples` = 0: an array; else genotypes of two bits, one row of bytes a variant.
@@ -89,6 +89,13 @@ Lines lines_of(const Array& x, size_t samples) {
   const bool one_column = d.columns == 1 && d.row_stride == 1;  // in either order, but one long line is faster than many short ones
   const bool by_row = d.column_stride == 1 && (d.rows <= 1 || d.row_stride >= ptrdiff_t(d.columns)) && !one_column;
   return by_row ? Lines{d.type, d.data, d.rows, d.columns, d.row_stride, true, false} : Lines{d.type, d.data, d.columns, d.rows, d.column_stride, false, false};
+}
+
+Lines lines_of(const FileRows& x, size_t samples) {
+  const Lines lines{Type::i8, nullptr, x.rows, samples, ptrdiff_t(x.width), false, true, x.descriptor, x.offset};
+  if (!genotypes_as_packed(lines)) refuse("this instruction set cannot compute while it reads: read the genotypes first");
+  if (!samples || x.width != (samples + 3) / 4 || x.offset < 0) refuse("packed genotypes must have ceil(samples / 4) bytes a variant");
+  return lines;
 }
 
 const double* vector_of(const Maybe& v, size_t size, const char* name) {
@@ -137,32 +144,32 @@ void pick_genotypes(Array packed, size_t samples, People people, Packed out, int
   without_gil([&] { pick_block(x, people.data(), people.shape(0), out.data(), threads); });
 }
 
-void dot(Array x, size_t samples, std::optional<int> missing, Table w, Maybe centre, Maybe fill, Sums out, int threads) {
+template <class X> void dot(X x, size_t samples, std::optional<int> missing, Table w, Maybe centre, Maybe fill, Sums out, int threads) {
   const Lines lines = lines_of(x, samples);
   const Standard s = standard_of(lines, missing, centre, {}, fill);
   const size_t k = w.shape(1);
   require_shape(w, lines.columns(), k, "W");
   require_shape(out, lines.rows(), k, "out");
-  without_gil([&] { block_dot(lines, s, w.data(), k, out.data(), threads); });
+  reading([&] { block_dot(lines, s, w.data(), k, out.data(), threads); });
 }
 
-void tdot(Array x, size_t samples, std::optional<int> missing, Table a, Maybe centre, Maybe fill, Sums out, int threads) {
+template <class X> void tdot(X x, size_t samples, std::optional<int> missing, Table a, Maybe centre, Maybe fill, Sums out, int threads) {
   const Lines lines = lines_of(x, samples);
   const Standard s = standard_of(lines, missing, centre, {}, fill);
   const size_t k = a.shape(1);
   require_shape(a, lines.rows(), k, "A");
   require_shape(out, lines.columns(), k, "out");
-  without_gil([&] { block_tdot(lines, s, a.data(), k, out.data(), threads); });
+  reading([&] { block_tdot(lines, s, a.data(), k, out.data(), threads); });
 }
 
-void normal(Array x, size_t samples, std::optional<int> missing, Table a, Maybe centre, Maybe factor, Maybe fill, Sums w, Sums out, int threads) {
+template <class X> void normal(X x, size_t samples, std::optional<int> missing, Table a, Maybe centre, Maybe factor, Maybe fill, Sums w, Sums out, int threads) {
   const Lines lines = lines_of(x, samples);
   const Standard s = standard_of(lines, missing, centre, factor, fill);
   const size_t k = a.shape(1);
   require_shape(a, lines.rows(), k, "A");
   require_shape(w, lines.columns(), k, "W");
   require_shape(out, lines.rows(), k, "out");
-  without_gil([&] { block_normal(lines, s, a.data(), k, w.data(), out.data(), threads); });
+  reading([&] { block_normal(lines, s, a.data(), k, w.data(), out.data(), threads); });
 }
 
 void tile(Array x, size_t samples, std::optional<int> missing, Maybe centre, Maybe factor, Maybe fill, Writable out, int threads) {
@@ -179,15 +186,16 @@ void tile(Array x, size_t samples, std::optional<int> missing, Maybe centre, May
   });
 }
 
-void statistics(Array x, size_t samples, std::optional<int> missing, Maybe weights, OwnVector weight, OwnVector mean, OwnVector deviation,
+template <class X> void statistics(X x, size_t samples, std::optional<int> missing, Maybe weights, OwnVector weight, OwnVector mean, OwnVector deviation,
                 OwnCounts nonzeros, OwnCounts absent, int threads) {
   const Lines lines = lines_of(x, samples);
   const Standard s = standard_of(lines, missing, {}, {}, {});
   const double* by_row = vector_of(weights, lines.rows(), "weights");
   for (size_t size : {weight.shape(0), mean.shape(0), deviation.shape(0), nonzeros.shape(0), absent.shape(0)})
     if (size != lines.columns()) refuse("results must have one entry a column");
+  if (!lines.data && by_row) refuse("weights go with genotypes in memory");
   const Moments m{weight.data(), mean.data(), deviation.data(), nonzeros.data(), absent.data()};
-  without_gil([&] { block_statistics(lines, s, by_row, m, threads); });
+  reading([&] { block_statistics(lines, s, by_row, m, threads); });
 }
 
 void squares(Array x, size_t samples, std::optional<int> missing, Maybe centre, Maybe factor, Maybe fill, Maybe weight, OwnVector rows,
@@ -305,23 +313,33 @@ void compressed_deviations(Array pointer, Array index, Array value, bool by_row,
                     [&](const auto& x) { sparse_deviations(x, by_row, change, w, reinterpret_cast<double(*)[2]>(mean_and_deviation.data()), threads); });
 }
 
+// X: an array, or the rows of a file.
+template <class X> void bind_sums(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("block_dot", &dot<X>, "x"_a.noconvert(), "samples"_a, "missing"_a.none(), "W"_a.noconvert(), "centre"_a.noconvert().none(), "fill"_a.noconvert().none(),
+        "out"_a.noconvert(), "threads"_a, "out += X W.");
+  m.def("block_tdot", &tdot<X>, "x"_a.noconvert(), "samples"_a, "missing"_a.none(), "A"_a.noconvert(), "centre"_a.noconvert().none(), "fill"_a.noconvert().none(),
+        "out"_a.noconvert(), "threads"_a, "out += X^T A.");
+  m.def("block_normal", &normal<X>, "x"_a.noconvert(), "samples"_a, "missing"_a.none(), "A"_a.noconvert(), "centre"_a.noconvert().none(), "factor"_a.noconvert().none(),
+        "fill"_a.noconvert().none(), "W"_a.noconvert(), "out"_a.noconvert(), "threads"_a, "W = X^T A and out += X X^T A of a block with all rows.");
+  m.def("block_statistics", &statistics<X>, "x"_a.noconvert(), "samples"_a, "missing"_a.none(), "weights"_a.noconvert().none(), "weight"_a.noconvert(), "mean"_a.noconvert(),
+        "deviation"_a.noconvert(), "nonzeros"_a.noconvert(), "absent"_a.noconvert(), "threads"_a, "Weight, mean, squared deviations, non-zeros and missing values of each column.");
+}
+
 }  // namespace
 
 void bind_blocks(nb::module_& m) {
   using namespace nb::literals;
-  m.def("read_file", &read_file, "descriptor"_a, "offset"_a, "stride"_a, "out"_a.noconvert(), "threads"_a, "Fills out with rows of a file; -1, or the byte where it ended.");
+  m.def("read_file", &read_file, "descriptor"_a, "offset"_a, "stride"_a, "out"_a.noconvert(), "threads"_a, "Fills out with rows of a file; EOFError: the byte where it ended.");
   m.def("pick_genotypes", &pick_genotypes, "packed"_a.noconvert(), "samples"_a, "people"_a.noconvert(), "out"_a.noconvert(), "threads"_a, "Some people, whose numbers rise, packed again.");
   m.def("unpack_genotypes", &unpack_genotypes, "packed"_a.noconvert(), "samples"_a, "out"_a.noconvert(), "threads"_a, "Copies of the first allele, -127 for a missing call.");
-  m.def("block_dot", &dot, "x"_a.noconvert(), "samples"_a, "missing"_a.none(), "W"_a.noconvert(), "centre"_a.noconvert().none(), "fill"_a.noconvert().none(),
-        "out"_a.noconvert(), "threads"_a, "out += X W.");
-  m.def("block_tdot", &tdot, "x"_a.noconvert(), "samples"_a, "missing"_a.none(), "A"_a.noconvert(), "centre"_a.noconvert().none(), "fill"_a.noconvert().none(),
-        "out"_a.noconvert(), "threads"_a, "out += X^T A.");
-  m.def("block_normal", &normal, "x"_a.noconvert(), "samples"_a, "missing"_a.none(), "A"_a.noconvert(), "centre"_a.noconvert().none(), "factor"_a.noconvert().none(),
-        "fill"_a.noconvert().none(), "W"_a.noconvert(), "out"_a.noconvert(), "threads"_a, "W = X^T A and out += X X^T A of a block with all rows.");
+  nb::class_<FileRows>(m, "FileRows", "Rows of bytes that follow each other in a file.")
+      .def(nb::init<int, int64_t, size_t, size_t>(), "descriptor"_a, "offset"_a, "rows"_a, "width"_a);
+  m.def("reads_genotypes", [] { return genotypes_as_packed({Type::i8, nullptr, 0, 0, 0, false, true}); }, "Whether the kernels take packed genotypes from a file.");
+  bind_sums<Array>(m);
+  bind_sums<FileRows>(m);
   m.def("block_tile", &tile, "x"_a.noconvert(), "samples"_a, "missing"_a.none(), "centre"_a.noconvert().none(), "factor"_a.noconvert().none(),
         "fill"_a.noconvert().none(), "out"_a.noconvert(), "threads"_a, "The standardised values.");
-  m.def("block_statistics", &statistics, "x"_a.noconvert(), "samples"_a, "missing"_a.none(), "weights"_a.noconvert().none(), "weight"_a.noconvert(), "mean"_a.noconvert(),
-        "deviation"_a.noconvert(), "nonzeros"_a.noconvert(), "absent"_a.noconvert(), "threads"_a, "Weight, mean, squared deviations, non-zeros and missing values of each column.");
   m.def("block_squares", &squares, "x"_a.noconvert(), "samples"_a, "missing"_a.none(), "centre"_a.noconvert().none(), "factor"_a.noconvert().none(),
         "fill"_a.noconvert().none(), "weight"_a.noconvert().none(), "rows"_a.noconvert(), "columns"_a.noconvert(), "threads"_a,
         "rows += the sum of the squares of each row, columns += that of each column, by the weights of the rows.");

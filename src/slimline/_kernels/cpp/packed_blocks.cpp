@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "file_rows.hpp"
 #include "genotype_values.hpp"
 #include "parallel.hpp"
 
@@ -26,42 +27,57 @@ std::vector<double> turned(const double* from, size_t length, size_t k) {
   return to;
 }
 
+// Some lines at a time: those of a file are read into the nearer caches.
+class NearLines {
+ public:
+  NearLines(const Lines& x, size_t most) : x_(x), memory_(x.data ? 0 : most * size_t(x.stride)) {}
+  const uint8_t* at(size_t first, size_t count) {
+    if (x_.data) return reinterpret_cast<const uint8_t*>(x_.data) + ptrdiff_t(first) * x_.stride;
+    read_bytes(x_.descriptor, x_.offset + int64_t(first) * x_.stride, memory_.data(), count * size_t(x_.stride));
+    return reinterpret_cast<const uint8_t*>(memory_.data());
+  }
+
+ private:
+  const Lines& x_;
+  std::vector<char> memory_;
+};
+
 class Worker {
  public:
-  Worker(const Lines& x, const Standard& s, size_t k) : x_(x), s_(s), k_(k), value_(lines_together(x) * 4) {}
+  Worker(const Lines& x, const Standard& s, size_t k) : x_(x), s_(s), k_(k), near_(x, lines_together(x)), value_(lines_together(x) * 4) {}
 
+  // Takes up to `lines_together` lines. Those in memory are brought near one after the other: the kernels go through them a
+  // few people at a time, which the CPU does not foresee.
+  void take(size_t first, size_t count) {
+    count_ = count, lines_ = near_.at(first, count);
+    if (x_.data)
+      for (size_t l = 0; l < count; l++) kernels().read(lines_ + ptrdiff_t(l) * x_.stride, (x_.length + 3) / 4);
+    for (size_t l = 0; l < count; l++)
+      set_genotype_values(s_.fill ? s_.fill + first + l : nullptr, s_.centre ? s_.centre[first + l] : 0.0, 1.0, value_.data() + 4 * l);
+  }
   // sums[line, j] += lines · vectors; v holds them one after the other
-  void dot(size_t first, size_t count, const double* v, double* sums) {
-    set_values_of(first, count);
+  void dot(const double* v, double* sums) const {
     for (size_t j = 0; j < k_; j += most_vectors) {
       const size_t here = std::min(most_vectors, k_ - j), stretch = near_values / here;
       for (size_t i = 0; i < x_.length; i += stretch)
-        kernels().packed.dot(at(first) + i / 4, x_.stride, count, std::min(stretch, x_.length - i), value_.data(), v + j * x_.length + i, x_.length, here, sums + j, k_);
+        kernels().packed.dot(lines_ + i / 4, x_.stride, count_, std::min(stretch, x_.length - i), value_.data(), v + j * x_.length + i, x_.length, here, sums + j, k_);
     }
   }
-  // Brings lines near, one after the other: `add` goes through them a few people at a time, which the CPU does not foresee.
-  void fetch(size_t first, size_t count) const {
-    for (size_t l = 0; l < count; l++) kernels().read(at(first + l), (x_.length + 3) / 4);
-  }
   // y[j, person] += Σ w[line, j] · line
-  void add(size_t first, size_t count, const double* w, double* y) {
-    set_values_of(first, count);
+  void add(const double* w, double* y) const {
     for (size_t j = 0; j < k_; j += most_vectors) {
       const size_t here = std::min(most_vectors, k_ - j), stretch = near_values / here;
       for (size_t i = 0; i < x_.length; i += stretch)
-        kernels().packed.add(at(first) + i / 4, x_.stride, count, std::min(stretch, x_.length - i), value_.data(), w + j, k_, here, y + j * x_.length + i, x_.length);
+        kernels().packed.add(lines_ + i / 4, x_.stride, count_, std::min(stretch, x_.length - i), value_.data(), w + j, k_, here, y + j * x_.length + i, x_.length);
     }
   }
 
  private:
-  void set_values_of(size_t first, size_t count) {
-    for (size_t l = first; l < first + count; l++)
-      set_genotype_values(s_.fill ? s_.fill + l : nullptr, s_.centre ? s_.centre[l] : 0.0, 1.0, value_.data() + 4 * (l - first));
-  }
-  const uint8_t* at(size_t line) const { return reinterpret_cast<const uint8_t*>(x_.data) + ptrdiff_t(line) * x_.stride; }
   const Lines& x_;
   const Standard& s_;
-  size_t k_;
+  size_t k_, count_ = 0;
+  const uint8_t* lines_ = nullptr;
+  NearLines near_;
   std::vector<double> value_;
 };
 
@@ -74,12 +90,15 @@ template <class F> void with_own_sums(const Lines& x, const Standard& s, size_t 
   const size_t groups = (x.lines + lines_together(x) - 1) / lines_together(x);
   const size_t pieces = std::min(groups, std::max(fit, size_t(std::max(threads, 1))));
   std::vector<std::vector<double>> own(pieces);
-  parallel_for(pieces, 1, threads, [&](size_t piece, size_t, int) {
-    Worker worker(x, s, k);
+  std::vector<Worker> team(size_t(std::max(threads, 1)), Worker(x, s, k));
+  parallel_for(pieces, 1, threads, [&](size_t piece, size_t, int number) {
+    Worker& worker = team[size_t(number)];
     own[piece].assign(k * x.length, 0.0);
     const size_t end = std::min(x.lines, groups * (piece + 1) / pieces * lines_together(x));
     for (size_t line = groups * piece / pieces * lines_together(x); line < end; line += lines_together(x)) {
-      body(worker, line, std::min(lines_together(x), end - line), own[piece].data());
+      const size_t count = std::min(lines_together(x), end - line);
+      worker.take(line, count);
+      body(worker, line, count, own[piece].data());
       throw_if_interrupted();
     }
   });
@@ -97,31 +116,50 @@ void packed_tdot(const Lines& x, const Standard& s, const double* a, size_t k, d
   const std::vector<double> vectors = turned(a, x.length, k);
   const int team = threads_for(x, k, threads);
   const size_t share = (x.lines / (4 * size_t(team)) + 7) / 8 * 8;  // of a block with many people there are few lines
-  parallel_for(x.lines, std::clamp<size_t>(share, 8, lines_together(x)), team, [&](size_t line, size_t end, int) {
-    Worker(x, s, k).dot(line, end - line, vectors.data(), out + line * k);
+  std::vector<Worker> workers(size_t(team), Worker(x, s, k));
+  parallel_for(x.lines, std::clamp<size_t>(share, 8, lines_together(x)), team, [&](size_t line, size_t end, int number) {
+    Worker& worker = workers[size_t(number)];
+    worker.take(line, end - line);
+    worker.dot(vectors.data(), out + line * k);
     throw_if_interrupted();
   });
 }
 
 void packed_dot(const Lines& x, const Standard& s, const double* w, size_t k, double* out, int threads) {
-  with_own_sums(x, s, k, out, threads_for(x, k, threads), [&](Worker& worker, size_t line, size_t count, double* sums) {
-    worker.fetch(line, count);
-    worker.add(line, count, w + line * k, sums);
+  with_own_sums(x, s, k, out, threads_for(x, k, threads), [&](const Worker& worker, size_t line, size_t, double* sums) {
+    worker.add(w + line * k, sums);
   });
 }
 
 void packed_normal(const Lines& x, const Standard& s, const double* a, size_t k, double* w, double* out, int threads) {
   const std::vector<double> vectors = turned(a, x.length, k);
-  with_own_sums(x, s, k, out, threads_for(x, 2 * k, threads), [&](Worker& worker, size_t line, size_t count, double* sums) {
+  with_own_sums(x, s, k, out, threads_for(x, 2 * k, threads), [&](const Worker& worker, size_t line, size_t count, double* sums) {
     std::vector<double> scaled(count * k);
     std::fill_n(w + line * k, count * k, 0.0);
-    worker.dot(line, count, vectors.data(), w + line * k);
+    worker.dot(vectors.data(), w + line * k);
     for (size_t i = 0; i < count * k; i++) {
       const double factor = s.factor ? s.factor[line + i / k] : 1.0;
       w[line * k + i] *= factor;
       scaled[i] = w[line * k + i] * factor;
     }
-    worker.add(line, count, scaled.data(), sums);
+    worker.add(scaled.data(), sums);
+  });
+}
+
+// The numbers of people with each code say all, without rounding but at the end.
+void packed_statistics(const Lines& x, const Moments& m, int threads) {
+  std::vector<NearLines> near(size_t(std::max(threads, 1)), NearLines(x, lines_together(x)));
+  parallel_for(x.lines, lines_together(x), threads, [&](size_t begin, size_t end, int worker) {
+    const uint8_t* line = near[size_t(worker)].at(begin, end - begin);
+    for (size_t v = begin; v < end; v++, line += x.stride) {
+      size_t of_code[4];
+      kernels().count_calls(line, x.length, of_code);
+      const size_t called = x.length - of_code[1], sum = 2 * of_code[0] + of_code[2], squares = 4 * of_code[0] + of_code[2];
+      m.weight[v] = double(called), m.mean[v] = called ? double(sum) / double(called) : 0.0;
+      m.deviation[v] = called ? double(__int128(called) * __int128(squares) - __int128(sum) * __int128(sum)) / double(called) : 0.0;
+      m.nonzeros[v] = int64_t(of_code[0] + of_code[2]), m.missing[v] = int64_t(of_code[1]);
+    }
+    throw_if_interrupted();
   });
 }
 

@@ -14,5 +14,7 @@ void packed_tdot(const Lines&, const Standard&, const double* a, size_t k, doubl
 void packed_dot(const Lines&, const Standard&, const double* w, size_t k, double* out, int threads);
 // w (variants x k) = X^T A and out (people x k) += X X^T A
 void packed_normal(const Lines&, const Standard&, const double* a, size_t k, double* w, double* out, int threads);
+// of people that all count once; on any instruction set
+void packed_statistics(const Lines&, const Moments&, int threads);
 
 }  // namespace slimline

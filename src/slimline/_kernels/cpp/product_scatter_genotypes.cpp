@@ -22,8 +22,7 @@ struct ByColumn {
 
 bool sketches_packed() { return kernels().packed.sketch != nullptr; }
 
-void scatter_genotypes(const Scatter& scatter, const Packed& x, const ByteStandard& s, uint64_t feature, double scale, Out<float> out, int threads) {
-  clear_unless_added(out);
+void scatter_genotypes(const Scatter& scatter, const Packed& x, const ByteStandard& s, uint64_t feature, double scale, Out<float> out, bool turned, int threads) {
   Table table;
   std::vector<float> value;
   constexpr size_t columns = 64;         // some cache lines of the result
@@ -49,10 +48,19 @@ void scatter_genotypes(const Scatter& scatter, const Packed& x, const ByteStanda
       const size_t person = piece % stretches * step, people = std::min(step, x.people - person);
       const auto* data = x.data + ptrdiff_t(first) * x.stride + ptrdiff_t(person / 4);
       kernels().packed.sketch(data, x.stride, people, value.data(), r.entry.data(), r.pointer.data() + begin, wide, sums.of(worker), pitch);
-      Rows<float>::write_turned()(sums.of(worker), pitch, 1.0f, true, people, wide, out.data + person * out.stride + begin, out.stride);
+      if (!turned) Rows<float>::write_turned()(sums.of(worker), pitch, 1.0f, true, people, wide, out.data + person * out.stride + begin, out.stride);
+      else for (size_t c = 0; c < wide; c++) kernels().axpy_f32(1.0f, sums.of(worker) + c * pitch, out.data + (begin + c) * out.stride + person, people);
     });
     first += count;
   }
+}
+
+void turn(const float* from, size_t pitch, Out<float> out, int threads) {
+  const int team = worthwhile_threads(double(out.rows) * double(out.columns) * 2.0, threads);
+  constexpr size_t rows = 256;  // whose pages are near
+  parallel_for(out.rows, rows, team, [&](size_t begin, size_t end, int) {
+    Rows<float>::write_turned()(from + begin, pitch, 1.0f, false, end - begin, out.columns, out.data + begin * out.stride, out.stride);
+  });
 }
 
 }  // namespace slimline

@@ -67,7 +67,10 @@ struct Packed {
   ptrdiff_t stride;
 };
 bool sketches_packed();
-void scatter_genotypes(const Scatter&, const Packed& x, const ByteStandard&, uint64_t feature, double scale, Out<float>, int threads);
+// out += x R. `turned`: rows of the result lie side by side, and its columns `stride` apart, which is faster to add to.
+void scatter_genotypes(const Scatter&, const Packed& x, const ByteStandard&, uint64_t feature, double scale, Out<float>, bool turned, int threads);
+// Such a result, row by row.
+void turn(const float* from, size_t pitch, Out<float>, int threads);
 template <class Index, class T>
 void scatter_compressed(const Scatter&, const Compressed<Index, T>& x, uint64_t feature, double scale, Out<T>, int threads);
 template <class T> void scatter_lift(const Scatter&, const T* v, size_t rows, uint64_t feature, double scale, Out<T>, int threads);

@@ -105,8 +105,8 @@ def gemm(name: str, rows: int, features: int, columns: int) -> Contender:
 
 
 def _exhaust(blocks: Iterator[Block]) -> None:
-    for _ in blocks:
-        pass
+    for block in blocks:
+        _arrays(block.values)  # genotypes are read when they are asked for
 
 
 def _arrays(values: Any) -> list[NDArray[Any]]:

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.data.ahead import BLOCK_BYTES, Buffers
-from slimline.data.block import Block, PackedGenotypes
+from slimline.data.block import Block
 from slimline.data.digest import digest
 from slimline.data.files import DataFile
 from slimline.data.formats.dense import panel_width
+from slimline.data.genotypes_in_file import GenotypesInFile
 from slimline.data.matrix import Matrix
 from slimline.data.packed_strings import PackedStrings
 from slimline.data.text_columns import line_of, read_text_columns
@@ -27,8 +28,8 @@ _HEAD = 3  # bytes before the first genotype
 _BIM = "chromosome, variant, centimorgans, position, allele 1, allele 2"
 _FAM = "family, person, father, mother, sex, phenotype"
 _LONGEST_NUMBER = 64
-#: Blocks that are read as one: genotypes are packed, so what a block adds to is large beside it.
-_BLOCKS_TOGETHER = 2
+#: Blocks that are read as one: no other is read ahead, and what a block of packed genotypes adds to is large beside it.
+_BLOCKS_TOGETHER = 4
 #: Variants at whose end it is looked for people that nobody named.
 _LOOKED_AT = 64
 #: Phenotypes that say that there is none; so does 0, where the others are 1 and 2.
@@ -45,7 +46,8 @@ class PlinkMatrix(Matrix):
     """
 
     whole_columns = True
-    leaves_room_to_read = False  # a byte is read in a tenth of the time that its four genotypes take
+    packed = True
+    reads_ahead = False  # kernels read by themselves, and the system is told what they will need next
 
     def __init__(self, bed: DataFile, bim: DataFile, fam: DataFile) -> None:
         self._bed, self._bim, self._fam = bed, bim, fam
@@ -64,7 +66,7 @@ class PlinkMatrix(Matrix):
         self._variants: Variants | None = None
 
     def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
-        """Yield panels of whole columns, packed."""
+        """Yield panels of whole columns, packed; their genotypes are read when they are used."""
         return self.blocks_after(0, whole_columns)
 
     def blocks_after(self, first: int, whole_columns: bool = False) -> Iterator[Block]:
@@ -72,13 +74,13 @@ class PlinkMatrix(Matrix):
         n, d = self.shape
         size = -(-n // 4)
         step = panel_width(_BLOCKS_TOGETHER * BLOCK_BYTES // size, d)
-        buffers = Buffers()
+        memory = Buffers(1)
         with self._bed.open() as file:
             for start in range(first * step, d, step):
                 stop = min(start + step, d)
-                packed = buffers.array((stop - start, size), np.uint8)
-                file.read_into(packed, _HEAD + start * size)
-                yield Block(slice(0, n), slice(start, stop), PackedGenotypes(packed, n))
+                file.expect(_HEAD + stop * size, min(step, d - stop) * size)
+                values = GenotypesInFile(file, _HEAD + start * size, (n, stop - start), memory)
+                yield Block(slice(0, n), slice(start, stop), values)
 
     @property
     def feature_names(self) -> PackedStrings:
