@@ -1,0 +1,201 @@
+"""Genotypes that kernels read from their file by themselves."""
+
+import os
+
+import numpy as np
+import pytest
+
+from slimline._kernels import _native
+from slimline.data.formats import plink
+from slimline.data.formats.plink import open_plink
+from slimline.data.genotypes_in_file import GenotypesInFile
+from slimline.errors import FileChangedError, FileFormatError, FileReadError
+from slimline.projections import HashEmbedding
+from tests.data.plink_files import random_genotypes, write_plink
+
+EPS = np.finfo(np.float64).eps
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(plink, "BLOCK_BYTES", 1 << 14)
+
+
+def reads_itself():
+    return pytest.mark.skipif(not _native.reads_genotypes(), reason="this instruction set unpacks genotypes first")
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+@pytest.mark.parametrize("n", [1, 3, 4, 255, 256, 1001])
+def test_products_from_the_file_and_from_memory_are_the_same(tmp_path, monkeypatch, small_blocks, n, threads):
+    monkeypatch.setenv("SLIMLINE_NUM_THREADS", threads)
+    genotypes = random_genotypes(n, 700)
+    X = open_plink(write_plink(tmp_path / "a", genotypes)).standardised(centre=None, scale=None, fill=0.25)
+    rng = np.random.default_rng(0)
+    filled = np.where(genotypes < 0, 0.25, genotypes)
+    for k in (1, 2, 5):
+        W, A = rng.normal(size=(700, k)), rng.normal(size=(n, k))
+        results = {}
+        for from_file in (True, False):
+            with pytest.MonkeyPatch.context() as patch:
+                if not from_file:
+                    patch.setattr(GenotypesInFile, "streamed", read_first)
+                results[from_file] = (X.dot(W), X.tdot(A), *X.normal(A))
+        for one, other in zip(*results.values(), strict=True):
+            assert np.array_equal(one, other)
+        assert np.all(np.abs(results[True][0] - filled @ W) <= 700 * EPS * (filled @ np.abs(W)))
+        assert np.all(np.abs(results[True][1] - filled.T @ A) <= n * EPS * (filled.T @ np.abs(A)))
+
+
+def read_first(self):
+    self.packed  # noqa: B018
+    return super(GenotypesInFile, self).streamed()
+
+
+@reads_itself()
+def test_a_product_needs_no_memory_for_the_genotypes(tmp_path, monkeypatch, small_blocks):
+    def asked(*arguments):
+        raise AssertionError("genotypes were read into memory")
+
+    X = open_plink(write_plink(tmp_path / "a", random_genotypes(50, 900, missing=0)))
+    monkeypatch.setattr("slimline.data.files.OpenFile.read_into", asked)
+    X.dot(np.ones(900)), X.tdot(np.ones(50)), X.normal(np.ones(50)), X.column_stats()
+    with pytest.raises(AssertionError, match="into memory"):
+        X.sketch(HashEmbedding(900, 64, 0))
+    with pytest.raises(AssertionError, match="into memory"):
+        X.column_stats(np.ones(50))
+
+
+OPERATIONS = {
+    "dot": lambda X: X.dot(np.ones(X.shape[1])),
+    "tdot": lambda X: X.tdot(np.ones(X.shape[0])),
+    "normal": lambda X: X.normal(np.ones(X.shape[0])),
+    "column_stats": lambda X: X.column_stats(),
+    "sketch": lambda X: X.sketch(HashEmbedding(X.shape[1], 64, 0)),
+}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_file_that_is_cut_short_under_a_pass(tmp_path, monkeypatch, small_blocks, operation):
+    path = write_plink(tmp_path / "a", random_genotypes(50, 9000, missing=0))
+    X = open_plink(path)
+    told = []
+
+    def cut(*progress):
+        told.append(progress)
+        if len(told) == 2:
+            os.truncate(path, 70_000)
+
+    monkeypatch.setattr(X, "_tell", cut)
+    with pytest.raises((FileChangedError, FileFormatError), match=r"a\.bed"):
+        OPERATIONS[operation](X)
+    assert len(told) >= 2
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_what_the_system_says_names_the_file(tmp_path, monkeypatch, small_blocks, operation):
+    X = open_plink(write_plink(tmp_path / "a", random_genotypes(50, 900, missing=0)))
+    wrong = os.open(tmp_path, os.O_RDONLY)  # a folder
+    monkeypatch.setattr("slimline.data.files.DataFile.descriptor", lambda self: os.dup(wrong))
+    with pytest.raises(FileReadError, match=r"a\.bed could not be read between bytes 3 and \d[\d,]*: Is a directory"):
+        OPERATIONS[operation](X)
+    os.close(wrong)
+
+
+def test_a_block_is_of_no_use_after_its_pass(tmp_path):
+    X = open_plink(write_plink(tmp_path / "a", random_genotypes(50, 90)))
+    (block,) = X.blocks()
+    with pytest.raises(FileReadError, match=r"a\.bed could not be read"):
+        _ = block.values.packed
+    with pytest.raises(FileReadError, match=r"a\.bed could not be read"), block.values.streamed() as x:
+        _native.block_tdot(x, 50, None, np.ones((50, 1)), None, np.zeros(90), np.zeros((90, 1)), 1)
+
+
+def test_views_of_people_and_variants_read_once_a_block(tmp_path, monkeypatch, small_blocks):
+    genotypes = random_genotypes(40, 5000, missing=0)
+    X = open_plink(write_plink(tmp_path / "a", genotypes))
+    people, variants = np.array([3, 1, 30]), np.arange(7, 5000, 11)
+    w = np.random.default_rng(0).normal(size=5000)
+    assert np.allclose(X.rows(people).dot(w), genotypes[people] @ w)
+    assert np.allclose(X.columns(variants).dot(w[variants]), genotypes[:, variants] @ w[variants])
+    embedding = HashEmbedding(5000, 64, 0)
+    R = embedding.rows().toarray()
+    for view, exact in ((X.rows(people), genotypes[people]), (X.rows(np.sort(people)), genotypes[np.sort(people)])):
+        sketch = view.sketch(embedding)
+        assert sketch.flags.c_contiguous and np.allclose(sketch, exact @ R, atol=1e-3)
+
+
+@pytest.mark.parametrize("missing_function", [False, True])
+def test_passes_do_without_advice_to_the_system(tmp_path, monkeypatch, small_blocks, missing_function):
+    if missing_function:
+        monkeypatch.delattr(os, "posix_fadvise", raising=False)
+    else:
+
+        def refused(*_):
+            raise OSError(29, "Illegal seek")
+
+        monkeypatch.setattr(os, "posix_fadvise", refused, raising=False)
+    genotypes = random_genotypes(40, 5000, missing=0)
+    X = open_plink(write_plink(tmp_path / "a", genotypes))
+    assert np.array_equal(X.tdot(np.ones(40)), genotypes.sum(axis=0))
+
+
+def test_the_next_block_is_asked_for_ahead(tmp_path, monkeypatch, small_blocks):
+    if not hasattr(os, "posix_fadvise"):
+        pytest.skip("this system takes no advice")
+    asked = []
+    monkeypatch.setattr(os, "posix_fadvise", lambda _, offset, size, advice: asked.append((offset, size)))
+    path = write_plink(tmp_path / "a", random_genotypes(40, 50_000, missing=0))
+    for block in open_plink(path).blocks():
+        stop = 3 + 10 * block.columns.stop
+        assert (asked[-1][0] == stop) if stop < path.stat().st_size else (sum(asked[-1]) == stop)
+    assert len(asked) > 2
+
+
+# The boundary of the kernels -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "rows, samples, message",
+    [
+        ((0, 3, 90, 12), 50, "bytes a variant"),
+        ((0, 3, 90, 13), 0, "bytes a variant"),
+        ((0, -1, 90, 13), 50, "bytes a variant"),
+        ((0, 3, 91, 13), 50, "wrong shape"),
+    ],
+)
+@reads_itself()
+def test_rows_of_a_file_that_do_not_fit_are_refused(rows, samples, message):
+    with pytest.raises(ValueError, match=message):
+        _native.block_tdot(
+            _native.FileRows(*rows), samples, None, np.ones((50, 1)), None, np.zeros(rows[2]), np.zeros((90, 1)), 1
+        )
+
+
+@reads_itself()
+def test_weights_of_people_need_genotypes_in_memory():
+    d = 9
+    results = [np.zeros(d) for _ in range(3)] + [np.zeros(d, np.int64) for _ in range(2)]
+    with pytest.raises(ValueError, match="in memory"):
+        _native.block_statistics(_native.FileRows(0, 3, d, 13), 50, None, np.ones(50), *results, 1)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (1, 70), (70, 1), (15, 33), (1000, 257)])
+def test_turning_a_result(shape, threads):
+    x = np.random.default_rng(0).random((shape[1], shape[0] + 5), dtype=np.float32)[:, : shape[0]].T
+    out = np.full((shape[0], shape[1] + 3), 7, dtype=np.float32)
+    _native.turn(x, out[:, : shape[1]], threads)
+    assert np.array_equal(out[:, : shape[1]], x) and (out[:, shape[1] :] == 7).all()
+
+
+def test_turning_refuses_what_does_not_fit():
+    x = np.zeros((4, 6), dtype=np.float32)
+    with pytest.raises(ValueError, match="Fortran order"):
+        _native.turn(x, x.copy(), 1)
+    with pytest.raises(ValueError, match="wrong shape"):
+        _native.turn(x.T, x, 1)
+    with pytest.raises(ValueError, match="C order"):
+        _native.turn(x.T, x.T.copy(order="F"), 1)
+    with pytest.raises(ValueError, match="element type"):
+        _native.turn(x.T, np.zeros((6, 4)), 1)
