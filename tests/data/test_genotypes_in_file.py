@@ -125,33 +125,6 @@ def test_views_of_people_and_variants_read_once_a_block(tmp_path, monkeypatch, s
         assert sketch.flags.c_contiguous and np.allclose(sketch, exact @ R, atol=1e-3)
 
 
-@pytest.mark.parametrize("missing_function", [False, True])
-def test_passes_do_without_advice_to_the_system(tmp_path, monkeypatch, small_blocks, missing_function):
-    if missing_function:
-        monkeypatch.delattr(os, "posix_fadvise", raising=False)
-    else:
-
-        def refused(*_):
-            raise OSError(29, "Illegal seek")
-
-        monkeypatch.setattr(os, "posix_fadvise", refused, raising=False)
-    genotypes = random_genotypes(40, 5000, missing=0)
-    X = open_plink(write_plink(tmp_path / "a", genotypes))
-    assert np.array_equal(X.tdot(np.ones(40)), genotypes.sum(axis=0))
-
-
-def test_the_next_block_is_asked_for_ahead(tmp_path, monkeypatch, small_blocks):
-    if not hasattr(os, "posix_fadvise"):
-        pytest.skip("this system takes no advice")
-    asked = []
-    monkeypatch.setattr(os, "posix_fadvise", lambda _, offset, size, advice: asked.append((offset, size)))
-    path = write_plink(tmp_path / "a", random_genotypes(40, 50_000, missing=0))
-    for block in open_plink(path).blocks():
-        stop = 3 + 10 * block.columns.stop
-        assert (asked[-1][0] == stop) if stop < path.stat().st_size else (sum(asked[-1]) == stop)
-    assert len(asked) > 2
-
-
 # The boundary of the kernels -----------------------------------------------------------------------------
 
 

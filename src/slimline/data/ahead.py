@@ -23,25 +23,20 @@ _PATIENCE = 0.1  # seconds between two looks at whether the other side is still 
 
 
 class Buffers:
-    """Pieces of memory, used in turn.
+    """Three pieces of memory, used in turn: one computed on, one waiting, one being filled.
 
     Fresh memory would have to be cleared by the system for every block, which costs as much as reading it.
-
-    Parameters
-    ----------
-    count : int
-        How many; three, where blocks are read ahead: one computed on, one waiting, one being filled.
     """
 
-    def __init__(self, count: int = 3) -> None:
-        self._memory: list[NDArray[np.uint8]] = [np.empty(0, dtype=np.uint8)] * count
+    def __init__(self) -> None:
+        self._memory: list[NDArray[np.uint8]] = [np.empty(0, dtype=np.uint8)] * 3
         self._turn = 0
 
     def array(self, shape: tuple[int, int], dtype: Any, order: str = "C") -> NDArray[Any]:
-        """Return an array to be filled; it is valid until its turn has come again."""
+        """Return an array to be filled; it is valid until two others have been asked for."""
         dtype = np.dtype(dtype)
         size = shape[0] * shape[1] * dtype.itemsize
-        self._turn = (self._turn + 1) % len(self._memory)
+        self._turn = (self._turn + 1) % 3
         if self._memory[self._turn].size < size:
             self._memory[self._turn] = block_memory(size, np.uint8)
         flat: NDArray[Any] = self._memory[self._turn][:size].view(dtype)

@@ -23,7 +23,7 @@ def dense_copy(matrix: Matrix) -> NDArray[np.float64]:
         A copy.
     """
     out = np.empty(matrix.shape)
-    for block, affine in matrix._pass("copy"):
+    for block, affine in matrix._pass("copy", in_memory=True):
         for columns, values in tiles(block, affine, np.float64):
             first = block.columns.start
             out[block.rows, first + columns.start : first + columns.stop] = values

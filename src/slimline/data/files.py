@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -139,12 +139,6 @@ class OpenFile:
             Good until the file is closed; use it within `naming_errors`.
         """
         return _native.FileRows(self._descriptor, offset, count, width)
-
-    def expect(self, offset: int, size: int) -> None:
-        """Tell the system that some bytes will be read soon: it fetches them while other work is done."""
-        if hasattr(os, "posix_fadvise") and size > 0:
-            with suppress(OSError):  # it is no more than advice
-                os.posix_fadvise(self._descriptor, offset, size, os.POSIX_FADV_WILLNEED)
 
     @contextmanager
     def naming_errors(self, offset: int, size: int) -> Iterator[None]:

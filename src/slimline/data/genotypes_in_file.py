@@ -28,7 +28,7 @@ class GenotypesInFile(PackedGenotypes):
     shape : (int, int)
         People and variants.
     memory : Buffers
-        One piece, which they are read into.
+        What they are read into.
     """
 
     def __init__(self, file: OpenFile, offset: int, shape: tuple[int, int], memory: Buffers) -> None:

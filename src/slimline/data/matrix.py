@@ -78,7 +78,7 @@ class Matrix(Storage):
         out: NDArray[np.floating[Any]] = np.zeros(shape, dtype=dtype, order="F" if by_column else "C")
         # What is drawn for a panel of columns serves all rows, if they are all there.
         kept = Kept(lambda: {"out": out}, lambda: {"projection": projection.to_json()})
-        for block, affine in self._pass("sketch", whole_columns=projection.draws_every_entry, kept=kept):
+        for block, affine in self._pass("sketch", projection.draws_every_entry, kept, in_memory=True):
             with nullcontext() if projection.draws_every_entry else self._beside_the_reader():
                 products.add_sketch(block, projection, affine, out)
             if not isinstance(block.rows, slice) or block.rows != slice(0, self.shape[0]):
@@ -109,7 +109,7 @@ class Matrix(Storage):
         begin_squares(squares, self.shape)
         sums = TwoLevelSums(out, self.shape[1])
         kept = Kept(lambda: {**sums.arrays(), **arrays_of(squares)}, lambda: {"W": W})
-        for block, affine in self._pass("dot", whole_columns=self.products_by_column, kept=kept):
+        for block, affine in self._pass("dot", self.products_by_column, kept, squares is not None):
             into = sums.of(block, affine)
             with self._beside_the_reader():
                 products.add_dot(block, W, affine, into)
@@ -141,7 +141,7 @@ class Matrix(Storage):
         out = np.zeros((self.shape[1], A.shape[1]))
         begin_squares(squares, self.shape)
         kept = Kept(lambda: {"out": out, **arrays_of(squares)}, lambda: {"A": A})
-        for block, affine in self._pass("tdot", whole_columns=self.products_by_column, kept=kept):
+        for block, affine in self._pass("tdot", self.products_by_column, kept, squares is not None):
             with self._beside_the_reader():
                 products.add_tdot(block, A, affine, out)
             self._require_finite(out, block.columns, block, affine)
@@ -173,7 +173,7 @@ class Matrix(Storage):
         begin_squares(squares, self.shape)
         sums = TwoLevelSums(out, self.shape[1])
         kept = Kept(lambda: {"W": W, **sums.arrays(), **arrays_of(squares)}, lambda: {"A": A})
-        for block, affine in self._pass("normal", whole_columns=True, kept=kept):
+        for block, affine in self._pass("normal", True, kept, squares is not None):
             with self._beside_the_reader():
                 products.add_normal(block, A, affine, W, sums.of(block, affine))
             sums.add(block)
@@ -196,7 +196,7 @@ class Matrix(Storage):
         if not self.whole_columns:
             return gram_of_rows(self)
         total = GramSum(self.shape[0])
-        for block, affine in self._pass("gram", whole_columns=True, kept=Kept(total.arrays)):
+        for block, affine in self._pass("gram", True, Kept(total.arrays), in_memory=True):
             total.add(block, affine)
             self._require_finite(total.diagonal, slice(None), block, affine)
         return total.result()
@@ -216,7 +216,7 @@ class Matrix(Storage):
         """
         weight = sample_weights(sample_weight, self.shape[0])
         running = RunningStats(*self.shape)
-        for block, affine in self._pass("column_stats", kept=Kept(running.arrays)):
+        for block, affine in self._pass("column_stats", False, Kept(running.arrays), weight is not None):
             with self._beside_the_reader():
                 part = products.statistics(block, affine, None if weight is None else weight[block.rows])
             self._require_finite(part.deviation, slice(None), block, affine, missing=False)
@@ -226,7 +226,7 @@ class Matrix(Storage):
     def row_norms(self) -> NDArray[np.float64]:
         """Return the Euclidean norm of each row, in one pass."""
         squares = Squares(*self.shape)
-        for block, affine in self._pass("row_norms", kept=Kept(squares.arrays)):
+        for block, affine in self._pass("row_norms", False, Kept(squares.arrays), in_memory=True):
             self._add_squares(squares, block, affine)
         return np.sqrt(squares.rows)
 
@@ -297,13 +297,14 @@ class Matrix(Storage):
         return Standardised(self, centre, scale, fill, sample_weight)
 
     def _pass(
-        self, operation: str, whole_columns: bool = False, kept: Kept | None = None
+        self, operation: str, whole_columns: bool = False, kept: Kept | None = None, in_memory: bool = False
     ) -> Iterator[tuple[Block, Affine]]:
-        return go_through(self, operation, whole_columns and self.whole_columns, kept)
+        return go_through(self, operation, whole_columns and self.whole_columns, kept, in_memory)
 
     def _beside_the_reader(self) -> AbstractContextManager[None]:
         """Return a context in which the kernels leave room for the thread that reads ahead."""
-        return half_of_the_threads() if self.reads_ahead else nullcontext()
+        # genotypes are packed: reading them is a small part of the work
+        return half_of_the_threads() if self.reads_ahead and not self.packed else nullcontext()
 
     def _affine(self, block: Block) -> Affine:
         return PLAIN

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def go_through(
-    matrix: Matrix, operation: str, whole_columns: bool, kept: Kept | None
+    matrix: Matrix, operation: str, whole_columns: bool, kept: Kept | None, in_memory: bool
 ) -> Iterator[tuple[Block, Affine]]:
     """Go through a matrix once.
 
@@ -30,6 +30,8 @@ def go_through(
         Ask for whole columns, which the matrix must be able to give.
     kept : Kept, optional
         What the pass adds to: a keeper, where the matrix has one, fills it with what it has, and is shown it.
+    in_memory : bool
+        Whether the values of a block are needed in memory; else kernels that can do so read them by themselves.
 
     Yields
     ------
@@ -42,7 +44,7 @@ def go_through(
     matrix._tell(operation, 0.0)
     first = 0 if keeper is None or kept is None else keeper.begin(operation, kept.inputs(), kept.sums())
     if first is not None:
-        yield from _blocks(matrix, first, operation, whole_columns, keeper, kept)
+        yield from _blocks(matrix, first, operation, whole_columns, keeper, kept, in_memory)
         matrix.require_unchanged()
     if keeper is not None and kept is not None:
         keeper.end(None if first is None else kept.sums())
@@ -51,12 +53,20 @@ def go_through(
 
 
 def _blocks(
-    matrix: Matrix, first: int, operation: str, whole_columns: bool, keeper: PassKeeper | None, kept: Kept | None
+    matrix: Matrix,
+    first: int,
+    operation: str,
+    whole_columns: bool,
+    keeper: PassKeeper | None,
+    kept: Kept | None,
+    in_memory: bool,
 ) -> Iterator[tuple[Block, Affine]]:
     """Yield the blocks after the first ones, which were computed on before."""
     blocks = matrix.blocks_after(first, whole_columns) if first else matrix.blocks(whole_columns)
     if matrix.reads_ahead:
         blocks = read_ahead(blocks)
+    elif matrix.packed and in_memory:
+        blocks = read_ahead(_in_memory(blocks))
     cells, all_cells = 0, max(matrix.shape[0] * matrix.shape[1], 1)
     try:
         for number, block in enumerate(blocks, first + 1):
@@ -69,3 +79,10 @@ def _blocks(
     finally:  # at once: the traceback of an error would keep file and reading thread for as long as it is kept
         if (close := getattr(blocks, "close", None)) is not None:
             close()
+
+
+def _in_memory(blocks: Iterator[Block]) -> Iterator[Block]:
+    """Yield blocks of genotypes that have been read."""
+    for block in blocks:
+        _ = block.values.packed
+        yield block

@@ -69,22 +69,22 @@ class Standardised(Matrix):
         return self._base.blocks_after(first, whole_columns)
 
     def _pass(
-        self, operation: str, whole_columns: bool = False, kept: Kept | None = None
+        self, operation: str, whole_columns: bool = False, kept: Kept | None = None, in_memory: bool = False
     ) -> Iterator[tuple[Block, Affine]]:
         if self._affine_of_all is not None:
-            yield from super()._pass(operation, whole_columns, kept)
+            yield from super()._pass(operation, whole_columns, kept, in_memory)
         elif self.whole_columns and operation != "column_stats":
-            yield from self._measuring_pass(operation, kept)
+            yield from self._measuring_pass(operation, kept, in_memory)
         else:
             _ = self.affine  # computed now
-            yield from super()._pass(operation, whole_columns, kept)
+            yield from super()._pass(operation, whole_columns, kept, in_memory)
 
-    def _measuring_pass(self, operation: str, kept: Kept | None) -> Iterator[tuple[Block, Affine]]:
+    def _measuring_pass(self, operation: str, kept: Kept | None, in_memory: bool) -> Iterator[tuple[Block, Affine]]:
         """Go through whole columns: what is needed to standardise one is known when it is at hand."""
         running = RunningStats(*self.shape)
         if kept is not None:
             kept = kept.beside(running.arrays)
-        for block, _ in super()._pass(operation, whole_columns=True, kept=kept):
+        for block, _ in super()._pass(operation, True, kept, in_memory):
             with self._beside_the_reader():
                 part = products.statistics(block, PLAIN, None if self._weight is None else self._weight[block.rows])
             self._require_finite(part.deviation, slice(None), block, PLAIN, missing=False)

@@ -28,8 +28,8 @@ _HEAD = 3  # bytes before the first genotype
 _BIM = "chromosome, variant, centimorgans, position, allele 1, allele 2"
 _FAM = "family, person, father, mother, sex, phenotype"
 _LONGEST_NUMBER = 64
-#: Blocks that are read as one: no other is read ahead, and what a block of packed genotypes adds to is large beside it.
-_BLOCKS_TOGETHER = 4
+#: Blocks that are read as one: genotypes are packed, so what a block adds to is large beside it.
+_BLOCKS_TOGETHER = 2
 #: Variants at whose end it is looked for people that nobody named.
 _LOOKED_AT = 64
 #: Phenotypes that say that there is none; so does 0, where the others are 1 and 2.
@@ -47,7 +47,7 @@ class PlinkMatrix(Matrix):
 
     whole_columns = True
     packed = True
-    reads_ahead = False  # kernels read by themselves, and the system is told what they will need next
+    reads_ahead = False  # most kernels read by themselves, in order, and the system fetches what follows
 
     def __init__(self, bed: DataFile, bim: DataFile, fam: DataFile) -> None:
         self._bed, self._bim, self._fam = bed, bim, fam
@@ -74,11 +74,10 @@ class PlinkMatrix(Matrix):
         n, d = self.shape
         size = -(-n // 4)
         step = panel_width(_BLOCKS_TOGETHER * BLOCK_BYTES // size, d)
-        memory = Buffers(1)
+        memory = Buffers()
         with self._bed.open() as file:
             for start in range(first * step, d, step):
                 stop = min(start + step, d)
-                file.expect(_HEAD + stop * size, min(step, d - stop) * size)
                 values = GenotypesInFile(file, _HEAD + start * size, (n, stop - start), memory)
                 yield Block(slice(0, n), slice(start, stop), values)
 
