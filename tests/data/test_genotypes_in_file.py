@@ -1,16 +1,20 @@
 """Genotypes that kernels read from their file by themselves."""
 
 import os
+import signal
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from slimline._kernels import _native
+from slimline.data import products
 from slimline.data.formats import plink
 from slimline.data.formats.plink import open_plink
 from slimline.data.genotypes_in_file import GenotypesInFile
 from slimline.errors import FileChangedError, FileFormatError, FileReadError
 from slimline.projections import HashEmbedding
+from slimline.testing import check_matrix
 from tests.data.plink_files import random_genotypes, write_plink
 
 EPS = np.finfo(np.float64).eps
@@ -111,18 +115,106 @@ def test_a_block_is_of_no_use_after_its_pass(tmp_path):
         _native.block_tdot(x, 50, None, np.ones((50, 1)), None, np.zeros(90), np.zeros((90, 1)), 1)
 
 
-def test_views_of_people_and_variants_read_once_a_block(tmp_path, monkeypatch, small_blocks):
-    genotypes = random_genotypes(40, 5000, missing=0)
+VIEWS = {
+    "all people": lambda X: (X.rows(slice(None)), np.s_[:], np.s_[:]),
+    "some people": lambda X: (X.rows([1, 3, 30]), [1, 3, 30], np.s_[:]),
+    "people again": lambda X: (X.rows([3, 1, 30, 3]), [3, 1, 30, 3], np.s_[:]),
+    "all variants": lambda X: (X.columns(slice(None)), np.s_[:], np.s_[:]),
+    "all variants but one": lambda X: (X.columns(np.r_[0:1500, 1501:9000]), np.s_[:], np.r_[0:1500, 1501:9000]),
+    "few variants": lambda X: (X.columns(np.arange(7, 9000, 11)), np.s_[:], np.arange(7, 9000, 11)),
+    "all variants of all people": lambda X: (X.rows(slice(None)).columns(slice(None)), np.s_[:], np.s_[:]),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_views_that_leave_blocks_whole_and_views_that_cut_them(tmp_path, small_blocks, view):
+    genotypes = random_genotypes(40, 9000, missing=0)
     X = open_plink(write_plink(tmp_path / "a", genotypes))
-    people, variants = np.array([3, 1, 30]), np.arange(7, 5000, 11)
-    w = np.random.default_rng(0).normal(size=5000)
-    assert np.allclose(X.rows(people).dot(w), genotypes[people] @ w)
-    assert np.allclose(X.columns(variants).dot(w[variants]), genotypes[:, variants] @ w[variants])
-    embedding = HashEmbedding(5000, 64, 0)
-    R = embedding.rows().toarray()
-    for view, exact in ((X.rows(people), genotypes[people]), (X.rows(np.sort(people)), genotypes[np.sort(people)])):
-        sketch = view.sketch(embedding)
-        assert sketch.flags.c_contiguous and np.allclose(sketch, exact @ R, atol=1e-3)
+    seen, people, variants = VIEWS[view](X)
+    exact = genotypes[people][:, variants].astype(np.float64)
+    n, d = exact.shape
+    W, A = np.random.default_rng(0).normal(size=(d, 2)), np.random.default_rng(1).normal(size=(n, 2))
+    embedding = HashEmbedding(d, 64, 0)
+    for matrix, values in ((seen, exact), (seen.standardised(scale=None), exact - exact.mean(axis=0))):
+        assert np.allclose(matrix.dot(W), values @ W)
+        assert np.allclose(matrix.tdot(A), values.T @ A)
+        assert np.allclose(matrix.normal(A)[1], values @ (values.T @ A))
+        assert np.allclose(matrix.column_stats().mean, values.mean(axis=0), atol=1e-12)
+        assert np.allclose(matrix.row_norms(), np.linalg.norm(values, axis=1))
+        assert np.allclose(matrix.gram(), values @ values.T)
+        sketch = matrix.sketch(embedding)
+        assert sketch.flags.c_contiguous and np.allclose(sketch, values @ embedding.rows().toarray(), atol=1e-3)
+
+
+def test_the_checks_for_formats(tmp_path):
+    genotypes = random_genotypes(40, 900, missing=0)
+    path = write_plink(tmp_path / "a", genotypes)
+    check_matrix(lambda: open_plink(path), genotypes)
+
+
+def test_long_variants_are_read_ahead(tmp_path, monkeypatch):
+    genotypes = random_genotypes(40, 900, missing=0)
+    path = write_plink(tmp_path / "a", genotypes)
+    assert not open_plink(path).reads_ahead
+    monkeypatch.setattr(plink, "_LONGEST_LINE", 9)
+    X = open_plink(path)
+    assert X.reads_ahead and X.standardised().reads_ahead
+    assert np.array_equal(X.tdot(np.ones(40)), genotypes.sum(axis=0))
+    assert np.array_equal(X.column_stats().sum, genotypes.sum(axis=0))
+
+
+def test_a_large_sketch_is_not_there_twice(tmp_path, monkeypatch):
+    genotypes = random_genotypes(40, 900, missing=0)
+    X, embedding, orders = open_plink(write_plink(tmp_path / "a", genotypes)), HashEmbedding(900, 64, 0), []
+
+    def told(block, projection, affine, out):
+        orders.append(out.flags.c_contiguous)
+        add_sketch(block, projection, affine, out)
+
+    add_sketch = products.add_sketch
+    monkeypatch.setattr(products, "add_sketch", told)
+    small = X.sketch(embedding)
+    monkeypatch.setattr(products, "_MOST_TURNED", small.nbytes - 1)
+    assert np.allclose(X.sketch(embedding), small, rtol=1e-5, atol=1e-5)
+    assert orders == [not _native.sketches_packed(), True]
+
+
+def again_and_again(work):
+    while True:
+        work()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
+@pytest.mark.parametrize("raised", [TimeoutError("my deadline"), EOFError(), OSError(5, "mine")])
+def test_what_a_signal_raises_is_none_of_the_file(tmp_path, raised):
+    X = open_plink(write_plink(tmp_path / "a", random_genotypes(3000, 3000, missing=0)))
+
+    def handler(*_):
+        raise raised
+
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    try:
+        with pytest.raises(type(raised)) as caught:
+            again_and_again(lambda: X.normal(np.ones((3000, 8))))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert caught.value is raised
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_an_error_that_is_kept_keeps_no_file_open(tmp_path, small_blocks, operation):
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("this system does not tell which files are open")
+    path = write_plink(tmp_path / "a", random_genotypes(50, 9000, missing=0))
+    X = open_plink(path)
+    X._bed.require_unchanged = lambda: os.truncate(path, 70_000)
+    X.require_unchanged = lambda: None
+    with pytest.raises(FileFormatError, match=r"a\.bed ends at byte 70,000") as kept:
+        OPERATIONS[operation](X)
+    assert str(path.resolve()) not in [os.path.realpath(name) for name in Path("/proc/self/fd").iterdir()]
+    del kept
 
 
 # The boundary of the kernels -----------------------------------------------------------------------------
@@ -143,6 +235,16 @@ def test_rows_of_a_file_that_do_not_fit_are_refused(rows, samples, message):
         _native.block_tdot(
             _native.FileRows(*rows), samples, None, np.ones((50, 1)), None, np.zeros(rows[2]), np.zeros((90, 1)), 1
         )
+
+
+@reads_itself()
+def test_the_byte_where_a_file_ends_is_told(tmp_path):
+    (tmp_path / "a").write_bytes(bytes(1000))
+    with (tmp_path / "a").open("rb") as file:
+        rows = _native.FileRows(file.fileno(), 3, 90, 13)
+        with pytest.raises(_native.ReadError) as error:
+            _native.block_tdot(rows, 50, None, np.ones((50, 1)), None, np.zeros(90), np.zeros((90, 1)), 2)
+    assert error.value.args == (0, 1000)
 
 
 @reads_itself()

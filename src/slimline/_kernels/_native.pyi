@@ -76,8 +76,13 @@ class Hadamard:
     def lift(self, v: Annotated[NDArray, dict(device='cpu', writable=False)], feature: int, scale: float, out: Annotated[NDArray, dict(device='cpu')], threads: int) -> None:
         """out = v R^T for the features of out."""
 
+class ReadError(Exception):
+    """
+    A file could not be read: what the system says (or 0), and the byte where the file ended.
+    """
+
 def read_file(descriptor: int, offset: int, stride: int, out: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
-    """Fills out with rows of a file; EOFError: the byte where it ended."""
+    """Fills out with rows of a file."""
 
 def pick_genotypes(packed: Annotated[NDArray, dict(device='cpu', writable=False)], samples: int, people: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
     """Some people, whose numbers rise, packed again."""
@@ -223,6 +228,9 @@ def line_cells(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='
 
 def parse_number(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float | None:
     """The number that the text is, or None."""
+
+def sketches_packed() -> bool:
+    """Whether apply_genotypes is to be had."""
 
 def turn(x: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], out: Annotated[NDArray, dict(device='cpu')], threads: int) -> None:
     """out, in C order, = x, in Fortran order; float32."""

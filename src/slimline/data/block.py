@@ -99,7 +99,8 @@ class PackedGenotypes:
 class Block:
     """A rectangle of X: some rows, a range of columns.
 
-    It is valid until the next one is asked for: readers use their buffers again.
+    It is valid until the next one is asked for: readers use their buffers again. Packed genotypes may be in their file
+    still: who asks for blocks in one thread and uses them in another reads them first (`read_blocks_ahead`).
 
     Parameters
     ----------

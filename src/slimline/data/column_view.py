@@ -33,7 +33,7 @@ class ColumnView(Matrix):
         self._counter = base._counter
         self.whole_columns, self.tall = base.whole_columns, base.tall
         self.products_by_column = base.products_by_column
-        self.reads_ahead, self.packed = base.reads_ahead or base.packed, base.packed  # its blocks are in memory
+        self.reads_ahead, self.packed = base.reads_ahead or base.packed, base.packed  # genotypes are read to be cut
         self.density = base.density
 
     def blocks(self, whole_columns: bool = False) -> Iterator[Block]:

@@ -145,11 +145,12 @@ class OpenFile:
         """Say which file and bytes it was where some of them cannot be read."""
         try:
             yield
-        except EOFError as end:
+        except _native.ReadError as error:  # of the kernels alone: what a signal raises in them is none of it
+            code, end = error.args
+            if code:
+                where = f"{self._file} could not be read between bytes {offset:,} and {offset + size:,}"
+                raise FileReadError(code, f"{where}: {os.strerror(code)}") from None
             self._file.require_unchanged()
             raise FileFormatError(
-                f"{self._file} ends at byte {end.args[0]:,}, in the middle of the data: it is truncated."
+                f"{self._file} ends at byte {end:,}, in the middle of the data: it is truncated."
             ) from None
-        except OSError as error:
-            where = f"{self._file} could not be read between bytes {offset:,} and {offset + size:,}"
-            raise FileReadError(error.errno, f"{where}: {error.strerror}") from error

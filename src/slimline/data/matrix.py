@@ -73,8 +73,8 @@ class Matrix(Storage):
                 f"the projection has n_features={projection.n_features}, and {self.name} has {self.shape[1]} columns."
             )
         dtype = np.dtype(np.float64) if double else result_dtype(self.dtype)
-        by_column = self.packed and products.sketches_packed(projection, dtype)
         shape = (self.shape[0], projection.n_components)
+        by_column = self.packed and products.sketches_by_column(projection, shape, dtype)
         out: NDArray[np.floating[Any]] = np.zeros(shape, dtype=dtype, order="F" if by_column else "C")
         # What is drawn for a panel of columns serves all rows, if they are all there.
         kept = Kept(lambda: {"out": out}, lambda: {"projection": projection.to_json()})

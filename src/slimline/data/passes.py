@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from slimline.data.affine import Affine
 from slimline.data.ahead import read_ahead
-from slimline.data.block import Block
+from slimline.data.block import Block, PackedGenotypes
 from slimline.data.keeping import Kept, PassKeeper
 from slimline.data.sparse_shift import shifted
 
@@ -63,10 +63,8 @@ def _blocks(
 ) -> Iterator[tuple[Block, Affine]]:
     """Yield the blocks after the first ones, which were computed on before."""
     blocks = matrix.blocks_after(first, whole_columns) if first else matrix.blocks(whole_columns)
-    if matrix.reads_ahead:
-        blocks = read_ahead(blocks)
-    elif matrix.packed and in_memory:
-        blocks = read_ahead(_in_memory(blocks))
+    if matrix.reads_ahead or (matrix.packed and in_memory):
+        blocks = read_blocks_ahead(blocks)
     cells, all_cells = 0, max(matrix.shape[0] * matrix.shape[1], 1)
     try:
         for number, block in enumerate(blocks, first + 1):
@@ -81,8 +79,28 @@ def _blocks(
             close()
 
 
+def read_blocks_ahead(blocks: Iterator[Block]) -> Iterator[Block]:
+    """Yield blocks that are in memory, each read by another thread while the one before it is in use.
+
+    Parameters
+    ----------
+    blocks : iterator of Block
+        Genotypes may be in their file still.
+
+    Returns
+    -------
+    blocks : iterator of Block
+        The same, read.
+    """
+    return read_ahead(_in_memory(blocks))
+
+
 def _in_memory(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Yield blocks of genotypes that have been read."""
-    for block in blocks:
-        _ = block.values.packed
-        yield block
+    try:
+        for block in blocks:
+            if isinstance(block.values, PackedGenotypes):
+                _ = block.values.packed  # reads them
+            yield block
+    finally:
+        if (close := getattr(blocks, "close", None)) is not None:
+            close()

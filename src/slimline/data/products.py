@@ -29,6 +29,9 @@ from slimline.projections.blocks import require_sound, result_dtype
 
 Floats = NDArray[np.float64]
 
+#: Bytes of a sketch that may be there twice, in both orders.
+_MOST_TURNED = 64 << 20
+
 
 def longest_sum(block: Block, affine: Affine) -> int:
     """Return how many additions a row of the block's product with W takes at most."""
@@ -106,9 +109,10 @@ def add_sketch(block: Block, projection: Projection, affine: Affine, out: NDArra
                     projection.apply(values, first_feature=part.columns.start + columns.start, out=into)
 
 
-def sketches_packed(projection: Projection, dtype: np.dtype[Any]) -> bool:
-    """Say whether packed genotypes are sketched as they are; a result in Fortran order is then the faster to add to."""
-    return isinstance(projection, HashEmbedding) and dtype == np.float32
+def sketches_by_column(projection: Projection, shape: tuple[int, int], dtype: np.dtype[Any]) -> bool:
+    """Say whether a sketch of packed genotypes is better added up in Fortran order, and turned in the end."""
+    turned = isinstance(projection, HashEmbedding) and dtype == np.float32 and _native.sketches_packed()
+    return turned and shape[0] * shape[1] * dtype.itemsize <= _MOST_TURNED
 
 
 def in_rows(sketch: NDArray[Any]) -> NDArray[Any]:

@@ -33,7 +33,8 @@ class RowView(Matrix):
         self._counter = base._counter
         self.whole_columns, self.tall = base.whole_columns, base.tall
         self.products_by_column = base.products_by_column
-        self.reads_ahead, self.packed = base.reads_ahead or base.packed, base.packed  # its blocks are in memory
+        self.reads_ahead = base.reads_ahead or base.packed  # genotypes are read to be cut
+        self.packed = base.packed and bool((np.diff(self._index) > 0).all())  # else they are unpacked
         self.density = base.density
         # positions of the view, by the row that they show
         self._order = np.argsort(self._index, kind="stable")

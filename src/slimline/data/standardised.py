@@ -71,6 +71,7 @@ class Standardised(Matrix):
     def _pass(
         self, operation: str, whole_columns: bool = False, kept: Kept | None = None, in_memory: bool = False
     ) -> Iterator[tuple[Block, Affine]]:
+        in_memory = in_memory or operation == "column_stats" or self._weight is not None
         if self._affine_of_all is not None:
             yield from super()._pass(operation, whole_columns, kept, in_memory)
         elif self.whole_columns and operation != "column_stats":

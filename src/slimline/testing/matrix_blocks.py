@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from slimline.data import Block, Matrix, PackedGenotypes
-from slimline.data.ahead import read_ahead
 from slimline.data.block import MISSING_CALL
+from slimline.data.passes import read_blocks_ahead
 from slimline.projections.blocks import KERNEL_TYPES, lies_in_order, require_sound
 
 #: Names under which the modules of `slimline.data` keep the size of a block.
@@ -76,8 +76,8 @@ def check_blocks(matrix: Matrix, X: NDArray[np.float64]) -> None:
     for whole_columns in (False, True) if matrix.whole_columns else (False,):
         for ahead in (False, True):
             blocks = matrix.blocks(whole_columns)
-            _check(matrix, X, read_ahead(blocks) if ahead else blocks, whole_columns, ahead)
-    unfinished = read_ahead(matrix.blocks())
+            _check(matrix, X, read_blocks_ahead(blocks) if ahead else blocks, whole_columns, ahead)
+    unfinished = read_blocks_ahead(matrix.blocks())
     next(unfinished, None)
     unfinished.close()  # type: ignore[attr-defined]
 

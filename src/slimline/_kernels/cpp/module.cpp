@@ -180,7 +180,7 @@ class NativeScatter {  // R with few non-zeros a feature
     if ((packed.shape(1) > 1 && packed.stride(1) != 1) || (packed.shape(0) > 1 && packed.stride(0) < int64_t(packed.shape(1)))) refuse("packed genotypes must be in C order");
     const Packed x{packed.data(), packed.shape(0), samples, packed.stride(0)};
     const ByteStandard s = standard_of(x.variants, centre, factor, fill);
-    const bool turned = out.ndim() == 2 && out.shape(0) > 1 && out.shape(1) > 1 && out.stride(0) == 1;
+    const bool turned = out.ndim() == 2 && out.shape(1) > 1 && out.stride(1) != 1;
     const auto o = turned ? columns_of(out, samples, scatter_.columns) : out_of<float>(out, samples, scatter_.columns, true);
     if (!sketches_packed()) return false;
     without_gil([&] { scatter_genotypes(scatter_, x, s, feature, scale, o, turned, threads); });
@@ -362,6 +362,7 @@ NB_MODULE(_native, m) {
   bind_descent(m);
   bind_simplex(m);
   bind_text(m);
+  m.def("sketches_packed", &sketches_packed, "Whether apply_genotypes is to be had.");
   m.def("turn", &turn_array, "x"_a.noconvert(), "out"_a.noconvert(), "threads"_a, "out, in C order, = x, in Fortran order; float32.");
   m.def("walsh_hadamard", &walsh_hadamard, "x"_a.noconvert(), "threads"_a, "Unnormalised Walsh-Hadamard transform of each row, in place.");
   m.def("philox", &philox, "counters"_a.noconvert(), "seed"_a, "words"_a.noconvert(), "Philox 4x32-10 of each counter.");

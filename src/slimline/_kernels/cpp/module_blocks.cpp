@@ -34,17 +34,21 @@ struct Stretch {
   size_t size;
 };
 
-// Work that reads a file. Raises Python's OSError, or EOFError with the first byte that the file does not have.
+PyObject* read_error = nullptr;
+
+[[noreturn]] void raise_read_error(int code, int64_t at) {
+  PyErr_SetObject(read_error, nb::make_tuple(code, at).ptr());
+  throw nb::python_error();
+}
+
+// Work that reads a file. Raises ReadError(what the system says, 0), or ReadError(0, first byte that the file does not have).
 template <class F> void reading(F work) {
   try {
     without_gil(work);
   } catch (const std::system_error& error) {
-    errno = error.code().value();
-    PyErr_SetFromErrno(PyExc_OSError);
-    throw nb::python_error();
+    raise_read_error(error.code().value(), 0);
   } catch (const FileEnded& end) {
-    PyErr_SetObject(PyExc_EOFError, nb::int_(end.at).ptr());
-    throw nb::python_error();
+    raise_read_error(0, end.at);
   }
 }
 
@@ -330,7 +334,9 @@ template <class X> void bind_sums(nb::module_& m) {
 
 void bind_blocks(nb::module_& m) {
   using namespace nb::literals;
-  m.def("read_file", &read_file, "descriptor"_a, "offset"_a, "stride"_a, "out"_a.noconvert(), "threads"_a, "Fills out with rows of a file; EOFError: the byte where it ended.");
+  read_error = PyErr_NewExceptionWithDoc("slimline._kernels._native.ReadError", "A file could not be read: what the system says (or 0), and the byte where the file ended.", nullptr, nullptr);
+  m.attr("ReadError") = nb::borrow(read_error);
+  m.def("read_file", &read_file, "descriptor"_a, "offset"_a, "stride"_a, "out"_a.noconvert(), "threads"_a, "Fills out with rows of a file.");
   m.def("pick_genotypes", &pick_genotypes, "packed"_a.noconvert(), "samples"_a, "people"_a.noconvert(), "out"_a.noconvert(), "threads"_a, "Some people, whose numbers rise, packed again.");
   m.def("unpack_genotypes", &unpack_genotypes, "packed"_a.noconvert(), "samples"_a, "out"_a.noconvert(), "threads"_a, "Copies of the first allele, -127 for a missing call.");
   nb::class_<FileRows>(m, "FileRows", "Rows of bytes that follow each other in a file.")

@@ -1,6 +1,7 @@
 #include "packed_blocks.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "file_rows.hpp"
@@ -30,21 +31,31 @@ std::vector<double> turned(const double* from, size_t length, size_t k) {
 // Some lines at a time: those of a file are read into the nearer caches.
 class NearLines {
  public:
-  NearLines(const Lines& x, size_t most) : x_(x), memory_(x.data ? 0 : most * size_t(x.stride)) {}
+  explicit NearLines(const Lines& x) : x_(x) {}
   const uint8_t* at(size_t first, size_t count) {
     if (x_.data) return reinterpret_cast<const uint8_t*>(x_.data) + ptrdiff_t(first) * x_.stride;
-    read_bytes(x_.descriptor, x_.offset + int64_t(first) * x_.stride, memory_.data(), count * size_t(x_.stride));
-    return reinterpret_cast<const uint8_t*>(memory_.data());
+    // by the thread that uses it, and not cleared
+    if (!memory_) memory_.reset(new char[std::min(lines_together(x_), x_.lines) * size_t(x_.stride)]);
+    read_bytes(x_.descriptor, x_.offset + int64_t(first) * x_.stride, memory_.get(), count * size_t(x_.stride));
+    return reinterpret_cast<const uint8_t*>(memory_.get());
   }
 
  private:
   const Lines& x_;
-  std::vector<char> memory_;
+  std::unique_ptr<char[]> memory_;
 };
+
+// One for each thread.
+template <class T, class... Arguments> std::vector<T> team_of(int threads, const Arguments&... arguments) {
+  std::vector<T> team;
+  team.reserve(size_t(std::max(threads, 1)));
+  while (team.size() < team.capacity()) team.emplace_back(arguments...);
+  return team;
+}
 
 class Worker {
  public:
-  Worker(const Lines& x, const Standard& s, size_t k) : x_(x), s_(s), k_(k), near_(x, lines_together(x)), value_(lines_together(x) * 4) {}
+  Worker(const Lines& x, const Standard& s, size_t k) : x_(x), s_(s), k_(k), near_(x), value_(lines_together(x) * 4) {}
 
   // Takes up to `lines_together` lines. Those in memory are brought near one after the other: the kernels go through them a
   // few people at a time, which the CPU does not foresee.
@@ -83,14 +94,14 @@ class Worker {
 
 // body(worker, first line, count, sums): pieces of the lines, each with sums (k x people) of its own, which are added to `out`
 // (people x k) in the end, in their order. There are more pieces than threads, where sums are small: a thread that has to
-// wait for its CPU, which may be reading the next block, leaves them to the others.
+// wait for its CPU, or for the disk, leaves them to the others.
 template <class F> void with_own_sums(const Lines& x, const Standard& s, size_t k, double* out, int threads, F body) {
   constexpr size_t most_pieces = 16, sums_bytes = size_t(4) << 20;
   const size_t fit = std::clamp<size_t>(sums_bytes / (k * x.length * sizeof(double)), 1, most_pieces);
   const size_t groups = (x.lines + lines_together(x) - 1) / lines_together(x);
   const size_t pieces = std::min(groups, std::max(fit, size_t(std::max(threads, 1))));
   std::vector<std::vector<double>> own(pieces);
-  std::vector<Worker> team(size_t(std::max(threads, 1)), Worker(x, s, k));
+  auto team = team_of<Worker>(threads, x, s, k);
   parallel_for(pieces, 1, threads, [&](size_t piece, size_t, int number) {
     Worker& worker = team[size_t(number)];
     own[piece].assign(k * x.length, 0.0);
@@ -116,7 +127,7 @@ void packed_tdot(const Lines& x, const Standard& s, const double* a, size_t k, d
   const std::vector<double> vectors = turned(a, x.length, k);
   const int team = threads_for(x, k, threads);
   const size_t share = (x.lines / (4 * size_t(team)) + 7) / 8 * 8;  // of a block with many people there are few lines
-  std::vector<Worker> workers(size_t(team), Worker(x, s, k));
+  auto workers = team_of<Worker>(team, x, s, k);
   parallel_for(x.lines, std::clamp<size_t>(share, 8, lines_together(x)), team, [&](size_t line, size_t end, int number) {
     Worker& worker = workers[size_t(number)];
     worker.take(line, end - line);
@@ -148,7 +159,7 @@ void packed_normal(const Lines& x, const Standard& s, const double* a, size_t k,
 
 // The numbers of people with each code say all, without rounding but at the end.
 void packed_statistics(const Lines& x, const Moments& m, int threads) {
-  std::vector<NearLines> near(size_t(std::max(threads, 1)), NearLines(x, lines_together(x)));
+  auto near = team_of<NearLines>(threads, x);
   parallel_for(x.lines, lines_together(x), threads, [&](size_t begin, size_t end, int worker) {
     const uint8_t* line = near[size_t(worker)].at(begin, end - begin);
     for (size_t v = begin; v < end; v++, line += x.stride) {

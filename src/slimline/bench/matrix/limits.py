@@ -15,7 +15,7 @@ from slimline.bench.case import Contender, Work
 from slimline.bench.matrix import names
 from slimline.bench.matrix.subject import Subject
 from slimline.data import Block, Matrix, PackedGenotypes
-from slimline.data.ahead import read_ahead
+from slimline.data.passes import read_blocks_ahead
 
 #: Columns with which the speed of a product is taken: all of them would take minutes, and are not faster.
 _SLAB = {"f4": 16384, "f8": 8192}
@@ -68,7 +68,7 @@ def reading_files(stored_bytes: int, with_normal: bool) -> tuple[Contender, ...]
 def passing_blocks(matrix: Matrix, whole_columns: bool) -> Iterator[Block]:
     """Return the blocks of a pass, read ahead where a pass would do so."""
     blocks = matrix.blocks(whole_columns)
-    return read_ahead(blocks) if matrix.reads_ahead else blocks
+    return read_blocks_ahead(blocks) if matrix.reads_ahead else blocks
 
 
 def gemm(name: str, rows: int, features: int, columns: int) -> Contender:

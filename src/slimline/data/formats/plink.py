@@ -30,6 +30,8 @@ _FAM = "family, person, father, mother, sex, phenotype"
 _LONGEST_NUMBER = 64
 #: Blocks that are read as one: genotypes are packed, so what a block adds to is large beside it.
 _BLOCKS_TOGETHER = 2
+#: Bytes of a variant up to which kernels read by themselves: each of their threads holds some variants.
+_LONGEST_LINE = 1 << 15
 #: Variants at whose end it is looked for people that nobody named.
 _LOOKED_AT = 64
 #: Phenotypes that say that there is none; so does 0, where the others are 1 and 2.
@@ -47,7 +49,6 @@ class PlinkMatrix(Matrix):
 
     whole_columns = True
     packed = True
-    reads_ahead = False  # most kernels read by themselves, in order, and the system fetches what follows
 
     def __init__(self, bed: DataFile, bim: DataFile, fam: DataFile) -> None:
         self._bed, self._bim, self._fam = bed, bim, fam
@@ -58,6 +59,8 @@ class PlinkMatrix(Matrix):
             if not len(names):
                 raise FileFormatError(f"{file} names no {what}: it is empty.")
         super().__init__((len(people), len(self._variant_ids)), np.int8, bed.path.name)
+        # most kernels read by themselves, in order, and the system fetches what follows
+        self.reads_ahead = -(-len(people) // 4) > _LONGEST_LINE
         self._require_size()
         self._require_end_of_people()
         self._people = _unique_ids(families, people, fam, skipped)
