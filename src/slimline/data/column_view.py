@@ -34,7 +34,7 @@ class ColumnView(Matrix):
         self.whole_columns, self.tall = base.whole_columns, base.tall
         self.products_by_column = base.products_by_column
         self.reads_ahead, self.packed = base.reads_ahead or base.packed, base.packed  # genotypes are read to be cut
-        self.density = base.density
+        self.density, self.reads_lightly = base.density, base.reads_lightly
 
     def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
         """Yield the blocks of the matrix, less the columns that are not seen.

@@ -303,8 +303,7 @@ class Matrix(Storage):
 
     def _beside_the_reader(self) -> AbstractContextManager[None]:
         """Return a context in which the kernels leave room for the thread that reads ahead."""
-        # genotypes are packed: reading them is a small part of the work
-        return half_of_the_threads() if self.reads_ahead and not self.packed else nullcontext()
+        return half_of_the_threads() if self.reads_ahead and not self.reads_lightly else nullcontext()
 
     def _affine(self, block: Block) -> Affine:
         return PLAIN

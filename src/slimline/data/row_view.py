@@ -35,7 +35,7 @@ class RowView(Matrix):
         self.products_by_column = base.products_by_column
         self.reads_ahead = base.reads_ahead or base.packed  # genotypes are read to be cut
         self.packed = base.packed and bool((np.diff(self._index) > 0).all())  # else they are unpacked
-        self.density = base.density
+        self.density, self.reads_lightly = base.density, base.reads_lightly
         # positions of the view, by the row that they show
         self._order = np.argsort(self._index, kind="stable")
         self._sorted = self._index[self._order]

@@ -43,7 +43,7 @@ class Standardised(Matrix):
         self.whole_columns, self.tall = base.whole_columns, base.tall
         self.products_by_column = base.products_by_column
         self.reads_ahead, self.packed = base.reads_ahead, base.packed
-        self.density = base.density
+        self.density, self.reads_lightly = base.density, base.reads_lightly
         d = base.shape[1]
         self._centre = _rule(centre, "centre", ("mean",), d)
         self._scale = _rule(scale, "scale", ("std",), d)

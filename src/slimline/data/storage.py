@@ -37,6 +37,8 @@ class Storage(ABC):
     products_by_column = False
     #: Whether the next block should be made while the last one is computed on: yes, where making it means reading.
     reads_ahead = True
+    #: Whether reading is a small part of the work, so that kernels need not leave CPUs to it.
+    reads_lightly = False
     #: Whether its blocks hold packed genotypes, which may be in their file still.
     packed = False
     #: Share of the values that are stored, where only those that are not zero are; None: all of them.

@@ -49,6 +49,7 @@ class PlinkMatrix(Matrix):
 
     whole_columns = True
     packed = True
+    reads_lightly = True  # a byte is read in a fraction of the time that its four genotypes take
 
     def __init__(self, bed: DataFile, bim: DataFile, fam: DataFile) -> None:
         self._bed, self._bim, self._fam = bed, bim, fam
