@@ -48,8 +48,7 @@ class NearLines {
 // One for each thread.
 template <class T, class... Arguments> std::vector<T> team_of(int threads, const Arguments&... arguments) {
   std::vector<T> team;
-  team.reserve(size_t(std::max(threads, 1)));
-  while (team.size() < team.capacity()) team.emplace_back(arguments...);
+  for (int t = 0; t < std::max(threads, 1); t++) team.emplace_back(arguments...);
   return team;
 }
 
