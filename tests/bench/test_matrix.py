@@ -1,5 +1,7 @@
 """The suite of `slimline bench matrix`: quick cases really run, and every contender does what its name says."""
 
+import ctypes
+import mmap
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
@@ -10,7 +12,7 @@ import scipy.sparse as sp
 
 from slimline.bench import LeftOut, Settings, memory, run_case
 from slimline.bench import runner as runner_module
-from slimline.bench.matrix import PARTS, QUICK, Sizes, format_cases, matrix_cases, names, parse_size, probe
+from slimline.bench.matrix import PARTS, QUICK, Sizes, disk, format_cases, matrix_cases, names, parse_size, probe
 from slimline.bench.matrix import files as files_module
 from slimline.bench.matrix.files import KINDS, remove, require_modules, require_reader, require_room, write_once
 from slimline.bench.matrix.genotypes import GenotypeSet
@@ -65,6 +67,57 @@ def test_quick_cases_run(name, cases):
     tasks = {m.task for m in ours}
     assert {m.task for m in result.of_role("peer")} <= tasks
     assert "" not in tasks
+
+
+def test_from_disk_there_are_files_only(folder):
+    found = matrix_cases(folder, QUICK, judged=False, keep=True, from_disk=True)
+    assert [case.name for case in found] == [
+        n for n in NAMES if not n.startswith(("genotypes-memory", "genotypes-float32", "sparse"))
+    ]
+    assert all(case.title.endswith(", from disk") for case in found)
+
+
+@pytest.mark.parametrize("name", ["genotypes-plink-dot", "format-npy", "format-zarr"])
+def test_cases_from_disk_run_with_nothing_in_the_page_cache(name, folder, monkeypatch):
+    dropped = []
+    monkeypatch.setattr(disk, "drop_from_page_cache", lambda path: dropped.append(path))
+    (case,) = (c for c in matrix_cases(folder, QUICK, judged=False, keep=True, from_disk=True) if c.name == name)
+    result = run_case(case, ONCE)
+    runs = sum(1 + len(m.seconds) for m in result.measurements if m.status == "measured")
+    assert len(dropped) >= runs > 8
+    assert all(path.is_file() for path in dropped)
+
+
+def test_a_dropped_file_is_read_from_the_disk(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(bytes(1 << 20))
+    if resident_pages(path) is None:
+        pytest.skip("this system does not tell what is in its page cache")
+    assert resident_pages(path) == (1 << 20) // mmap.PAGESIZE
+    disk.drop_from_page_cache(path)
+    if resident_pages(path) and in_memory(tmp_path):
+        pytest.skip("the temporary folder is kept in memory")
+    assert resident_pages(path) == 0
+
+
+def resident_pages(path):
+    """Count the pages of a file that are in the page cache; None where the system does not tell."""
+    try:
+        mincore = ctypes.CDLL(None, use_errno=True).mincore
+    except AttributeError:
+        return None
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
+        here = (ctypes.c_char * len(mapped)).from_buffer(mapped)
+        flags = (ctypes.c_ubyte * -(-len(mapped) // mmap.PAGESIZE))()
+        failed = mincore(ctypes.c_void_p(ctypes.addressof(here)), ctypes.c_size_t(len(mapped)), flags)
+        del here
+    return None if failed else sum(flag & 1 for flag in flags)
+
+
+def in_memory(folder):
+    mounts = [line.split() for line in files_module.Path("/proc/mounts").read_text().splitlines()]
+    longest = max((m for m in mounts if folder.is_relative_to(m[1])), key=lambda m: len(m[1]))
+    return longest[2] in ("tmpfs", "ramfs")
 
 
 def test_passes_and_bytes_of_a_stream_of_rows(cases):

@@ -27,6 +27,20 @@ def test_everyone_gets_its_repeats():
     assert all(m.status == "measured" and min(m.seconds) > 0 for m in result.measurements)
 
 
+def test_the_data_are_reset_before_each_run_of_everyone_outside_the_clock():
+    order = []
+
+    def reset(data):
+        order.append("reset")
+        time.sleep(0.02)
+
+    ours, peer = (replace(summing(*who), run=lambda _: order.append("run")) for who in (("ours",), ("peer", "peer")))
+    case = replace(small_case(ours, peer), reset=reset)
+    result = run_case(case, FAST)
+    assert order == ["reset", "run"] * 8  # each once for the memory, three times for the time
+    assert max(second for m in result.measurements for second in m.seconds) < 0.02
+
+
 def test_absent_peer_is_shown_as_absent():
     peer = summing("peer", "peer", requires=("no_such_module_anywhere.at_all",))
     result = run_case(small_case(summing(), peer), FAST).find("peer")

@@ -13,7 +13,7 @@ from slimline.errors import SlimlineError
 
 
 def test_whole_columns_are_summed_panel_by_panel(monkeypatch):
-    monkeypatch.setattr(dense, "_PANEL_BYTES", 8 * 50 * 64)
+    monkeypatch.setattr(dense, "_BLOCK_BYTES", 8 * 50 * 64)
     X = np.random.default_rng(0).standard_normal((50, 1000))
     matrix = open_matrix(X)
     matrix.normal(np.ones(50))
@@ -35,7 +35,7 @@ def test_rows_are_summed_as_they_are_long():
 
 
 def test_a_view_of_rows_is_summed_panel_by_panel_too(monkeypatch):
-    monkeypatch.setattr(dense, "_PANEL_BYTES", 8 * 50 * 64)
+    monkeypatch.setattr(dense, "_BLOCK_BYTES", 8 * 50 * 64)
     X = np.random.default_rng(0).standard_normal((50, 1000))
     view = open_matrix(X).rows([3, 1, 4])
     view.normal(np.ones(3))
@@ -120,6 +120,25 @@ def test_cancelling_sums_are_within_the_bound():
     error = np.abs(matrix.dot(w) - exact)
     bound = (matrix.summands + 2) * 2.0**-53 * (np.abs(X) @ np.abs(w))
     assert np.all(error <= bound)
+
+
+@pytest.mark.parametrize("k", [1, 3, 4, 5, 9])
+@pytest.mark.parametrize("rows", [1, 50])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int16])
+def test_long_rows_are_added_up_in_short_chains(k, rows, dtype):
+    d = 50_000
+    X = np.ones((rows, d), dtype=dtype)
+    # What is added to a sum that holds the 1 is lost, one 2^-53 after the other; what is added elsewhere is not.
+    w = np.full((d, k), 2.0**-53)
+    matrix = open_matrix(X)
+    worst = 0.0
+    for place in (0, 1, 4095, 4096, d // 2, d - 1):
+        w[place] = 1.0
+        lost = (1.0 - matrix.dot(w)) * 2.0**53 + (d - 1)
+        w[place] = 2.0**-53
+        worst = max(worst, lost.max())
+    assert worst > 50  # the data do show chains
+    assert worst <= matrix.summands < 3000
 
 
 def test_a_tall_array_takes_two_passes_by_rows():

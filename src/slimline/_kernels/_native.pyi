@@ -98,6 +98,11 @@ class FileRows:
 def reads_genotypes() -> bool:
     """Whether the kernels take packed genotypes from a file."""
 
+def longest_row_sum(length: int, threads: int) -> int:
+    """
+    How many additions follow one another in the sum of a row, at most; bytes aside.
+    """
+
 @overload
 def block_dot(x: Annotated[NDArray, dict(device='cpu', writable=False)], samples: int, missing: int | None, W: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, fill: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None: ...
 

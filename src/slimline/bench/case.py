@@ -119,6 +119,8 @@ class Case:
         What should be reached.
     threads : int, optional
         Where the case makes sense with this number of threads only.
+    reset : callable, optional
+        Takes the data before each run of whatever contender; not timed.
     discard : callable, optional
         Takes the data when all is measured, to clear up behind them.
     """
@@ -130,4 +132,5 @@ class Case:
     input_bytes: int
     targets: tuple[Target, ...] = ()
     threads: int | None = None
+    reset: Callable[[Any], None] | None = None
     discard: Callable[[Any], None] | None = None

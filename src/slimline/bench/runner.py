@@ -114,7 +114,7 @@ def run_case(case: Case, settings: Settings, watch: Watcher | None = None) -> Ca
         data = case.make()
     except LeftOut as why:
         return result(skipped=f"{why.status}: {why.reason}" if why.status == "absent" else why.reason)
-    entries = [_Entry(c, data) for c in case.contenders]
+    entries = [_Entry(c, data, case.reset) for c in case.contenders]
     try:
         with thread_limit(threads), _collector_off():
             for step, entry in enumerate(entries):
@@ -133,6 +133,7 @@ class _Entry:
 
     contender: Contender
     data: Any
+    reset: Callable[[Any], None] | None = None
     state: Any = None
     status: Status = "measured"
     note: str = ""
@@ -207,6 +208,8 @@ class _Entry:
         )
 
     def _timed_once(self) -> Any:
+        if self.reset is not None:
+            self.reset(self.data)
         if self.contender.reset is not None:
             self.contender.reset(self.state)
         begin = time.perf_counter()

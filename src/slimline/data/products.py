@@ -25,7 +25,7 @@ from slimline.data.tiles import (
     tiles,
 )
 from slimline.projections import HashEmbedding, Projection
-from slimline.projections.blocks import require_sound, result_dtype
+from slimline.projections.blocks import KERNEL_TYPES, require_sound, result_dtype
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +37,15 @@ def longest_sum(block: Block, affine: Affine) -> int:
     """Return how many additions a row of the block's product with W takes at most."""
     if sp.issparse(block.values) and block.values.format == "csr" and affine.centre is None:  # type: ignore[attr-defined]
         return int(np.diff(block.values.indptr).max(initial=0))  # type: ignore[attr-defined]
-    return int(block.values.shape[1])
+    columns = int(block.values.shape[1])
+    return min(columns, _native.longest_row_sum(columns, thread_count())) if _lies_in_rows(block.values) else columns
+
+
+def _lies_in_rows(values: Any) -> bool:
+    """Say whether rows are summed up as they lie in memory, in sums side by side, and not as digits of bytes."""
+    if not isinstance(values, np.ndarray) or values.dtype not in KERNEL_TYPES or values.itemsize == 1:
+        return False
+    return values.strides[1] == values.itemsize and values.strides[0] >= values.shape[1] * values.itemsize
 
 
 def add_dot(block: Block, W: Floats, affine: Affine, out: Floats) -> None:

@@ -13,12 +13,13 @@
 namespace slimline {
 namespace {
 
-constexpr size_t panel_bytes = 4 << 20;  // of X, used twice while it is in the cache
+constexpr size_t near_bytes = 1 << 20;  // of columns that are used twice while they are in the cache
 
 size_t whole_fours(size_t k) { return k == 1 ? 1 : (k + 3) / 4 * 4; }
 
 // Places of a line that are done at a time, so that the vectors along them stay in the cache.
-size_t stretch_of(size_t k) { return k <= 4 ? 4096 : 1024; }
+constexpr size_t long_stretch = 4096, short_stretch = 1024;
+size_t stretch_of(size_t k) { return k <= 4 ? long_stretch : short_stretch; }
 
 // Vectors side by side (length x k) as rows of their own, padded to whole fours.
 void turn_in(const double* from, size_t length, size_t k, double* to, size_t pitch) {
@@ -160,6 +161,14 @@ void lines_add(const Lines& x, const Changes& changes, const double* a, size_t k
     if (!y.empty()) add_out(y.data(), 0, x.length, x.length);
 }
 
+// Scales the sums of columns, and returns what is multiplied with the columns as they are stored: scaled twice.
+std::vector<double> scale_sums(const Standard& s, size_t columns, size_t k, double* sums) {
+  std::vector<double> twice(sums, sums + columns * k);
+  if (s.factor)
+    for (size_t i = 0; i < columns * k; i++) sums[i] *= s.factor[i / k], twice[i] = sums[i] * s.factor[i / k];
+  return twice;
+}
+
 }  // namespace
 
 void block_dot(const Lines& x, const Standard& s, const double* w, size_t k, double* out, int threads) {
@@ -168,6 +177,13 @@ void block_dot(const Lines& x, const Standard& s, const double* w, size_t k, dou
   if (bytes_by_digits(x, s, w, x.columns(), k)) return (x.along ? byte_lines_dot : byte_lines_add)(x, s, w, k, out, threads);
   const Changes changes(x, s);
   (x.along ? lines_dot : lines_add)(x, changes, w, k, out, threads_for(x, k, threads));
+}
+
+size_t longest_row_sum(size_t length, int threads) {
+  // A stretch is summed up in two sums or more, one a lane, which are added together, and to the stretches before; a thread
+  // may have some of the stretches to itself.
+  constexpr size_t fewest_lanes = 2, most_lanes = 16;
+  return long_stretch / fewest_lanes + 2 * most_lanes + length / short_stretch + 1 + size_t(std::max(threads, 1));
 }
 
 void block_tdot(const Lines& x, const Standard& s, const double* a, size_t k, double* out, int threads) {
@@ -182,54 +198,26 @@ void block_normal(const Lines& x, const Standard& s, const double* a, size_t k, 
   if (x.columns() == 0 || k == 0) return;
   if (x.rows() == 0) { std::fill_n(w, x.columns() * k, 0.0); return; }
   if (genotypes_as_packed(x)) return packed_normal(x, s, a, k, w, out, threads);
+  if (x.along) {
+    // Rows are gone through twice, each time in long stretches: narrow panels of columns, which would still be near when they
+    // are used a second time, take longer, as the CPU does not foresee where the next piece of a row begins.
+    std::fill_n(w, x.columns() * k, 0.0);
+    block_tdot(x, s, a, k, w, threads);
+    const std::vector<double> scaled = scale_sums(s, x.columns(), k, w);
+    return block_dot(x, s, scaled.data(), k, out, threads);
+  }
   if (bytes_by_digits(x, s, a, x.rows(), k)) return byte_normal(x, s, a, k, w, out, threads);
   const Changes changes(x, s);
   const size_t rows = whole_fours(k);
   threads = threads_for(x, 2 * k, threads);
-  std::vector<std::vector<double>> own(size_t(std::max(threads, 1)));
-  if (x.along) {
-    // panels of columns: the rows' stretches are added up, then multiplied with the sums while they are still near
-    const size_t width = std::clamp<size_t>(panel_bytes / x.item() / x.lines / 64 * 64, 64, 4096);
-    in_ranges(x.length, 64, threads, [&](size_t begin, size_t end, size_t id) {
-      Worker worker(x, changes, k);
-      std::vector<double> y(rows * width);
-      own[id].assign(x.lines * k, 0.0);
-      for (size_t t = begin; t < end; t += width) {
-        const size_t to = std::min(end, t + width);
-        std::fill(y.begin(), y.end(), 0.0);
-        for (size_t line = 0; line < x.lines; line += group_lines) {
-          const size_t count = std::min(group_lines, x.lines - line);
-          worker.add(worker.source().group(line, count), line, count, t, to, a + line * k, y.data(), width);
-        }
-        for (size_t j = 0; j < k; j++)
-          for (size_t c = t; c < to; c++) {
-            double& sum = y[j * width + c - t];
-            if (s.factor) sum *= s.factor[c];
-            w[c * k + j] = sum;
-            if (s.factor) sum *= s.factor[c];
-          }
-        for (size_t line = 0; line < x.lines; line += group_lines) {
-          const size_t count = std::min(group_lines, x.lines - line);
-          worker.dot(worker.source().group(line, count), line, count, t, to, y.data(), width, own[id].data() + line * k);
-        }
-        throw_if_interrupted();
-      }
-    });
-    for (const auto& y : own)
-      for (size_t i = 0; i < y.size(); i++) out[i] += y[i];
-    return;
-  }
   if (few_long_lines(x, k, threads)) {
     std::fill_n(w, x.lines * k, 0.0);
     long_lines_dot(x, changes, a, k, w, threads);
-    std::vector<double> scaled(x.lines * k);
-    for (size_t i = 0; i < scaled.size(); i++) {
-      const double factor = s.factor ? s.factor[i / k] : 1.0;
-      scaled[i] = (w[i] *= factor) * factor;
-    }
+    const std::vector<double> scaled = scale_sums(s, x.lines, k, w);
     return lines_add(x, changes, scaled.data(), k, out, threads);
   }
   // columns: each has its sum at once, and is then added
+  std::vector<std::vector<double>> own(size_t(std::max(threads, 1)));
   std::vector<double> turned(k == 1 ? 0 : rows * x.length);
   if (k > 1) turn_in(a, x.length, k, turned.data(), x.length);
   const double* vectors = k == 1 ? a : turned.data();
@@ -237,7 +225,7 @@ void block_normal(const Lines& x, const Standard& s, const double* a, size_t k, 
     Worker worker(x, changes, k);
     std::vector<double> scaled(group_lines * k);
     own[id].assign(rows * x.length, 0.0);
-    const size_t fits = std::max<size_t>(4, panel_bytes / 4 / x.item() / x.length / 4 * 4);
+    const size_t fits = std::max<size_t>(4, near_bytes / x.item() / x.length / 4 * 4);
     const size_t step = x.packed ? group_lines : std::min(group_lines, fits);
     for (size_t line = begin; line < end; line += step) {
       const size_t count = std::min(step, end - line);

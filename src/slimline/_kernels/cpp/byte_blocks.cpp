@@ -205,33 +205,6 @@ void byte_lines_add(const Lines& x, const Standard& s, const double* a, size_t k
 void byte_normal(const Lines& x, const Standard& s, const double* a, size_t k, double* w, double* out, int threads) {
   threads = threads_for(x, 2 * k, threads);
   std::vector<std::vector<double>> own(static_cast<size_t>(threads));
-  if (x.along) {
-    // panels of columns, narrow enough to be still in the cache when they are used a second time
-    const size_t width = std::clamp<size_t>((size_t(3) << 19) / x.lines / 256 * 256, 256, 1024);
-    in_ranges(x.length, 256, threads, [&](size_t begin, size_t end, size_t id) {
-      Worker worker(x, s, k, width);
-      std::vector<double> y(k * width), scaled(width * k);
-      own[id].assign(x.lines * k, 0.0);
-      for (size_t t = begin; t < end; t += width) {
-        const size_t to = std::min(end, t + width);
-        std::fill(y.begin(), y.end(), 0.0);
-        worker.add(0, x.lines, t, to, a, y.data(), width);
-        for (size_t c = t; c < to; c++)
-          for (size_t j = 0; j < k; j++) {
-            const double factor = s.factor ? s.factor[c] : 1.0, sum = y[j * width + c - t] * factor;
-            w[c * k + j] = sum;
-            scaled[(c - t) * k + j] = sum * factor;
-          }
-        const double* v = scaled.data() - ptrdiff_t(t * k);  // counted from the first place of the block
-        worker.set_vectors(v, t, to);
-        for (size_t line = 0; line < x.lines; line += group_lines) worker.dot(line, std::min(group_lines, x.lines - line), t, to, own[id].data() + line * k);
-        throw_if_interrupted();
-      }
-    });
-    for (const auto& sums : own)
-      for (size_t i = 0; i < sums.size(); i++) out[i] += sums[i];
-    return;
-  }
   const size_t length = (x.length + 255) / 256 * 256;
   in_ranges(x.lines, group_lines, threads, [&](size_t begin, size_t end, size_t id) {
     Worker worker(x, s, k, length);

@@ -342,6 +342,7 @@ void bind_blocks(nb::module_& m) {
   nb::class_<FileRows>(m, "FileRows", "Rows of bytes that follow each other in a file.")
       .def(nb::init<int, int64_t, size_t, size_t>(), "descriptor"_a, "offset"_a, "rows"_a, "width"_a);
   m.def("reads_genotypes", [] { return genotypes_as_packed({Type::i8, nullptr, 0, 0, 0, false, true}); }, "Whether the kernels take packed genotypes from a file.");
+  m.def("longest_row_sum", &longest_row_sum, "length"_a, "threads"_a, "How many additions follow one another in the sum of a row, at most; bytes aside.");
   bind_sums<Array>(m);
   bind_sums<FileRows>(m);
   m.def("block_tile", &tile, "x"_a.noconvert(), "samples"_a, "missing"_a.none(), "centre"_a.noconvert().none(), "factor"_a.noconvert().none(),

@@ -58,7 +58,7 @@ class Storage:
         return Measure(self.stored_bytes, names.BLOCKS, names.NORMAL_BLOCKS)
 
 
-def genotype_cases(people: GenotypeSet, sizes: Sizes, judged: bool) -> list[Case]:
+def genotype_cases(people: GenotypeSet, sizes: Sizes, judged: bool, in_memory: bool = True) -> list[Case]:
     """Return the cases of the genotypes: one for each storage and operation.
 
     Parameters
@@ -69,6 +69,8 @@ def genotype_cases(people: GenotypeSet, sizes: Sizes, judged: bool) -> list[Case
         Columns of the sketches.
     judged : bool
         Whether there are targets.
+    in_memory : bool
+        Whether genotypes in memory are wanted, or files alone.
 
     Returns
     -------
@@ -78,6 +80,7 @@ def genotype_cases(people: GenotypeSet, sizes: Sizes, judged: bool) -> list[Case
     return [
         _case(storage, operation, sizes.components, judged)
         for storage in _storages(people)
+        if in_memory or not storage.in_memory
         for operation in ("sketch", "dot", "tdot", "normal", "gram", "stats")
     ]
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from slimline.bench.case import Case
+from slimline.bench.matrix.disk import without_page_cache
 from slimline.bench.matrix.format_cases import format_cases
 from slimline.bench.matrix.genotype_cases import genotype_cases
 from slimline.bench.matrix.genotypes import GenotypeSet
@@ -22,6 +23,7 @@ def matrix_cases(
     only: Sequence[str] = PARTS,
     judged: bool = True,
     keep: bool = False,
+    from_disk: bool = False,
 ) -> tuple[Case, ...]:
     """Return the cases of `slimline bench matrix`.
 
@@ -39,6 +41,8 @@ def matrix_cases(
         Whether there are targets; at small sizes they mean nothing.
     keep : bool
         Whether the files of the formats stay when their case is done.
+    from_disk : bool
+        Whether files are dropped from the page cache before each run; then data in memory are left out.
 
     Returns
     -------
@@ -51,9 +55,9 @@ def matrix_cases(
     cases: list[Case] = []
     if "genotypes" in only:
         people = GenotypeSet(folder, sizes.samples, sizes.features, sizes.single_features)
-        cases += genotype_cases(people, sizes, judged)
-    if "sparse" in only:
+        cases += genotype_cases(people, sizes, judged, in_memory=not from_disk)
+    if "sparse" in only and not from_disk:
         cases += sparse_cases(sizes, judged)
     if "formats" in only:
         cases += format_cases(folder, sizes, threads, judged, keep)
-    return tuple(cases)
+    return tuple(map(without_page_cache, cases) if from_disk else cases)

@@ -21,7 +21,9 @@ slimline bench matrix --quick
 
 slimline bench matrix --only formats --size 4GB --folder /scratch --json formats.json
 
-slimline bench matrix --case 'genotypes-plink-*' --threads 1"""
+slimline bench matrix --case 'genotypes-plink-*' --threads 1
+
+slimline bench matrix --only formats --from-disk"""
 
 
 def matrix(
@@ -45,14 +47,18 @@ def matrix(
         Path | None,
         typer.Option(metavar="FOLDER", help="Keep the data files here, and use those that are; else they are removed."),
     ] = None,
+    from_disk: Annotated[
+        bool, typer.Option("--from-disk", help="Only files, and drop each from the page cache before every run.")
+    ] = False,
     quick: Quick = False,
     json: Json = None,
     list_cases: List = False,
 ) -> None:
     """Time every pass over data, in memory and in files, against NumPy, SciPy, scikit-learn and bed-reader.
 
-    Time is the best of several runs, all taking turns, files being in the page cache. Memory is the peak above the data
-    and the result. Speed is in bytes as they are stored, beside reading the same data and doing nothing with them.
+    Time is the best of several runs, all taking turns, files being in the page cache unless told otherwise. Memory is
+    the peak above the data and the result. Speed is in bytes as they are stored, beside reading the same data and doing
+    nothing with them.
     """
     from tempfile import TemporaryDirectory
 
@@ -68,12 +74,14 @@ def matrix(
     parts = [part.strip() for part in only.split(",")] if only else PARTS
     with TemporaryDirectory(prefix="slimline-bench-") as temporary:
         place = folder or Path(temporary)
-        cases = matrix_cases(place, sizes, threads=count, only=parts, judged=not quick, keep=folder is not None)
+        cases = matrix_cases(
+            place, sizes, threads=count, only=parts, judged=not quick, keep=folder is not None, from_disk=from_disk
+        )
         cases = tuple(chosen(cases, case or []))
         if list_cases:
             show_cases(cases)
             return
-        settings = {"threads": count, "repeats": repeats, "budget": budget, "quick": quick}
+        settings = {"threads": count, "repeats": repeats, "budget": budget, "quick": quick, "from_disk": from_disk}
         measure("matrix", cases, settings | {"sizes": asdict(sizes)}, json)
 
 

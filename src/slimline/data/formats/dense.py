@@ -17,11 +17,11 @@ from slimline.projections.blocks import KERNEL_TYPES
 
 #: Bytes of a block: between two of them progress is told and an interrupt is heard.
 _BLOCK_BYTES = 128 << 20
-#: Of a panel of whole columns: sums over many short panels lose less than those over a few long ones.
+#: Of a panel of whole columns that lie one after the other: many short sums lose less to rounding than a few long ones.
 _PANEL_BYTES = 16 << 20
-#: The same for bytes, which are added up without rounding.
+#: Of a panel of bytes, which lose as much as the panel is wide.
 _BYTE_PANEL_BYTES = 64 << 20
-#: Bytes are multiplied with numbers that are prepared anew for each block: blocks of fewer rows than this are too low.
+#: What is done once a column, such as scaling its sum, is done anew for each block: blocks of fewer rows are too low.
 _LOW = 1024
 #: Bytes of a block where it has to be copied.
 _COPY_BYTES = 8 << 20
@@ -71,7 +71,7 @@ class DenseMatrix(NamedMatrix):
         native = array.dtype.newbyteorder("=")
         super().__init__(array.shape, native if native in KERNEL_TYPES else np.float64, name)
         low = min(_BLOCK_BYTES // max(self.shape[1], 1), self.shape[0]) < min(_LOW, self.shape[0])
-        self.products_by_column = array.dtype.itemsize == 1 and low and not self._by_columns
+        self.products_by_column = low and not self._by_columns
         self._missing = missing_number(missing, array.dtype, name)
         self.names = Names.given(feature_names, sample_ids, labels, self.shape, name)
 
@@ -79,8 +79,7 @@ class DenseMatrix(NamedMatrix):
         """Yield views of rows (C order) or of columns (Fortran order, or where whole columns are wanted)."""
         n, d = self.shape
         copied = self.dtype != self._array.dtype or (self._missing is not None and self.dtype.kind == "f")
-        panel_bytes = _BYTE_PANEL_BYTES if self.dtype.itemsize == 1 else _PANEL_BYTES
-        size = _COPY_BYTES if copied else panel_bytes if whole_columns else _BLOCK_BYTES
+        size = _COPY_BYTES if copied else self._panel_bytes if whole_columns else _BLOCK_BYTES
         if whole_columns or self._by_columns:
             step = panel_width(size // max(n * self._array.itemsize, 1), d)
             for start in range(0, d, step):
@@ -91,6 +90,12 @@ class DenseMatrix(NamedMatrix):
             for start in range(0, n, step):
                 rows = slice(start, min(start + step, n))
                 yield Block(rows, slice(0, d), *with_missing(self._array[rows], self._missing))
+
+    @property
+    def _panel_bytes(self) -> int:
+        if self.dtype.itemsize == 1:
+            return _BYTE_PANEL_BYTES
+        return _PANEL_BYTES if self._by_columns else _BLOCK_BYTES
 
     @property
     def _by_columns(self) -> bool:
