@@ -210,6 +210,15 @@ def test_several_threads_with_packed_genotypes(name, each_instruction_set, once)
         _compare(name, case, 9, 3, f"{name} of packed genotypes {shape} with 3 threads", once)
 
 
+@pytest.mark.parametrize("name", ["dot", "tdot", "normal"])
+def test_packed_genotypes_and_one_vector(name, each_instruction_set, once):
+    for people in (1, 5, 127, 128, 129, 1023, 1024, 1025, 3073):
+        for variants in (1, 3, 4, 33, 70):
+            seed = people + variants
+            case = once(Case, "packed", "F", (people, variants), seed, seed % 2 == 0, seed % 3)
+            _compare(name, case, 1, 1, f"{name} of packed genotypes {people} x {variants}", once)
+
+
 @pytest.mark.parametrize("name", ["squares", "tile", "statistics"])
 @pytest.mark.parametrize("dtype", ["f4", "i1", "packed"])
 def test_several_threads_with_more_data(name, dtype, once):

@@ -1,6 +1,7 @@
 // Sums over genotypes of two bits as they are packed, where no permutation reaches four values of 64 bits: how many copies
 // the four people of a byte have is looked up by that byte, in a table for all variants that stays in the nearest cache.
-#include "simd.hpp"
+// Adding up with one weight a variant has a faster way: packed_tables.cpp.
+#include "packed_tables.hpp"
 #include "table.hpp"
 
 namespace slimline::SLIMLINE_ISA {
@@ -124,7 +125,7 @@ SLIMLINE_INLINE void add_bytes(const uint8_t* packed, ptrdiff_t stride, size_t l
 
 template <int K>
 void add_lines(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, const double* value, const double* w, size_t step, double* y, size_t pitch) {
-  constexpr int together = K == 1 ? 8 : K == 2 ? 4 : 2;  // what the registers hold
+  constexpr int together = K == 2 ? 4 : 2;  // what the registers hold
   const size_t whole = people / 4;
   size_t b = 0;
   for (; b + together <= whole; b += together) add_bytes<K, together>(packed + b, stride, lines, value, w, step, y + 4 * b, pitch);
@@ -140,7 +141,7 @@ void add_lines(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t peo
 
 void add(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, const double* value, const double* w, size_t step, size_t k, double* y, size_t pitch) {
   switch (k) {
-    case 1: return add_lines<1>(packed, stride, lines, people, value, w, step, y, pitch);
+    case 1: return packed_add_vector(packed, stride, lines, people, value, w, step, y);
     case 2: return add_lines<2>(packed, stride, lines, people, value, w, step, y, pitch);
     case 3: return add_lines<3>(packed, stride, lines, people, value, w, step, y, pitch);
     default: return add_lines<4>(packed, stride, lines, people, value, w, step, y, pitch);
@@ -149,7 +150,7 @@ void add(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, c
 
 }  // namespace
 
-void add_packed_four_kernels(Kernels& k) { k.packed.dot = dot, k.packed.add = add, k.packed.near_bytes = 32 << 10; }
+void add_packed_four_kernels(Kernels& k) { k.packed.dot = dot, k.packed.add = add, k.packed.near_bytes = 256 << 10; }
 
 #else  // another way, or none: genotypes are unpacked to bytes first
 
