@@ -8,6 +8,8 @@ namespace slimline {
 namespace baseline { const Kernels& table(); }
 #if defined(SLIMLINE_X86)
 namespace avx2 { const Kernels& table(); }
+#endif
+#if defined(SLIMLINE_AVX512)
 namespace avx512 { const Kernels& table(); }
 #endif
 
@@ -18,15 +20,20 @@ struct Choice { const char* name; bool supported; const Kernels& (*table)(); };
 const Choice* choices() {
 #if defined(SLIMLINE_X86)
   static const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+#if defined(SLIMLINE_AVX512)
   static const bool has_avx512 = has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  static const Choice list[] = {{"avx512", has_avx512, avx512::table},
-                                {"avx2", has_avx2, avx2::table},
-                                {"baseline", true, baseline::table},
-                                {nullptr, false, nullptr}};
-#else
-  static const Choice list[] = {{"baseline", true, baseline::table}, {nullptr, false, nullptr}};
 #endif
+#endif
+  static const Choice list[] = {
+#if defined(SLIMLINE_AVX512)
+      {"avx512", has_avx512, avx512::table},
+#endif
+#if defined(SLIMLINE_X86)
+      {"avx2", has_avx2, avx2::table},
+#endif
+      {"baseline", true, baseline::table},
+      {nullptr, false, nullptr}};
   return list;
 }
 
