@@ -11,6 +11,7 @@ slimline, γ is at most 0.6 for the isometry and 7.3 for the second moment (SRHT
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,12 +82,27 @@ def _vectors(n_features: int, rng: np.random.Generator) -> NDArray[np.float64]:
     return unit
 
 
-def _inner_products(make: Factory, shape: tuple[int, int], X: NDArray[np.float64], seeds: range) -> NDArray[np.float64]:
-    out = np.empty((len(seeds), len(X), len(X)))
-    for k, seed in enumerate(seeds):
-        Z = make(*shape, seed).apply(X)
-        out[k] = Z @ Z.T
-    return out
+@dataclass(frozen=True)
+class Drawn:
+    """What many seeds make of the same few vectors X, and of an orthonormal basis V of their span."""
+
+    projection: Projection  # of the first seed: its kurtosis and collisions are those of all
+    X: NDArray[np.float64]
+    V: NDArray[np.float64]
+    products: NDArray[np.float64]  # inner products after projection, one square matrix a seed
+    basis_products: NDArray[np.float64]
+
+
+def draw(make: Factory, n_features: int, n_components: int, repeats: int, seed: int) -> Drawn:
+    """Return what the seeds `seed`, `seed + 1`, … make of the vectors, in one projection of both sets a seed."""
+    X = _vectors(n_features, np.random.default_rng(seed))
+    V: NDArray[np.float64] = np.linalg.qr(X.T)[0].T
+    both, k = np.concatenate([X, V]), len(X)
+    products, basis_products = np.empty((repeats, k, k)), np.empty((repeats, len(V), len(V)))
+    for i in range(repeats):
+        Z = make(n_features, n_components, seed + i).apply(both)
+        products[i], basis_products[i] = Z[:k] @ Z[:k].T, Z[k:] @ Z[k:].T
+    return Drawn(make(n_features, n_components, seed), X, V, products, basis_products)
 
 
 def _require_mean(samples: NDArray[np.float64], expected: float, what: str) -> None:
@@ -102,6 +118,20 @@ def _require_mean(samples: NDArray[np.float64], expected: float, what: str) -> N
 def _require_means(samples: NDArray[np.float64], expected: NDArray[np.float64], what: str) -> None:
     for i, j in zip(*np.tril_indices(len(expected)), strict=True):
         _require_mean(samples[:, i, j], float(expected[i, j]), f"{what}<R^T x{i}, R^T x{j}>")
+
+
+def require_isometry(drawn: Drawn) -> None:
+    """Raise if an inner product is off on average."""
+    _require_means(drawn.products, drawn.X @ drawn.X.T, "")
+
+
+def require_second_moment(drawn: Drawn) -> None:
+    """Raise if a variance, or the expected squared error of the basis, is off."""
+    squares = (drawn.products - drawn.X @ drawn.X.T) ** 2
+    _require_means(squares, _exact_variances(drawn.projection, drawn.X), "Var")
+    squares = (drawn.basis_products - np.eye(len(drawn.V))) ** 2
+    expected = float(_exact_variances(drawn.projection, drawn.V).sum())
+    _require_mean(squares.sum(axis=(1, 2)), expected, "||V^T R R^T V - I||_F^2")
 
 
 def check_isometry(
@@ -131,9 +161,7 @@ def check_isometry(
     >>> from slimline.testing import check_isometry
     >>> check_isometry(Gaussian)
     """
-    X = _vectors(n_features, np.random.default_rng(seed))
-    products = _inner_products(make, (n_features, n_components), X, range(seed, seed + repeats))
-    _require_means(products, X @ X.T, "")
+    require_isometry(draw(make, n_features, n_components, repeats, seed))
 
 
 def check_second_moment(
@@ -164,12 +192,4 @@ def check_second_moment(
     >>> from slimline.testing import check_second_moment
     >>> check_second_moment(RandomSign)
     """
-    X = _vectors(n_features, np.random.default_rng(seed))
-    shape, seeds = (n_features, n_components), range(seed, seed + repeats)
-    projection = make(*shape, seed)
-    squares = (_inner_products(make, shape, X, seeds) - X @ X.T) ** 2
-    _require_means(squares, _exact_variances(projection, X), "Var")
-    V = np.linalg.qr(X.T)[0].T
-    squares = (_inner_products(make, shape, V, seeds) - np.eye(len(V))) ** 2
-    expected = float(_exact_variances(projection, V).sum())
-    _require_mean(squares.sum(axis=(1, 2)), expected, "||V^T R R^T V - I||_F^2")
+    require_second_moment(draw(make, n_features, n_components, repeats, seed))
