@@ -53,3 +53,9 @@ def test_lists():
     for wrong in ([[1, 2], [3]], [["a", "b"]], [[None, 1]]):
         with pytest.raises(InvalidParameterError, match="the matrix"):
             open_matrix(wrong)
+
+
+def test_a_file_that_is_not_there_is_not_found_whatever_its_ending(tmp_path):
+    for name in ("absent.npy", "absent.xyz", "absent"):
+        with pytest.raises(FileNotFoundError, match=f"{name}: no such file"):
+            open_matrix(tmp_path / name)

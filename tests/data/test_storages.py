@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.lib import format as npy_format
 
-from slimline import open_matrix
+from slimline import SparseEmbedding, open_matrix
+from slimline.data.formats import dense
 from slimline.errors import DataError, InvalidParameterError
 from slimline.testing import check_matrix
 
@@ -144,6 +145,59 @@ def test_sparse_matrices(kind, dtype):
     check_matrix(lambda: open_matrix(S), X, small_block=200, brief=(dtype, kind) not in FULL)
     for part, was in zip([S.data, S.indices, S.indptr] if before else [], before, strict=True):
         assert np.array_equal(part, was, equal_nan=part.dtype.kind == "f")
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "?", "i4", "i8"])
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+def test_a_place_with_several_values_has_their_sum_whatever_the_type_holds(dtype, kind):
+    most = 1 if dtype == "?" else np.iinfo(dtype).max
+    rows, columns, values = [0, 0, 1], [2, 2, 0], np.array([most, most, 1]).astype(dtype)
+    if kind == "csr":
+        S = sp.csr_array((values, np.array(columns), np.array([0, 2, 3])), shape=(2, 4))
+    elif kind == "csc":
+        S = sp.csc_array((values[[2, 0, 1]], np.array([1, 0, 0]), np.array([0, 1, 1, 3, 3])), shape=(2, 4))
+    else:
+        S = sp.coo_array((values, (rows, columns)), shape=(2, 4))
+    exact = np.zeros((2, 4))
+    exact[0, 2], exact[1, 0] = 2.0 * float(values[0]), 1.0
+    matrix = open_matrix(S)
+    np.testing.assert_array_equal(matrix.dot(np.eye(4)), exact)
+    np.testing.assert_array_equal(matrix.tdot(np.eye(2)), exact.T)
+    np.testing.assert_array_equal(matrix.gram(), exact @ exact.T)
+    projection = SparseEmbedding(2, random_state=0).projection_for((2, 4))
+    np.testing.assert_allclose(matrix.sketch(projection), projection.apply(exact), rtol=1e-6)
+    assert matrix.column_stats().nonzeros.tolist() == [1, 0, 1, 0]
+
+
+def test_what_has_to_be_copied_is_copied_in_small_blocks(monkeypatch):
+    monkeypatch.setattr(dense, "_COPY_BYTES", 4000)
+    X = np.random.default_rng(0).standard_normal((20, 400))
+    for view in (X[::-1], X[:, ::-1], X[:, ::2]):
+        for whole_columns in (False, True):
+            blocks = list(open_matrix(view).blocks(whole_columns))
+            assert max(block.values.size for block in blocks) * 8 <= max(4000, 16 * 8 * max(view.shape))
+            assert len(blocks) > 1
+    assert len(list(open_matrix(X).blocks(True))) == 1
+
+
+def test_wide_arrays_are_multiplied_by_panels_of_columns(monkeypatch):
+    monkeypatch.setattr(dense, "_BLOCK_BYTES", 8000)
+    monkeypatch.setattr(dense, "_LOW", 10)
+    monkeypatch.setattr(dense, "_TALL", 30)
+    for shape, order, by_column in (
+        ((20, 101), "C", True),  # blocks of nine rows
+        ((20, 100), "C", False),  # of ten
+        ((9, 101), "C", False),  # one block
+        ((31, 101), "C", False),  # panels would be too narrow
+        ((20, 101), "F", False),
+    ):
+        assert open_matrix(np.ones(shape, order=order)).products_by_column == by_column, (shape, order)
+
+
+@pytest.mark.parametrize("not_one", [None, SparseEmbedding(2), "cw"])
+def test_a_sketch_needs_a_projection_and_says_where_to_get_one(not_one):
+    with pytest.raises(InvalidParameterError, match="projection_for"):
+        open_matrix(np.ones((2, 3))).sketch(not_one)
 
 
 @pytest.mark.parametrize("damage", ["index", "negative", "pointer", "short", "first", "long"])

@@ -30,6 +30,16 @@ def make(request):
     return TRANSFORMERS[request.param]
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "?"])
+@pytest.mark.parametrize("convert", [sp.csr_array, sp.csc_array, sp.coo_array, sp.lil_array, sp.csr_matrix])
+def test_sparse_whole_numbers_of_every_type(make, dtype, convert):
+    counts = np.random.default_rng(1).integers(0, 2, (5, 40)).astype(dtype)
+    transformer = make(n_components=16, random_state=0)
+    got = transformer.fit_transform(convert(counts))
+    expected = clone(transformer).fit_transform(counts.astype(np.float64))
+    np.testing.assert_allclose(as_dense(got), expected, rtol=1e-5, atol=1e-5)
+
+
 def test_transform_is_x_times_components(make):
     for data in (X, X.astype(np.float32), (X * 9).astype(np.int8), X > 0, sp.csr_array(X * (X > 1)), sp.csc_matrix(X)):
         transformer = make(n_components=32, random_state=3)

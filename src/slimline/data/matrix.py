@@ -68,6 +68,11 @@ class Matrix(Storage):
         Z : array of shape (n_samples, n_components)
             float64 for float64 data, float32 for any other.
         """
+        if not isinstance(projection, Projection):
+            raise InvalidParameterError(
+                f"sketch takes a projection of slimline.projections, not {type(projection).__name__}; a transformer "
+                "has one for it: transformer.projection_for(matrix.shape)."
+            )
         if projection.n_features != self.shape[1]:
             raise InvalidParameterError(
                 f"the projection has n_features={projection.n_features}, and {self.name} has {self.shape[1]} columns."

@@ -97,7 +97,12 @@ def _open(source: Any, format: str | None, options: dict[str, Any]) -> Matrix:
 
 
 def _opener(path: Path, format: str | None) -> Callable[..., Matrix]:
-    name = format or format_of(path)
+    try:
+        name = format or format_of(path)
+    except FileFormatError:
+        if not path.exists():
+            raise FileNotFoundError(f"{path}: no such file.") from None
+        raise
     if name not in FORMATS:
         raise InvalidParameterError(f"format must be one of {', '.join(FORMATS)}; got {name!r}.")
     module, function, _ = FORMATS[name]

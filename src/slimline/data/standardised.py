@@ -104,7 +104,8 @@ class Standardised(Matrix):
             return None if rule is None else rule[columns]
 
         centre, scale, fill = value(self._centre), value(self._scale), value(self._fill)
-        factor = None if scale is None else 1.0 / np.where(scale == 0, 1.0, scale)
+        with np.errstate(over="ignore"):  # products that overflow are refused
+            factor = None if scale is None else 1.0 / np.where(scale == 0, 1.0, scale)
         return Affine(
             centre, factor, fill, far_columns(stats) if stats is not None and isinstance(self._centre, str) else None
         )

@@ -100,15 +100,16 @@ def _cuts(indptr: Any, lines: int) -> list[int]:
 
 
 def without_wrapping(X: Any) -> Any:
-    """Return X in a type that holds sums, if it is sparse, of a format that is turned, and holds narrow whole numbers.
+    """Return X in a type that holds sums, if it is sparse, of a format that is turned, and holds whole numbers.
 
     Turning adds up entries that are stored twice, in the type that they have: twice 100 would be -56 in int8.
     """
     if not sp.issparse(X):
         return X
     matrix: Any = X
-    narrow = matrix.dtype.kind in "biu" and result_dtype(matrix.dtype) == np.float32
-    return matrix.astype(np.float32) if narrow and matrix.format not in ("csr", "csc") else X
+    if matrix.dtype.kind not in "biu" or matrix.format in ("csr", "csc"):
+        return X
+    return matrix.astype(result_dtype(matrix.dtype) if matrix.dtype in KERNEL_TYPES else np.float64)
 
 
 def require_sound(X: Any) -> None:

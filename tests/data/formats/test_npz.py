@@ -276,3 +276,16 @@ def test_real_arrays(data_dir, name):
         assert X.dtype == np.float32
         if name == "golub":
             check_products(X, archive["X"])
+
+
+@pytest.mark.parametrize("make", [sp.csr_array, sp.csc_array])
+def test_several_values_for_one_place_that_the_type_does_not_hold_are_refused(make, tmp_path):
+    for values, sound in (([50, 50], True), ([100, 100], False)):
+        parts = np.array(values, np.int8), np.array([0, 0]), np.array([0, 2])
+        sp.save_npz(tmp_path / "x.npz", make(parts, shape=(1, 1)))
+        matrix = open_matrix(tmp_path / "x.npz")
+        if sound:
+            assert matrix.dot(np.ones(1)).tolist() == [100.0]
+            continue
+        with pytest.raises(FileFormatError, match=r"add up to more than int8 holds\. Save it again, as float32"):
+            matrix.dot(np.ones(1))

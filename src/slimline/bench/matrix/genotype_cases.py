@@ -58,7 +58,7 @@ class Storage:
         return Measure(self.stored_bytes, names.BLOCKS, names.NORMAL_BLOCKS)
 
 
-def genotype_cases(people: GenotypeSet, sizes: Sizes, judged: bool, in_memory: bool = True) -> list[Case]:
+def genotype_cases(people: GenotypeSet, sizes: Sizes, judged: bool, from_disk: bool = False) -> list[Case]:
     """Return the cases of the genotypes: one for each storage and operation.
 
     Parameters
@@ -69,8 +69,8 @@ def genotype_cases(people: GenotypeSet, sizes: Sizes, judged: bool, in_memory: b
         Columns of the sketches.
     judged : bool
         Whether there are targets.
-    in_memory : bool
-        Whether genotypes in memory are wanted, or files alone.
+    from_disk : bool
+        Whether files alone are wanted, and nobody who maps them: what is mapped cannot be dropped from the page cache.
 
     Returns
     -------
@@ -78,9 +78,9 @@ def genotype_cases(people: GenotypeSet, sizes: Sizes, judged: bool, in_memory: b
         For each storage sketch, dot, tdot, normal, gram and column statistics.
     """
     return [
-        _case(storage, operation, sizes.components, judged)
+        _case(storage, operation, sizes.components, judged, peers_too=not (from_disk and storage.kind == "npy"))
         for storage in _storages(people)
-        if in_memory or not storage.in_memory
+        if not (from_disk and storage.in_memory)
         for operation in ("sketch", "dot", "tdot", "normal", "gram", "stats")
     ]
 
@@ -103,7 +103,7 @@ def _storages(people: GenotypeSet) -> tuple[Storage, ...]:
     )
 
 
-def _case(storage: Storage, operation: str, components: int, judged: bool) -> Case:
+def _case(storage: Storage, operation: str, components: int, judged: bool, peers_too: bool) -> Case:
     n, d = storage.samples, storage.features
     ours = _ours(storage, operation, components)
     reading = (
@@ -117,7 +117,7 @@ def _case(storage: Storage, operation: str, components: int, judged: bool) -> Ca
     elif operation == "gram":
         products = (limits.gemm(names.GEMM_DOUBLE, n, d, n),)
     size = f"{n:,} × {d:,} genotypes, {storage.words}"
-    others = peers(operation, storage.kind, (n, d), storage.dtype, components)
+    others = peers(operation, storage.kind, (n, d), storage.dtype, components) if peers_too else ()
     return Case(
         name=f"genotypes-{storage.name}-{operation}",
         title=f"{_WORDS[operation].format(r=components)}, {size}",

@@ -52,10 +52,14 @@ def matrix_cases(
     for part in only:
         if part not in PARTS:
             raise InvalidParameterError(f"--only {part}: there is no such part. Choose from {', '.join(PARTS)}.")
+    if from_disk and list(only) == ["sparse"]:
+        raise InvalidParameterError(
+            "--from-disk is about files, and --only sparse about data in memory: leave out one."
+        )
     cases: list[Case] = []
     if "genotypes" in only:
         people = GenotypeSet(folder, sizes.samples, sizes.features, sizes.single_features)
-        cases += genotype_cases(people, sizes, judged, in_memory=not from_disk)
+        cases += genotype_cases(people, sizes, judged, from_disk)
     if "sparse" in only and not from_disk:
         cases += sparse_cases(sizes, judged)
     if "formats" in only:

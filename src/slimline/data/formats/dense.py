@@ -13,7 +13,7 @@ from slimline.data.block import Block, with_missing
 from slimline.data.digest import digest
 from slimline.data.formats.named import NamedMatrix, Names
 from slimline.errors import InvalidParameterError
-from slimline.projections.blocks import KERNEL_TYPES
+from slimline.projections.blocks import KERNEL_TYPES, lies_in_order
 
 #: Bytes of a block: between two of them progress is told and an interrupt is heard.
 _BLOCK_BYTES = 128 << 20
@@ -70,8 +70,8 @@ class DenseMatrix(NamedMatrix):
         self.tall = array.shape[0] > _TALL and not self._by_columns
         native = array.dtype.newbyteorder("=")
         super().__init__(array.shape, native if native in KERNEL_TYPES else np.float64, name)
-        low = min(_BLOCK_BYTES // max(self.shape[1], 1), self.shape[0]) < min(_LOW, self.shape[0])
-        self.products_by_column = low and not self._by_columns
+        low = _BLOCK_BYTES // max(self.shape[1] * array.itemsize, 1) < min(_LOW, self.shape[0])
+        self.products_by_column = low and not self.tall and not self._by_columns
         self._missing = missing_number(missing, array.dtype, name)
         self.names = Names.given(feature_names, sample_ids, labels, self.shape, name)
 
@@ -79,6 +79,7 @@ class DenseMatrix(NamedMatrix):
         """Yield views of rows (C order) or of columns (Fortran order, or where whole columns are wanted)."""
         n, d = self.shape
         copied = self.dtype != self._array.dtype or (self._missing is not None and self.dtype.kind == "f")
+        copied = copied or not lies_in_order(self._array)
         size = _COPY_BYTES if copied else self._panel_bytes if whole_columns else _BLOCK_BYTES
         if whole_columns or self._by_columns:
             step = panel_width(size // max(n * self._array.itemsize, 1), d)

@@ -14,7 +14,7 @@ from slimline.data.block import Block
 from slimline.data.digest import digest
 from slimline.data.formats.named import NamedMatrix, Names
 from slimline.errors import InvalidParameterError
-from slimline.projections.blocks import KERNEL_TYPES, require_sound
+from slimline.projections.blocks import KERNEL_TYPES, require_sound, result_dtype, without_wrapping
 
 #: Stored values of a block: between two of them progress is told and an interrupt is heard.
 _BLOCK_VALUES = 1 << 23
@@ -51,9 +51,11 @@ class SparseMatrix(NamedMatrix):
         if array.dtype.kind not in "fiub":
             raise InvalidParameterError(f"{name} must hold real numbers; its element type is {array.dtype}.")
         require_sound(array)
-        self._array = array if array.format in ("csr", "csc") else array.tocsr()
-        super().__init__(array.shape, array.dtype if array.dtype in KERNEL_TYPES else np.float64, name)
+        self._array = array if array.format in ("csr", "csc") else without_wrapping(array).tocsr()
         self._canonical = bool(self._array.has_canonical_format)
+        dtype = self._array.dtype if self._array.dtype in KERNEL_TYPES else np.dtype(np.float64)
+        # Several values for one place are one value: two of a type may have a sum that the type does not hold.
+        super().__init__(array.shape, dtype if self._canonical else result_dtype(dtype), name)
         self.whole_columns = self._array.format == "csc"
         self.density = self._array.nnz / max(self.shape[0] * self.shape[1], 1)
         self.names = Names.given(feature_names, sample_ids, labels, self.shape, name)
@@ -64,7 +66,7 @@ class SparseMatrix(NamedMatrix):
         by_row = self._array.format == "csr"
         for start, stop in pairwise(line_cuts(self._array.indptr, _BLOCK_VALUES)):
             part = lines_of(self._array, start, stop, self.dtype)
-            if not self._canonical:  # values stored for one place are one value: squares and counts need their sum
+            if not self._canonical:  # squares and counts need one value for each place
                 part = part.copy()
                 part.sum_duplicates()
             if by_row:
