@@ -168,6 +168,7 @@ def test_no_such_file(tmp_path):
     (tmp_path / "folder.npy").mkdir()
     with pytest.raises(FileFormatError, match="not a file"):
         open_matrix(tmp_path / "folder.npy")
+    (tmp_path / "x.docx").touch()
     with pytest.raises(FileFormatError, match="ending"):
         open_matrix(tmp_path / "x.docx")
     np.save(tmp_path / "y.npy", X)
