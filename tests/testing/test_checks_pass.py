@@ -27,7 +27,7 @@ def test_odd_shapes(family, shape):
     testing.check_block_invariance(projection, repeats=1, n_samples=3)
 
 
-@pytest.mark.parametrize("n_components", [1, 3, 33, 127, 1000])  # all odd numbers: in the tests of the kernels
+@pytest.mark.parametrize("n_components", [1, 2, 3, 5, 31, 32, 33, 63, 65, 127, 129, 1000])
 @pytest.mark.parametrize("family", ["gaussian", "sign", "achlioptas", "very_sparse", "srht", "srht_replaced", "cw"])
 def test_odd_components(family, n_components):
     projection = FAMILIES[family](1500, n_components, 11)
