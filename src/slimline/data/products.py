@@ -108,7 +108,7 @@ def add_sketch(block: Block, projection: Projection, affine: Affine, out: NDArra
                     projection.apply(part.values, first_feature=part.columns.start, out=into)
                     continue
                 parts = (inside.centre, inside.factor, inside.fill)
-                if isinstance(projection, HashEmbedding) and projection.add_bytes(
+                if isinstance(projection, HashEmbedding) and projection.add_standardised(
                     part.values, part.missing, parts, part.columns.start, into
                 ):
                     continue

@@ -35,8 +35,12 @@ class KernelProjection(Projection):
     def _native(self) -> Kernel:
         """The kernel of this projection; made when first used, never pickled."""
 
+    def _kernel_row(self, feature: int) -> int:
+        """Return the number of the kernel's row that belongs to a feature."""
+        return feature
+
     def _apply_dense(self, x: NDArray[Any], feature: int, out: FloatArray, accumulate: bool) -> None:
-        self._native.apply(x, feature, self.scale, out, accumulate, thread_count())
+        self._native.apply(x, self._kernel_row(feature), self.scale, out, accumulate, thread_count())
 
     def _lift(self, v: FloatArray, feature: int, out: FloatArray) -> None:
-        self._native.lift(v, feature, self.scale, out, thread_count())
+        self._native.lift(v, self._kernel_row(feature), self.scale, out, thread_count())

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from slimline.errors import InvalidParameterError
-from slimline.projections.base import FloatArray
-from slimline.projections.scattered import scattered_rows
 from slimline.projections.sparse_embedding import GROUP, HashEmbedding
 
 
@@ -36,17 +32,5 @@ class ShiftedEmbedding(HashEmbedding):
             raise InvalidParameterError(f"first must be a multiple of {GROUP}, 0 or more, below 2**62; got {first!r}.")
         object.__setattr__(self, "first", int(first))
 
-    def rows(self, start: int = 0, stop: int | None = None, dtype: Any = np.float64) -> FloatArray | sp.csr_array:
-        """Return R[start:stop] as a CSR array."""
-        start, stop, dtype = self._row_range(start, stop, dtype)
-        first, last = self.first + start, self.first + stop
-        return scattered_rows(self._native, first, last, self.n_components, self.scale, dtype)
-
-    def _apply_dense(self, x: NDArray[Any], feature: int, out: FloatArray, accumulate: bool) -> None:
-        super()._apply_dense(x, self.first + feature, out, accumulate)
-
-    def _apply_sparse(self, x: Any, feature: int, out: FloatArray, accumulate: bool) -> None:
-        super()._apply_sparse(x, self.first + feature, out, accumulate)
-
-    def _lift(self, v: FloatArray, feature: int, out: FloatArray) -> None:
-        super()._lift(v, self.first + feature, out)
+    def _kernel_row(self, feature: int) -> int:
+        return self.first + feature

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from slimline._kernels import Scatter, native_scatter, thread_count
 from slimline.errors import InvalidParameterError
 from slimline.projections.base import FloatArray
+from slimline.projections.blocks import result_dtype
 from slimline.projections.kernel import KernelProjection
 from slimline.projections.scattered import apply_sparse, scattered_gram, scattered_rows
 
@@ -104,13 +105,14 @@ class HashEmbedding(KernelProjection):
     def rows(self, start: int = 0, stop: int | None = None, dtype: Any = np.float64) -> FloatArray | sp.csr_array:
         """Return R[start:stop] as a CSR array."""
         start, stop, dtype = self._row_range(start, stop, dtype)
-        return scattered_rows(self._native, start, stop, self.n_components, self.scale, dtype)
+        first, last = self._kernel_row(start), self._kernel_row(stop)
+        return scattered_rows(self._native, first, last, self.n_components, self.scale, dtype)
 
     def gram(self) -> NDArray[np.float64]:
         """Return RᵀR from the non-zeros of R."""
         return scattered_gram(self)
 
-    def add_bytes(
+    def add_standardised(
         self,
         x: NDArray[Any],
         missing: int | None,
@@ -118,14 +120,14 @@ class HashEmbedding(KernelProjection):
         first_feature: int,
         out: FloatArray,
     ) -> bool:
-        """Add the sketch of bytes that are filled, centred and scaled on the way, where the kernels can do that.
+        """Add the sketch of values that are filled, centred and scaled on the way, where the kernels can do that.
 
         Parameters
         ----------
         x : array of shape (n, columns)
             Some columns of X.
         missing : int, optional
-            The byte that stands for a missing value.
+            The whole number that stands for a missing value; among floats NaN does.
         parts : (centre, factor, fill)
             What is subtracted from the values of each column, what they are multiplied with, and what stands for a
             missing one before (NaN, if not given).
@@ -137,13 +139,13 @@ class HashEmbedding(KernelProjection):
         Returns
         -------
         done : bool
-            False: nothing was added.
+            False: nothing was added. So it is where float32 does not hold what is done to some column.
         """
-        by_row = x.dtype in (np.int8, np.uint8) and (x.shape[1] <= 1 or x.strides[1] == 1)
-        if self.effective_hash != "grouped" or not by_row or out.dtype != np.float32:
+        by_row = x.shape[1] <= 1 or x.strides[1] == x.itemsize
+        if self.effective_hash != "grouped" or not by_row or out.dtype != result_dtype(x.dtype):
             return False
-        self._native.apply_bytes(x, missing, *parts, first_feature, self.scale, out, True, thread_count())
-        return True
+        row = self._kernel_row(first_feature)
+        return self._native.apply_standard(x, missing, *parts, row, self.scale, out, thread_count())
 
     def add_genotypes(
         self,
@@ -162,7 +164,7 @@ class HashEmbedding(KernelProjection):
         n_samples : int
             Number of people.
         parts : (centre, factor, fill)
-            As for `add_bytes`.
+            As for `add_standardised`.
         first_feature : int
             Number of the first variant.
         out : array of shape (n_samples, n_components)
@@ -175,7 +177,8 @@ class HashEmbedding(KernelProjection):
         """
         if out.dtype != np.float32:
             return False
-        return self._native.apply_genotypes(packed, n_samples, *parts, first_feature, self.scale, out, thread_count())
+        row = self._kernel_row(first_feature)
+        return self._native.apply_genotypes(packed, n_samples, *parts, row, self.scale, out, thread_count())
 
     def _apply_sparse(self, x: Any, feature: int, out: FloatArray, accumulate: bool) -> None:
-        apply_sparse(self._native, x, feature, self.scale, out, accumulate)
+        apply_sparse(self._native, x, self._kernel_row(feature), self.scale, out, accumulate)

@@ -159,11 +159,12 @@ struct PackedKernels {
   void (*sketch)(const uint8_t* packed, ptrdiff_t stride, size_t people, const float* value, const uint32_t* entry, const uint32_t* pointer, size_t columns, float* sums, size_t pitch);
 };
 
-// What is done to the bytes of each column on their way into a sketch: (x - near) · factor + rest, or `instead` where x is
-// `missing`. `near` is the centre as float32, and `rest` makes up for what it lost.
-struct ByteChange {
-  const float *near, *rest, *factor, *instead;
-  float missing;  // not among the bytes: none is missing
+// What is done to the values of each column on their way into a sketch: (x - near) · factor, or `instead` where x is missing,
+// which `missing` stands for among whole numbers, and NaN among others. T is the type of the sums; `instead` is null where
+// nothing is looked for: whole numbers are all there, and NaN stays NaN.
+template <class T> struct Standardise {
+  const T *near, *factor, *instead;
+  T missing;
 };
 
 struct Kernels {
@@ -192,9 +193,9 @@ struct Kernels {
   // most, and scratch has room for 3 bytes a sum.
   void (*grouped_dense[type_count])(const Scatter&, const GroupEntry* table, size_t groups, const uint32_t* hits,
                                     const void* x, ptrdiff_t row_stride, size_t rows, void* scratch, void* sums);
-  // the same for bytes, each changed on the way; int8 and uint8
-  void (*grouped_changed[2])(const Scatter&, const GroupEntry* table, size_t groups, const ByteChange&, const void* x,
-                             ptrdiff_t row_stride, size_t rows, float* sums);
+  // the same, each value standardised on the way (Standardise<float>, or <double> for those), for up to `standard_rows` rows
+  void (*grouped_standard[type_count])(const Scatter&, const GroupEntry* table, size_t groups, const void* standardise,
+                                       const void* x, ptrdiff_t row_stride, size_t rows, void* sums);
   // sums += x S for the non-zeros of one sparse row; the table has 4 bytes a group and part (see GroupTable), `first_lane` is
   // the lane of index 0. false: an index is not below `columns`. [64-bit indices][float64]
   bool (*grouped_sparse[2][2])(const uint32_t* table, size_t each, size_t first_lane, size_t columns, const void* index,
@@ -258,8 +259,8 @@ constexpr size_t sign_groups = 16;
 constexpr size_t sign_columns = 4;
 // Rows of X that share the work of decoding a table.
 constexpr size_t grouped_rows = 8;
-// The same where bytes are changed on the way, which takes 16 bytes a column.
-constexpr size_t changed_rows = 16;
+// The same where values are standardised on the way, which takes three numbers a column.
+constexpr size_t standard_rows = 32;
 // Groups of features between two looks at how large bytes are: 64 KB of eight rows, which stay in the cache.
 constexpr size_t byte_chunk = 512;
 constexpr size_t hadamard_rows = 8;

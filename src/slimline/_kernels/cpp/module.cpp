@@ -160,18 +160,19 @@ class NativeScatter {  // R with few non-zeros a feature
   void apply(Array x, uint64_t feature, double scale, Writable out, bool accumulate, int threads) const {
     with_dense(x, out, scatter_.columns, accumulate, [&](const Dense& d, auto o) { scatter_product(scatter_, d, feature, scale, o, threads); });
   }
-  void apply_bytes(Array x, std::optional<int> missing, MaybeVector centre, MaybeVector factor, MaybeVector fill, uint64_t feature, double scale,
-                   Writable out, bool accumulate, int threads) const {
-    const Dense d = dense_of(x);
-    if (d.type != Type::i8 && d.type != Type::u8) refuse("X must hold bytes");
-    if (d.column_stride != 1) refuse("X must be in C order");
-    if (scatter_.hash != Hash::grouped) refuse("only the grouped hash takes bytes and changes them on the way");
-    const int low = d.type == Type::i8 ? -128 : 0;
-    ByteStandard s = standard_of(d.columns, centre, factor, fill);
-    s.has_missing = missing && *missing >= low && *missing <= low + 255;
-    s.missing = missing.value_or(0);
-    auto o = out_of<float>(out, d.rows, scatter_.columns, accumulate);
-    without_gil([&] { scatter_bytes(scatter_, d, s, feature, scale, o, threads); });
+  // X in C order, each value filled, centred and scaled on the way; false: not to be done in float32
+  bool apply_standard(Array x, std::optional<int> missing, MaybeVector centre, MaybeVector factor, MaybeVector fill, uint64_t feature, double scale,
+                      Writable out, int threads) const {
+    if (scatter_.hash != Hash::grouped) refuse("only the grouped hash standardises values on the way");
+    const Dense of = dense_of(x);
+    if (of.column_stride != 1) refuse("X must be in C order");
+    Columns s = standard_of(of.columns, centre, factor, fill);
+    const int low = of.type == Type::i8 ? -128 : of.type == Type::i16 ? -32768 : 0, high = of.type == Type::u8 ? 255 : -1 - low;
+    s.has_missing = missing && *missing >= low && *missing <= high;
+    s.missing = s.has_missing ? *missing : 0;
+    bool done = true;
+    with_dense(x, out, scatter_.columns, true, [&](const Dense& d, auto o) { done = scatter_standard(scatter_, d, s, feature, scale, o, threads); });
+    return done;
   }
   // Genotypes of two bits, one row of bytes a variant; false: this instruction set has no way to do it.
   bool apply_genotypes(nb::ndarray<nb::ro, uint8_t, nb::ndim<2>, nb::device::cpu> packed, size_t samples, MaybeVector centre, MaybeVector factor,
@@ -179,7 +180,7 @@ class NativeScatter {  // R with few non-zeros a feature
     if (packed.shape(1) != (samples + 3) / 4) refuse("packed genotypes must have ceil(samples / 4) bytes a variant");
     if ((packed.shape(1) > 1 && packed.stride(1) != 1) || (packed.shape(0) > 1 && packed.stride(0) < int64_t(packed.shape(1)))) refuse("packed genotypes must be in C order");
     const Packed x{packed.data(), packed.shape(0), samples, packed.stride(0)};
-    const ByteStandard s = standard_of(x.variants, centre, factor, fill);
+    const Columns s = standard_of(x.variants, centre, factor, fill);
     const bool turned = out.ndim() == 2 && out.shape(1) > 1 && out.stride(1) != 1;
     const auto o = turned ? columns_of(out, samples, scatter_.columns) : out_of<float>(out, samples, scatter_.columns, true);
     if (!sketches_packed()) return false;
@@ -199,7 +200,7 @@ class NativeScatter {  // R with few non-zeros a feature
   }
 
  private:
-  static ByteStandard standard_of(size_t columns, const MaybeVector& centre, const MaybeVector& factor, const MaybeVector& fill) {
+  static Columns standard_of(size_t columns, const MaybeVector& centre, const MaybeVector& factor, const MaybeVector& fill) {
     auto checked = [&](const MaybeVector& v, const char* name) -> const double* {
       if (!v) return nullptr;
       if (v->shape(0) != columns) refuse(std::string(name) + " must have one entry a column");
@@ -340,8 +341,9 @@ NB_MODULE(_native, m) {
       .def("count", &NativeScatter::count, "feature"_a, "features"_a, "How many non-zeros the rows from `feature` on have.")
       .def("rows", &NativeScatter::rows, "feature"_a, "pointer"_a.noconvert(), "entries"_a.noconvert(), "Entries (column << 1 | negative) of the rows from `feature` on.")
       .def("apply", &NativeScatter::apply, "x"_a.noconvert(), "feature"_a, "scale"_a, "out"_a.noconvert(), "accumulate"_a, "threads"_a, "out (+)= x R of a dense block.")
-      .def("apply_bytes", &NativeScatter::apply_bytes, "x"_a.noconvert(), "missing"_a.none(), "centre"_a.noconvert().none(), "factor"_a.noconvert().none(),
-           "fill"_a.noconvert().none(), "feature"_a, "scale"_a, "out"_a.noconvert(), "accumulate"_a, "threads"_a, "out (+)= x R of bytes, filled, centred and scaled on the way.")
+      .def("apply_standard", &NativeScatter::apply_standard, "x"_a.noconvert(), "missing"_a.none(), "centre"_a.noconvert().none(), "factor"_a.noconvert().none(),
+           "fill"_a.noconvert().none(), "feature"_a, "scale"_a, "out"_a.noconvert(), "threads"_a,
+           "out += x R of rows in C order, filled, centred and scaled on the way. False: float32 does not hold what is done.")
       .def("apply_genotypes", &NativeScatter::apply_genotypes, "packed"_a.noconvert(), "samples"_a, "centre"_a.noconvert().none(), "factor"_a.noconvert().none(),
            "fill"_a.noconvert().none(), "feature"_a, "scale"_a, "out"_a.noconvert(), "threads"_a,
            "out += x R of packed genotypes, filled, centred and scaled on the way. False: not on this instruction set.")

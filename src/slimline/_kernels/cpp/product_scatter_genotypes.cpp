@@ -22,7 +22,7 @@ struct ByColumn {
 
 bool sketches_packed() { return kernels().packed.sketch != nullptr; }
 
-void scatter_genotypes(const Scatter& scatter, const Packed& x, const ByteStandard& s, uint64_t feature, double scale, Out<float> out, bool turned, int threads) {
+void scatter_genotypes(const Scatter& scatter, const Packed& x, const Columns& s, uint64_t feature, double scale, Out<float> out, bool turned, int threads) {
   Table table;
   std::vector<float> value;
   constexpr size_t columns = 64;         // some cache lines of the result

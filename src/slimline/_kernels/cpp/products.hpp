@@ -53,13 +53,14 @@ template <class Index, class T>
 void dense_sparse_columns(const DenseRows&, const Compressed<Index, T>& x_by_column, uint64_t feature, double scale, Out<T>, int threads);
 
 template <class T> void scatter_product(const Scatter&, const Dense& x, uint64_t feature, double scale, Out<T>, int threads);
-// The same for bytes in C order and the grouped hash, each value filled, centred and scaled on the way (null: not done).
-struct ByteStandard {
+// The same for rows in C order and the grouped hash, added to what is there, each value filled, centred and scaled on the way
+// (null: not done). False: float32 does not hold what is done to some column, and nothing was added.
+struct Columns {
   const double *centre, *factor, *fill;  // one a column
-  bool has_missing;
+  bool has_missing;                      // whole numbers: `missing` stands for a missing value
   int missing;
 };
-void scatter_bytes(const Scatter&, const Dense& x, const ByteStandard&, uint64_t feature, double scale, Out<float>, int threads);
+template <class T> bool scatter_standard(const Scatter&, const Dense& x, const Columns&, uint64_t feature, double scale, Out<T>, int threads);
 // The same for packed genotypes, four people a byte, where the instruction set has a way.
 struct Packed {
   const uint8_t* data;
@@ -68,7 +69,7 @@ struct Packed {
 };
 bool sketches_packed();
 // out += x R. `turned`: rows of the result lie side by side, and its columns `stride` apart, which is faster to add to.
-void scatter_genotypes(const Scatter&, const Packed& x, const ByteStandard&, uint64_t feature, double scale, Out<float>, bool turned, int threads);
+void scatter_genotypes(const Scatter&, const Packed& x, const Columns&, uint64_t feature, double scale, Out<float>, bool turned, int threads);
 // Such a result, row by row.
 void turn(const float* from, size_t pitch, Out<float>, int threads);
 template <class Index, class T>

@@ -1,0 +1,120 @@
+// The grouped embedding of dense rows that are filled, centred and scaled on the way: they are never written out.
+#include <atomic>
+#include <cmath>
+#include <limits>
+
+#include "product_common.hpp"
+
+namespace slimline {
+namespace {
+
+constexpr size_t group = group_width;
+constexpr size_t table_entries = size_t(1) << 19;
+
+// Whether float32 holds what is done to a column. A centre that is less than half a step of the largest float32 cannot make
+// x - centre overflow, whatever x is.
+bool in_range(double centre, double factor, double fill, bool filled) {
+  constexpr double largest_centre = 0x1p100, least = std::numeric_limits<float>::min(), most = std::numeric_limits<float>::max();
+  const double size = std::fabs(factor);
+  return std::fabs(centre) <= largest_centre && (size == 0 || (size >= least && size <= most)) && (!filled || std::fabs((fill - centre) * factor) <= most);
+}
+
+// What is done to each column, in whole groups of features: those before the first column and after the last give 0.
+template <class T> class Change {
+ public:
+  Change(const Columns& s, bool whole_numbers, size_t columns, size_t skipped, int threads)
+      : pitch_((columns + skipped + group - 1) / group * group), looks_(whole_numbers ? s.has_missing : s.fill != nullptr),
+        parts_((looks_ ? 3 : 2) * pitch_), rest_(s.centre && single ? pitch_ : 0), missing_(T(s.missing)) {
+    std::atomic<bool> fits{true};
+    parallel_for(columns, size_t(1) << 14, worthwhile_threads(double(columns) * 3.0, threads), [&](size_t begin, size_t end, int) {
+      bool fit = true;
+      for (size_t c = begin; c < end; c++) {
+        const double centre = s.centre ? s.centre[c] : 0.0, factor = s.factor ? s.factor[c] : 1.0;
+        const double fill = s.fill ? s.fill[c] : std::numeric_limits<double>::quiet_NaN();
+        T* to = parts_.data() + skipped + c;
+        const T near = T(centre);
+        const double rest = (double(near) - centre) * factor;
+        to[0] = near, to[pitch_] = T(factor);
+        if (looks_) to[2 * pitch_] = T((fill - centre) * factor - rest);
+        if (!rest_.empty()) rest_[skipped + c] = rest;
+        if (single) fit &= in_range(centre, factor, fill, s.fill);
+      }
+      if (!fit) fits = false;
+    });
+    fits_ = fits;
+  }
+  bool fits() const { return fits_; }
+  Standardise<T> of_group(size_t g) const {
+    const T* p = parts_.data() + g * group;
+    return {p, p + pitch_, looks_ ? p + 2 * pitch_ : nullptr, missing_};
+  }
+  // What the centres lose as float32, times the factor: in every row the same, so it is sketched once.
+  const double* rest_of_group(size_t g) const { return rest_.empty() ? nullptr : rest_.data() + g * group; }
+
+ private:
+  static constexpr bool single = sizeof(T) < sizeof(double);
+  size_t pitch_;
+  bool looks_, fits_ = true;
+  std::vector<T> parts_;
+  std::vector<double> rest_;
+  T missing_;
+};
+
+}  // namespace
+
+template <class T>
+bool scatter_standard(const Scatter& scatter, const Dense& x, const Columns& s, uint64_t feature, double scale, Out<T> out, int threads) {
+  if (x.rows == 0 || x.columns == 0) return true;
+  const size_t each = scatter.entries(), stretch = std::max<size_t>(1, table_entries / each);  // groups that share a table
+  const size_t skipped = size_t(feature % group), groups = (skipped + x.columns + group - 1) / group;
+  const bool whole_numbers = x.type != Type::f64 && x.type != Type::f32 && x.type != Type::f16;
+  const Change<T> change(s, whole_numbers, x.columns, skipped, threads);
+  if (!change.fits()) return false;
+  const auto kernel = kernels().grouped_standard[int(x.type)];
+  const size_t width = sums_stride(scatter);
+  std::vector<GroupEntry> table;
+  std::vector<double> rest(width);
+  std::vector<T> start(width);
+  for (size_t begin = 0; begin < groups; begin += stretch) {
+    const size_t end = std::min(groups, begin + stretch);
+    table.resize((end - begin) * each);
+    const double nanoseconds = double(x.rows) * double((end - begin) * group) * (0.12 + 0.06 * double(each));
+    const int team = worthwhile_threads(nanoseconds, threads);
+    parallel_for(end - begin, 1024, team, [&](size_t from, size_t to, int) {
+      kernels().grouped_table(scatter, feature / group + begin + from, to - from, table.data() + from * each);
+    });
+    if (const double* lost = change.rest_of_group(begin)) {
+      std::fill(rest.begin(), rest.end(), 0.0);
+      kernels().grouped_dense[int(Type::f64)](scatter, table.data(), end - begin, nullptr, lost, ptrdiff_t(group), 1, nullptr, rest.data());
+      std::copy(rest.begin(), rest.end(), start.begin());
+    }
+    Scratch<T> sums(team, standard_rows * width);
+    parallel_for(x.rows, standard_rows, team, [&](size_t row, size_t row_end, int worker) {
+      T* acc = sums.of(worker);
+      const size_t rows = row_end - row;
+      for (size_t q = 0; q < rows; q++) std::copy(start.begin(), start.end(), acc + q * width);
+      auto run = [&](size_t first, size_t last, const char* data, ptrdiff_t row_stride) {
+        const Standardise<T> part = change.of_group(first);
+        kernel(scatter, table.data() + (first - begin) * each, last - first, &part, data, row_stride, rows, acc);
+      };
+      auto edge = [&](size_t g) {  // a group of which some features are not there
+        alignas(64) char padded[standard_rows * group * sizeof(double)] = {};
+        const size_t from = std::max(g * group, skipped), to = std::min((g + 1) * group, skipped + x.columns);
+        for (size_t q = 0; q < rows; q++)
+          std::copy_n(x.at(row + q, from - skipped), (to - from) * x.item(), padded + (q * group + from % group) * x.item());
+        run(g, g + 1, padded, ptrdiff_t(group));
+      };
+      size_t first = begin, last = end;
+      if (first * group < skipped) edge(first++);
+      if (last > first && last * group > skipped + x.columns) edge(--last);
+      if (last > first) run(first, last, x.at(row, first * group - skipped), x.row_stride);
+      for (size_t q = 0; q < rows; q++) write_row(acc + q * width, T(scale), true, out.data + (row + q) * out.stride, scatter.columns);
+    });
+  }
+  return true;
+}
+
+template bool scatter_standard<float>(const Scatter&, const Dense&, const Columns&, uint64_t, double, Out<float>, int);
+template bool scatter_standard<double>(const Scatter&, const Dense&, const Columns&, uint64_t, double, Out<double>, int);
+
+}  // namespace slimline
