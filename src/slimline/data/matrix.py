@@ -221,7 +221,9 @@ class Matrix(Storage):
         """
         weight = sample_weights(sample_weight, self.shape[0])
         running = RunningStats(*self.shape)
-        for block, affine in self._pass("column_stats", False, Kept(running.arrays), weight is not None):
+        for block, affine in self._pass(
+            "column_stats", self.products_by_column, Kept(running.arrays), weight is not None
+        ):
             with self._beside_the_reader():
                 part = products.statistics(block, affine, None if weight is None else weight[block.rows])
             self._require_finite(part.deviation, slice(None), block, affine, missing=False)

@@ -276,9 +276,10 @@ void block_statistics(const Lines& x, const Standard& s, const double* weights, 
   auto from = [&](size_t c) { return Moments{m.weight + c, m.mean + c, m.deviation + c, m.nonzeros + c, m.missing + c}; };
   if (x.along) {
     in_ranges(x.length, 64, threads, [&](size_t begin, size_t end, size_t) {
-      for (size_t t = begin; t < end; t += 1024) {
+      constexpr size_t panel = 2048;
+      for (size_t t = begin; t < end; t += panel) {
         Moments part = from(t);
-        k.place_statistics(x.data + ptrdiff_t(t * x.item()), x.stride, x.lines, std::min(end, t + 1024) - t, has_missing, missing, weights, part);
+        k.place_statistics(x.data + ptrdiff_t(t * x.item()), x.stride, x.lines, std::min(end, t + panel) - t, has_missing, missing, weights, part);
         throw_if_interrupted();
       }
     });

@@ -6,7 +6,7 @@
 
 namespace slimline::SLIMLINE_ISA {
 
-constexpr size_t byte_width = 256;  // places at a time: the sums stay in the nearest cache
+constexpr size_t byte_width = 2048;  // places at a time: the sums stay in the nearest cache
 constexpr size_t line_width = 64;   // where a line is cut into short ones
 constexpr size_t byte_lines = 128;  // lines whose sums fit 16 bits, and whose counts fit 8, where no value exceeds 15
 
@@ -47,6 +47,8 @@ template <class S, size_t width> struct NarrowSums {
       for (size_t t = 0; t < count; t += size_t(step)) {
         auto s = load<words>(sum + t), q = load<words>(squares + t);
         auto n = load<mask>(nonzeros + t), a = load<mask>(absent + t);
+        // rows lie far apart, and the CPU does not foresee where the next one goes on
+        if (t % 64 == 0) __builtin_prefetch(line + 4 * stride + ptrdiff_t(t)), __builtin_prefetch(line + 5 * stride + ptrdiff_t(t));
         see(line + t, s, q, n, a);
         if (l + 1 < lines) see(line + stride + t, s, q, n, a);
         store(sum + t, s), store(squares + t, q), store(nonzeros + t, n), store(absent + t, a);

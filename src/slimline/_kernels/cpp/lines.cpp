@@ -1,7 +1,7 @@
 // Sums over the lines of a block, in float64. A line is what lies together in memory: a row in C order, a column in
 // Fortran order. `dot`: lines against vectors. `add`: lines, each times a number, added to vectors.
-#include "byte_statistics.hpp"
 #include "change.hpp"
+#include "column_statistics.hpp"
 #include "table.hpp"
 
 namespace slimline::SLIMLINE_ISA {
@@ -144,99 +144,6 @@ void write(const Shift& s, const double* factor, const void* data, ptrdiff_t str
       if constexpr (along) place = Change<S, mode, double>::of_place(s, t);
       const double z = (along ? place : line_one)(value_at<double>(x + t)) * f;
       to[t] = T(along && factor ? z * factor[t] : z);
-    }
-  }
-}
-
-// One value, or a vector of them, on its way into the statistics of a column.
-template <class S, class V> struct Seen {
-  V missing;
-  bool has_missing;
-  SLIMLINE_INLINE V there(V z, V yes) const {
-    const V no{};
-    if constexpr (is_float<S>) return z == z ? yes : no;
-    else return has_missing ? (z == missing ? no : yes) : yes;
-  }
-  SLIMLINE_INLINE void add(V z, V w, V& weight, V& sum, V& nonzeros, V& count) const {
-    const V one = V{} + 1.0, zero{}, here = there(z, one);
-    z = here == one ? z : zero;
-    weight = weight + (here == one ? w : zero);
-    sum = sum + w * z;
-    nonzeros = nonzeros + (z == zero ? zero : one);
-    count = count + here;
-  }
-  SLIMLINE_INLINE void add_square(V z, V w, V mean, V& deviation) const {
-    const V one = V{} + 1.0, zero{}, step = there(z, one) == one ? z - mean : zero;
-    deviation = deviation + w * step * step;
-  }
-};
-
-template <class S> constexpr bool is_byte = sizeof(S) == 1;
-
-// Statistics of columns that are lines: one line at a time.
-template <class S> void line_statistics(const void* data, size_t length, bool has_missing, double missing, const double* weights, Moments& m) {
-  const S* x = static_cast<const S*>(data);
-  if constexpr (is_byte<S>) {
-    if (!weights) return byte_line_statistics(x, length, has_missing, int(missing), m);
-  }
-  Seen<S, vd> many{vd{} + missing, has_missing};
-  Seen<S, double> one{missing, has_missing};
-  vd wide_weight{}, wide_sum{}, wide_nonzeros{}, wide_there{};
-  double weight = 0, sum = 0, nonzeros = 0, there = 0;
-  constexpr size_t step = size_t(lanes<double>);
-  const size_t whole = length / step * step;
-  for (size_t t = 0; t < whole; t += step)
-    many.add(load_double(x + t), weights ? load<vd>(weights + t) : vd{} + 1.0, wide_weight, wide_sum, wide_nonzeros, wide_there);
-  for (size_t t = whole; t < length; t++) one.add(value_at<double>(x + t), weights ? weights[t] : 1.0, weight, sum, nonzeros, there);
-  weight += sum_of_lanes(wide_weight), sum += sum_of_lanes(wide_sum), nonzeros += sum_of_lanes(wide_nonzeros), there += sum_of_lanes(wide_there);
-  const double mean = weight > 0 ? sum / weight : 0.0;
-  vd wide{};
-  double deviation = 0;
-  for (size_t t = 0; t < whole; t += step) many.add_square(load_double(x + t), weights ? load<vd>(weights + t) : vd{} + 1.0, vd{} + mean, wide);
-  for (size_t t = whole; t < length; t++) one.add_square(value_at<double>(x + t), weights ? weights[t] : 1.0, mean, deviation);
-  *m.weight = weight, *m.mean = mean, *m.deviation = deviation + sum_of_lanes(wide);
-  *m.nonzeros = int64_t(nonzeros), *m.missing = int64_t(length) - int64_t(there);
-}
-
-// Statistics of columns that run along the lines, for a stretch of them.
-template <class S>
-void place_statistics(const void* data, ptrdiff_t stride, size_t lines, size_t length, bool has_missing, double missing, const double* weights,
-                      Moments& m) {
-  if constexpr (is_byte<S>) {
-    if (!weights) return byte_place_statistics(static_cast<const S*>(data), stride, lines, length, has_missing, int(missing), m);
-  }
-  constexpr size_t step = size_t(lanes<double>), most = 1024;
-  for (size_t from = 0; from < length; from += most) {
-    const size_t count = length - from < most ? length - from : most, whole = count / step * step;
-    double *weight = m.weight + from, *mean = m.mean + from, *deviation = m.deviation + from;
-    double nonzeros[most] = {}, there[most] = {};
-    const S* first = static_cast<const S*>(data) + from;
-    Seen<S, vd> many{vd{} + missing, has_missing};
-    Seen<S, double> one{missing, has_missing};
-    for (size_t t = 0; t < count; t++) weight[t] = mean[t] = deviation[t] = 0;
-    for (size_t l = 0; l < lines; l++) {
-      const S* x = first + ptrdiff_t(l) * stride;
-      const double w = weights ? weights[l] : 1.0;
-      for (size_t t = 0; t < whole; t += step) {
-        vd a = load<vd>(weight + t), b = load<vd>(mean + t), c = load<vd>(nonzeros + t), d = load<vd>(there + t);
-        many.add(load_double(x + t), vd{} + w, a, b, c, d);
-        store(weight + t, a), store(mean + t, b), store(nonzeros + t, c), store(there + t, d);
-      }
-      for (size_t t = whole; t < count; t++) one.add(value_at<double>(x + t), w, weight[t], mean[t], nonzeros[t], there[t]);
-    }
-    for (size_t t = 0; t < count; t++) {
-      mean[t] = weight[t] > 0 ? mean[t] / weight[t] : 0.0;
-      m.nonzeros[from + t] = int64_t(nonzeros[t]), m.missing[from + t] = int64_t(lines) - int64_t(there[t]);
-    }
-    for (size_t l = 0; l < lines; l++) {
-      const S* x = first + ptrdiff_t(l) * stride;
-      const double w = weights ? weights[l] : 1.0;
-      for (size_t t = 0; t < whole; t += step) {
-        vd sum = load<vd>(deviation + t);
-        many.add_square(load_double(x + t), vd{} + w, load<vd>(mean + t), sum);
-        store(deviation + t, sum);
-      }
-      for (size_t t = whole; t < count; t++) one.add_square(value_at<double>(x + t), w, mean[t], deviation[t]);
     }
   }
 }
