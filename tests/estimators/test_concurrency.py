@@ -121,9 +121,9 @@ import numpy as np
 from slimline.projections import Gaussian, HashEmbedding, SparseSign, SubsampledHadamard
 
 make, n, d = {
-    "gaussian": (lambda: Gaussian(d, 4096, 0), 64, 150_000),
+    "gaussian": (lambda: Gaussian(d, 4096, 0), 64, 60_000),
     "very_sparse": (lambda: SparseSign(d, 8192, 0, 0.1), 64, 60_000),
-    "grouped": (lambda: HashEmbedding(d, 65536, 0, nnz_per_feature=4096), 64, 100_000),
+    "grouped": (lambda: HashEmbedding(d, 65536, 0, nnz_per_feature=4096), 64, 40_000),
     "independent": (lambda: HashEmbedding(d, 4096, 0, nnz_per_feature=1024, hash="independent"), 64, 60_000),
     "srht": (lambda: SubsampledHadamard(d, 2**18, 0), 96, 2**19),
 }[sys.argv[1]]
