@@ -149,10 +149,11 @@ void write(const Shift& s, const double* factor, const void* data, ptrdiff_t str
 }
 
 template <class S, Mode mode> void add_mode(LineKernels& k) {
+  constexpr bool places = mode != plain;  // values that nothing is done to are the same along lines: compiled once
   k.dot[mode][0][0] = dot<S, mode, false, 1>, k.dot[mode][0][1] = dot<S, mode, false, 4>;
-  k.dot[mode][1][0] = dot<S, mode, true, 1>, k.dot[mode][1][1] = dot<S, mode, true, 4>;
+  k.dot[mode][1][0] = dot<S, mode, places, 1>, k.dot[mode][1][1] = dot<S, mode, places, 4>;
   k.add[mode][0][0] = add<S, mode, false, 1>, k.add[mode][0][1] = add<S, mode, false, 4>;
-  k.add[mode][1][0] = add<S, mode, true, 1>, k.add[mode][1][1] = add<S, mode, true, 4>;
+  k.add[mode][1][0] = add<S, mode, places, 1>, k.add[mode][1][1] = add<S, mode, places, 4>;
   k.write_f32[mode][0] = write<S, mode, false, float>, k.write_f32[mode][1] = write<S, mode, true, float>;
   k.write_f64[mode][0] = write<S, mode, false, double>, k.write_f64[mode][1] = write<S, mode, true, double>;
 }
