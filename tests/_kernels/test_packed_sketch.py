@@ -28,6 +28,8 @@ def test_any_number_of_people(columns, each_instruction_set):
         centre, fill = rng.random(d), 2 * rng.random(d)
         explicit = np.where(np.isnan(values), fill, values) - centre
         begin = rng.random((n, columns)).astype(np.float32)
+        expected = begin + explicit @ R[:d]
+        bound = (d + 8) * np.finfo(np.float32).eps * (np.abs(explicit) @ np.abs(R[:d]) + np.abs(begin))
         for threads, order in (("1", "C"), ("3", "C"), ("1", "F"), ("3", "F")):
             with pytest.MonkeyPatch.context() as patch:
                 patch.setenv("SLIMLINE_NUM_THREADS", threads)
@@ -36,7 +38,6 @@ def test_any_number_of_people(columns, each_instruction_set):
             if not done:
                 assert instruction_set() == "baseline"
                 return
-            bound = (d + 8) * np.finfo(np.float32).eps * (np.abs(explicit) @ np.abs(R[:d]) + np.abs(begin))
-            assert (np.abs(out - (begin + explicit @ R[:d])) <= bound).all(), (n, d, threads, order)
+            assert (np.abs(out - expected) <= bound).all(), (n, d, threads, order)
         projection.add_genotypes(genotypes.packed, n, (centre, None, None), 0, out)
         assert np.array_equal(np.isnan(out).any(axis=1), np.isnan(values).any(axis=1)), (n, d)
