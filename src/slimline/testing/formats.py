@@ -33,8 +33,8 @@ def _sparse_forms(dense: NDArray[Any], rng: np.random.Generator) -> Iterator[tup
                 f"{name} with {np.dtype(index_type)} indices",
                 _with_parts(make, plain.data, plain.indices, plain.indptr, plain.shape, index_type),
             )
-        lines = [slice(int(a), int(b)) for a, b in zip(plain.indptr[:-1], plain.indptr[1:], strict=True)]
-        order = np.concatenate([rng.permutation(np.arange(line.start, line.stop)) for line in lines]).astype(int)
+        line = np.repeat(np.arange(plain.indptr.size - 1), np.diff(plain.indptr))
+        order = np.lexsort((rng.random(plain.nnz), line))  # any order within a line
         shuffled = (plain.data[order], plain.indices[order])
         yield f"{name} unsorted", _with_parts(make, *shuffled, plain.indptr, plain.shape, np.int32)
         # Every value once more, and then taken away again as a half, a half and a zero: duplicates and explicit zeros.
