@@ -57,7 +57,7 @@ def test_interruption_exits_with_130():
     process.send_signal(signal.SIGINT)
     _, error = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "Traceback" not in error
+    assert "Traceback" not in error and error.endswith("slimline: stopped.\n")
 
 
 def test_importing_the_library_does_not_import_the_command_line():

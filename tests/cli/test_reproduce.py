@@ -63,7 +63,7 @@ def test_data_that_are_not_at_hand_are_named(monkeypatch, capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "options, how", [((), "the same command goes on"), (("--force",), "the same command without --force goes on")]
+    "options, how", [((), "The same command goes on"), (("--force",), "The same command without --force goes on")]
 )
 def test_an_interrupted_run_leaves_its_pieces(tmp_path, options, how):
     out = tmp_path / "out"

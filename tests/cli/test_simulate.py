@@ -128,6 +128,7 @@ def test_interruption_leaves_nothing(tmp_path):
     process.send_signal(signal.SIGINT)
     _, error = process.communicate(timeout=60)
     assert process.returncode == 130 and "Traceback" not in error
+    assert "slimline: stopped. What had been written was removed." in error
     assert names_in(tmp_path) == []
 
 

@@ -25,7 +25,8 @@ def main() -> None:
         print(f"slimline: {where}: {error.strerror or error}.", file=sys.stderr)
         _forget_output()
         raise SystemExit(2) from None
-    except KeyboardInterrupt:
+    except KeyboardInterrupt:  # before a command began
+        print("slimline: stopped.", file=sys.stderr)
         raise SystemExit(130) from None
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+import typer.core
 
 from slimline.cli import audit, bench, demo, features, fit, plan, predict, reproduce, simulate
 
@@ -14,7 +15,21 @@ Exit codes: 0 done; 1 ended, but not as it should have (a contender of ours fail
 2 a mistake in the call, in a file or in the data, said in one line; 3 fitted, but with a certified error above what
 was asked for; 130 interrupted."""
 
+
+class Commands(typer.core.TyperGroup):
+    """All commands; one that is stopped says so, and what became of its work where the interrupt carries that."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stopped:
+            typer.echo(f"slimline: {stopped.args[0] if stopped.args else 'stopped.'}", err=True)
+            raise typer.Exit(130) from None
+
+
 app = typer.Typer(
+    cls=Commands,
     help="Linear classifiers for data too wide to train on: project, train on the sketch, lift the weights back.",
     epilog=EPILOG,
     no_args_is_help=True,

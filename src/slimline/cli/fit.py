@@ -258,8 +258,8 @@ def finished_fit(task: Task, threads: int | None) -> Finished:
         try:
             return run_fit(task, display)
         except KeyboardInterrupt:
-            display.say("Stopped." + (" The same command goes on where it was." if task.resumable else ""))
-            raise
+            how = " The same command goes on where it was." if task.resumable else ""
+            raise KeyboardInterrupt(f"stopped.{how}") from None
 
 
 def _penalty(text: str) -> float | None:

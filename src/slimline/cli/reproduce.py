@@ -95,7 +95,5 @@ def _replayed(items: tuple[Item, ...], out: Path, study: Study, force: bool) -> 
         try:
             return replay(items, out, study, force, told)
         except KeyboardInterrupt:
-            bar.stop()
-            how = "the same command without --force" if force else "the same command"
-            typer.echo(f"slimline: interrupted; {how} goes on from what {out} holds.", err=True)
-            raise
+            how = "The same command without --force" if force else "The same command"
+            raise KeyboardInterrupt(f"stopped. {how} goes on from what {out} holds.") from None

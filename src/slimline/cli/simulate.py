@@ -68,20 +68,23 @@ def simulate(
         raise InvalidParameterError(f"{there[0]} exists: choose another name, or replace it with --force.")
     with progress() as bar:
         task = bar.add_task(f"{samples:,} people × {variants:,} variants", total=variants)
-        files = write_genotypes(
-            out,
-            samples,
-            variants,
-            n_regions=regions,
-            n_populations=populations,
-            fst=fst,
-            fst_region=fst_region,
-            missing_rate=missing,
-            seed=seed,
-            formats=formats,
-            overwrite=force,
-            progress=lambda done, total: bar.update(task, completed=done, total=total),
-        )
+        try:
+            files = write_genotypes(
+                out,
+                samples,
+                variants,
+                n_regions=regions,
+                n_populations=populations,
+                fst=fst,
+                fst_region=fst_region,
+                missing_rate=missing,
+                seed=seed,
+                formats=formats,
+                overwrite=force,
+                progress=lambda done, total: bar.update(task, completed=done, total=total),
+            )
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt("stopped. What had been written was removed.") from None
     console = tables(json)
     for path in reversed(files):  # what is opened comes first
         console.print(f"{escape(str(path))}  [dim]{_size(path.stat().st_size)}[/dim]", soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,25 @@ from numpy.testing import assert_allclose
 
 from slimline.data import Matrix
 from slimline.projections import Gaussian, HashEmbedding, SubsampledHadamard
+
+
+def in_several_pieces(x: Any, seed: int = 0) -> Any:
+    """Return a CSR or CSC matrix in disorder: every third value is stored as two that add up to it."""
+    rng = np.random.default_rng(seed)
+    data, indices, indptr = [], [], [0]
+    for first, last in pairwise(x.indptr):
+        values, places = x.data[first:last], x.indices[first:last]
+        split = np.arange(len(values)) % 3 == 0
+        order = rng.permutation(len(values) + int(split.sum()))
+        data.append(
+            np.concatenate([np.where(split, values - x.dtype.type(1), values), np.ones(split.sum(), x.dtype)])[order]
+        )
+        indices.append(np.concatenate([places, places[split]])[order])
+        indptr.append(indptr[-1] + len(order))
+    pieces = type(x)(x.shape, dtype=x.dtype)
+    pieces.data, pieces.indices = np.concatenate(data), np.concatenate(indices)
+    pieces.indptr = np.array(indptr, dtype=x.indptr.dtype)
+    return pieces
 
 
 def _close(found: Any, wanted: Any, scale: Any) -> None:

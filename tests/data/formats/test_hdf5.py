@@ -10,7 +10,7 @@ from slimline.data.formats.hdf5 import ContiguousDataset
 from slimline.errors import FileChangedError, FileFormatError, InvalidParameterError, NonFiniteError
 
 from .damage import attack
-from .passes import check_passes
+from .passes import check_passes, in_several_pieces
 
 h5py = pytest.importorskip("h5py")
 
@@ -138,6 +138,33 @@ def test_sparse_groups(tmp_path, block_bytes, format, dtype, options):
     matrix = open_matrix(tmp_path / "x.h5")
     assert matrix.whole_columns == (format == "csc")
     check_passes(matrix, x.toarray())
+
+
+@pytest.mark.parametrize("format", ["csr", "csc"])
+@pytest.mark.parametrize("dtype", ["f4", "i1"])
+def test_sparse_groups_with_several_values_for_one_place(tmp_path, block_bytes, format, dtype):
+    x = (sp.random_array((90, 61), density=0.15, format=format, rng=1) * 50).astype("i1").astype(dtype)
+    pieces = in_several_pieces(x)
+    assert pieces.nnz > x.nnz
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        group = file.create_group("counts")
+        write_sparse(group, pieces, chunks=(37,))
+        group.attrs.update({"shape": x.shape, "encoding-type": f"{format}_matrix"})
+    check_passes(open_matrix(tmp_path / "x.h5"), x.toarray())
+
+
+def test_values_for_one_place_that_are_too_large_together(tmp_path):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        group = file.create_group("counts")
+        group["data"], group["indices"], group["indptr"] = (
+            np.array([100, 100], "i1"),
+            np.zeros(2, "i4"),
+            np.array([0, 2]),
+        )
+        group.attrs.update({"shape": (1, 3), "encoding-type": "csr_matrix"})
+    matrix = open_matrix(tmp_path / "x.h5")
+    with pytest.raises(FileFormatError, match=r"x\.h5.*'counts'.*one place add up to more than int8 holds"):
+        matrix.dot(np.ones(3))
 
 
 def test_sparse_groups_that_say_less(tmp_path):

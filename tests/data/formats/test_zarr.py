@@ -10,7 +10,7 @@ from slimline import open_matrix
 from slimline.errors import FileChangedError, FileFormatError, InvalidParameterError, NonFiniteError
 
 from .damage import attack
-from .passes import check_passes
+from .passes import check_passes, in_several_pieces
 
 zarr = pytest.importorskip("zarr", minversion="3")
 
@@ -62,8 +62,12 @@ def test_every_layout(tmp_path, block_bytes, options):
 
 
 @pytest.mark.parametrize("format", ["csr", "csc"])
-def test_sparse_groups(tmp_path, block_bytes, format):
+@pytest.mark.parametrize("several", [False, True])
+def test_sparse_groups(tmp_path, block_bytes, format, several):
     x = sp.random_array((90, 61), density=0.15, format=format, rng=1, dtype="f4")
+    if several:
+        whole = sp.random_array((90, 61), density=0.15, format=format, rng=1) * 50
+        x = in_several_pieces(whole.astype("i2").astype("f4"))
     group = zarr.open_group(tmp_path / "x.zarr", mode="w").create_group("counts")
     for part in ("data", "indices", "indptr"):
         values = getattr(x, part)

@@ -15,7 +15,7 @@ from slimline.data.block import Block
 from slimline.data.block_memory import block_memory
 from slimline.data.digest import digest
 from slimline.data.formats.named import NamedMatrix, Names
-from slimline.data.formats.sparse import line_cuts
+from slimline.data.formats.sparse import line_cuts, one_value_a_place
 from slimline.data.formats.stores import Store, is_group, text
 from slimline.errors import FileFormatError
 from slimline.projections.blocks import KERNEL_TYPES
@@ -140,6 +140,7 @@ class CompressedMatrix(NamedMatrix):
                 values.indices = indices.read(begin, end)
                 values.indptr = (self._indptr[start : stop + 1] - begin).astype(self._index_type)
                 self._require_inside(values, start)
+                values = one_value_a_place(values, self._where)
                 if self._by_row:
                     yield Block(slice(start, stop), slice(0, d), values)
                 else:

@@ -15,10 +15,10 @@ from slimline.data.block import Block
 from slimline.data.block_memory import block_memory
 from slimline.data.digest import digest
 from slimline.data.formats.npz_archive import Archive, ArrayStream
-from slimline.data.formats.sparse import line_cuts
+from slimline.data.formats.sparse import line_cuts, one_value_a_place
 from slimline.data.matrix import Matrix
 from slimline.errors import FileFormatError
-from slimline.projections.blocks import KERNEL_TYPES, result_dtype
+from slimline.projections.blocks import KERNEL_TYPES
 
 
 class NpzSparseMatrix(Matrix):
@@ -93,20 +93,7 @@ class NpzSparseMatrix(Matrix):
         block.data = values.astype(self.dtype, copy=False)
         block.indices = positions.astype(index_type, copy=False)
         block.indptr = pointer.astype(index_type, copy=False)
-        return block if block.has_canonical_format else self._merged(block)
-
-    def _merged(self, block: Any) -> Any:
-        """Return a block with one value for each place: several that are stored are added up."""
-        wide = block.astype(result_dtype(self.dtype), copy=False)
-        wide.sum_duplicates()
-        values = wide.data.astype(self.dtype)
-        if not np.array_equal(values, wide.data, equal_nan=True):
-            raise FileFormatError(
-                f"{self._archive}: the values that it has for one place add up to more than {self.dtype} holds. "
-                "Save it again, as float32, after .sum_duplicates()."
-            )
-        wide.data = values
-        return wide
+        return one_value_a_place(block, str(self._archive))
 
     @property
     def labels(self) -> NDArray[Any] | None:

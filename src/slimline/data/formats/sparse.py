@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from slimline.data.block import Block
 from slimline.data.digest import digest
 from slimline.data.formats.named import NamedMatrix, Names
-from slimline.errors import InvalidParameterError
+from slimline.errors import FileFormatError, InvalidParameterError
 from slimline.projections.blocks import KERNEL_TYPES, require_sound, result_dtype, without_wrapping
 
 #: Stored values of a block: between two of them progress is told and an interrupt is heard.
@@ -90,6 +90,35 @@ def line_cuts(indptr: NDArray[Any], values: int) -> list[int]:
     wanted = np.arange(values, max(int(indptr[-1]), 1), values)
     inner = np.searchsorted(indptr, wanted)
     return [0, *(int(c) for c in np.unique(inner) if 0 < c < lines), lines]
+
+
+def one_value_a_place(block: Any, where: str) -> Any:
+    """Return CSR or CSC lines of a file with one value for each place: several that are stored are added up.
+
+    Parameters
+    ----------
+    block : CSR or CSC array
+        May be changed.
+    where : str
+        What messages call the file.
+
+    Returns
+    -------
+    block : CSR or CSC array
+        Of the same type.
+    """
+    if block.has_canonical_format:
+        return block
+    wide = block.astype(result_dtype(block.dtype), copy=False)
+    wide.sum_duplicates()
+    values = wide.data.astype(block.dtype)
+    if not np.array_equal(values, wide.data, equal_nan=True):
+        raise FileFormatError(
+            f"{where}: the values that it has for one place add up to more than {block.dtype} holds. "
+            "Save it again, as float32, after .sum_duplicates()."
+        )
+    wide.data = values
+    return wide
 
 
 def lines_of(x: Any, start: int, stop: int, dtype: np.dtype[Any]) -> Any:
