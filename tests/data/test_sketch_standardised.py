@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from slimline import open_matrix
 from slimline.data import products
 from slimline.data.block import PackedGenotypes
+from slimline.errors import InvalidParameterError
 from slimline.projections import HashEmbedding, ShiftedEmbedding
 from slimline.projections.blocks import result_dtype
 
@@ -140,6 +141,15 @@ def test_what_cannot_be_standardised_on_the_way_is_left_to_others():
         native.apply_standard(np.ones((5, 399), np.int8), None, *parts, 0, 1.0, out, 1)
     with pytest.raises(ValueError, match="grouped hash"):
         independent._native.apply_standard(np.ones((5, 400), np.int8), None, *parts, 0, 1.0, out, 1)
+
+
+@pytest.mark.parametrize("first", [-1, 1, 1000])
+def test_columns_that_are_not_there_are_refused(first):
+    projection, out = HashEmbedding(32, 16, 3), np.zeros((2, 16), np.float32)
+    with pytest.raises(InvalidParameterError, match="are not within 0:32"):
+        projection.add_standardised(np.ones((2, 32), np.float32), None, (None, None, None), first, out)
+    with pytest.raises(InvalidParameterError, match="are not within 0:32"):
+        projection.add_genotypes(np.zeros((32, 1), np.uint8), 2, (None, None, None), first, out)
 
 
 @pytest.mark.parametrize("kind", ["int8", "float32", "packed", "sparse"])

@@ -141,6 +141,7 @@ class HashEmbedding(KernelProjection):
         done : bool
             False: nothing was added. So it is where float32 does not hold what is done to some column.
         """
+        self._check_range(first_feature, first_feature + x.shape[1])
         by_row = x.shape[1] <= 1 or x.strides[1] == x.itemsize
         if self.effective_hash != "grouped" or not by_row or out.dtype != result_dtype(x.dtype):
             return False
@@ -175,6 +176,7 @@ class HashEmbedding(KernelProjection):
         done : bool
             False: nothing was added.
         """
+        self._check_range(first_feature, first_feature + len(packed))
         if out.dtype != np.float32:
             return False
         row = self._kernel_row(first_feature)
