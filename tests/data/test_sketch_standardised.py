@@ -1,4 +1,4 @@
-"""Dense rows that are filled, centred and scaled on their way into a sparse embedding: every type, and every edge."""
+"""Dense values that are filled, centred and scaled on their way into a sparse embedding: every type, and every edge."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,8 @@ def explicit(values, centre, factor, fill):
 
 @pytest.mark.parametrize("dtype", WHOLE + FLOATS)
 @pytest.mark.parametrize(("nonzeros", "width"), [(1, 1), (4, 1), (1, 3)])
-def test_any_type(dtype, nonzeros, width, each_instruction_set):
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_any_type(dtype, nonzeros, width, order, each_instruction_set):
     """Any first feature and number of columns: groups of 16 are cut; near-constant columns keep their digits."""
     rng = np.random.default_rng(1)
     projection = HashEmbedding(400, 192, 3, nonzeros, width, "grouped")
@@ -46,6 +47,7 @@ def test_any_type(dtype, nonzeros, width, each_instruction_set):
         wide = explicit(values, centre, factor, fill)
         begin = rng.random((n, 192)).astype(out_type)
         out = begin.copy()
+        x = np.asarray(x, order=order)
         assert projection.add_standardised(x, missing, (centre, factor, fill), first, out)
         rows = R[first : first + d]
         # each value is off by a few roundings of itself, each sum by one rounding an addition
@@ -57,7 +59,8 @@ def test_any_type(dtype, nonzeros, width, each_instruction_set):
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.float32, np.float64])
-def test_a_view_is_sketched_on_the_way(dtype, monkeypatch):
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_view_is_sketched_on_the_way(dtype, order, monkeypatch):
     """Nothing is written out: the tiles that other projections need are never asked for."""
 
     def refused(*_):
@@ -71,12 +74,13 @@ def test_a_view_is_sketched_on_the_way(dtype, monkeypatch):
     monkeypatch.setattr(products, "tiles", refused)
     projection = HashEmbedding(5000, 64, 1)
     expected = explicit(values, mean, 1 / sd, mean) @ projection.rows().toarray()
-    got = open_matrix(X, missing=missing).standardised(fill="mean").sketch(projection)
+    got = open_matrix(np.asarray(X, order=order), missing=missing).standardised(fill="mean").sketch(projection)
     assert got.dtype == result_dtype(X.dtype)
     assert np.abs(got - expected).max() <= 100 * np.finfo(got.dtype).eps * np.abs(expected).max()
 
 
-def test_many_blocks_of_rows_and_columns():
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_many_blocks_of_rows_and_columns(order):
     """More columns than one table of the hash has, and more rows than one thread takes at once."""
     rng = np.random.default_rng(3)
     projection = HashEmbedding(140_000, 1024, 1, 64)  # 2^19 entries of groups: 131,072 features
@@ -86,14 +90,15 @@ def test_many_blocks_of_rows_and_columns():
     assert sp.issparse(R)
     expected = explicit(X.astype(np.float64), centre, factor, None) @ R
     out = np.zeros((35, 1024), np.float32)
-    assert projection.add_standardised(X, None, (centre, factor, None), 0, out)
+    assert projection.add_standardised(np.asarray(X, order=order), None, (centre, factor, None), 0, out)
     assert np.abs(out - expected).max() <= 1e-5 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize(
     ("scale", "shift"), [(1e-42, 0.0), (3e-39, 0.0), (1e-30, 0.0), (1e30, 0.0), (1e36, 1e37), (1e-30, 1.0), (1.0, 1e33)]
 )
-def test_numbers_at_the_ends_of_float32(scale, shift):
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_numbers_at_the_ends_of_float32(scale, shift, order):
     """What float32 cannot hold on the way is computed in float64, as it always was."""
     rng = np.random.default_rng(4)
     X = (rng.standard_normal((31, 640)) * scale + shift).astype(np.float32)
@@ -104,13 +109,14 @@ def test_numbers_at_the_ends_of_float32(scale, shift):
     factor = 1 / np.where(sd > 0, sd, 1)
     projection = HashEmbedding(640, 64, 1)
     expected = explicit(wide, centre, factor, None) @ projection.rows().toarray()
-    got = open_matrix(X).standardised(centre, 1 / factor).sketch(projection)
+    got = open_matrix(np.asarray(X, order=order)).standardised(centre, 1 / factor).sketch(projection)
     assert np.abs(got - expected).max() <= 1e-5 * max(np.abs(expected).max(), 1e-30)
 
 
-def test_what_float32_cannot_hold_is_left_to_others():
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_what_float32_cannot_hold_is_left_to_others(order):
     projection, out = HashEmbedding(32, 16, 3), np.zeros((2, 16), np.float32)
-    x, one = np.ones((2, 32), np.float32), np.ones(32)
+    x, one = np.ones((2, 32), np.float32, order), np.ones(32)
     for parts in (
         (1e33 * one, None, None),
         (None, 1e39 * one, None),
@@ -130,17 +136,28 @@ def test_what_cannot_be_standardised_on_the_way_is_left_to_others():
     out = np.zeros((5, 64), np.float32)
     grouped, independent = HashEmbedding(400, 64, 3), HashEmbedding(400, 64, 3, hash="independent")
     assert not independent.add_standardised(np.ones((5, 400), np.int8), None, parts, 0, out)
-    assert not grouped.add_standardised(np.ones((400, 5), np.int8).T, None, parts, 0, out)
     assert not grouped.add_standardised(np.ones((5, 400)), None, parts, 0, out)  # float64 into float32
     assert not grouped.add_standardised(np.ones((5, 400), np.float32), None, parts, 0, out.astype(np.float64))
     assert not out.any()
     native = grouped._native
-    with pytest.raises(ValueError, match="C order"):
-        native.apply_standard(np.ones((400, 5), np.int8).T, None, *parts, 0, 1.0, out, 1)
     with pytest.raises(ValueError, match="fill must have one entry a column"):
         native.apply_standard(np.ones((5, 399), np.int8), None, *parts, 0, 1.0, out, 1)
     with pytest.raises(ValueError, match="grouped hash"):
         independent._native.apply_standard(np.ones((5, 400), np.int8), None, *parts, 0, 1.0, out, 1)
+
+
+@pytest.mark.parametrize("hash_", ["grouped", "independent"])
+def test_columns_go_by_any_hash(hash_):
+    rng = np.random.default_rng(6)
+    projection = HashEmbedding(300, 48, 3, 2, hash=hash_)
+    X = np.asfortranarray(rng.standard_normal((1100, 300)) + 5.0)  # more rows than are summed up together
+    mean, sd = X.mean(axis=0), X.std(axis=0)
+    out = np.zeros((1100, 48))
+    assert projection.add_standardised(X, None, (mean, 1 / sd, None), 0, out)
+    np.testing.assert_allclose(out, (X - mean) / sd @ projection.rows().toarray(), rtol=0, atol=1e-12)
+    row = np.zeros((1, 48))
+    assert projection.add_standardised(X[7:8], None, (mean, 1 / sd, None), 0, row)  # one row of columns that lie apart
+    np.testing.assert_allclose(row, out[7:8], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("first", [-1, 1, 1000])

@@ -1,10 +1,13 @@
-"""Sums over blocks: never more additions in a row than `summands` says."""
+"""Sums over blocks: what they lose is never more than as many additions in a row as `summands` says."""
+
+from fractions import Fraction
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from slimline import open_matrix
+from slimline._kernels import instruction_set
 from slimline.data.affine import PLAIN
 from slimline.data.block import Block
 from slimline.data.formats import dense
@@ -13,7 +16,7 @@ from slimline.errors import SlimlineError
 
 
 def test_whole_columns_are_summed_panel_by_panel(monkeypatch):
-    monkeypatch.setattr(dense, "_BLOCK_BYTES", 8 * 50 * 64)
+    monkeypatch.setattr(dense, "_LARGE_BYTES", 8 * 50 * 64)
     X = np.random.default_rng(0).standard_normal((50, 1000))
     matrix = open_matrix(X)
     matrix.normal(np.ones(50))
@@ -96,8 +99,7 @@ def test_an_unfinished_panel_is_kept_and_gone_on_with():
 
 
 def test_panels_that_overflow_together_are_refused(monkeypatch):
-    monkeypatch.setattr(dense, "_BLOCK_BYTES", 1)  # a column each
-    monkeypatch.setattr(dense, "_PANEL_BYTES", 1)
+    monkeypatch.setattr(dense, "_LARGE_BYTES", 1)  # a column each
     matrix = open_matrix(np.full((2, 64), 1e307, order="F"))
     alternating = np.repeat([1.0, -1.0, 1.0, -1.0], 16)
     assert np.abs(matrix.dot(alternating)).max() < 1e294  # the sums of eight columns, and of sixteen, are finite
@@ -139,6 +141,80 @@ def test_long_rows_are_added_up_in_short_chains(k, rows, dtype):
         worst = max(worst, lost.max())
     assert worst > 50  # the data do show chains
     assert worst <= matrix.summands < 3000
+
+
+@pytest.mark.parametrize("k", [1, 5])
+@pytest.mark.parametrize("rows", [1, 50, 9000])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int16])
+def test_columns_one_after_the_other_are_added_up_in_short_chains(k, rows, dtype):
+    """In Fortran order, too, by places or by lines: as above, and `normal`, whose weights are sums of columns."""
+    d = 20_000 if rows < 9000 else 5000
+    X = np.ones((rows, d), dtype=dtype, order="F")
+    matrix, worst = open_matrix(X), 0.0
+    w = np.full((d, k), 2.0**-53)
+    for place in (0, 31, 2047, 2048, d // 2, d - 1):
+        w[place] = 1.0
+        lost = (1.0 - matrix.dot(w)) * 2.0**53 + (d - 1)
+        w[place] = 2.0**-53
+        worst = max(worst, lost.max())
+    assert worst > 50  # the data do show chains
+    assert worst <= matrix.summands < 2200
+    matrix = open_matrix(X).standardised(None, 1 / np.where(np.arange(d) == 0, 1.0, 2.0**-27))
+    _, product = matrix.normal(np.full((rows, k), 1.0 / rows))  # 1 + (d - 1) 2^-54
+    assert np.all((1.0 - product) * 2.0**53 + (d - 1) / 2 <= matrix.summands + rows)
+    assert matrix.summands < 2200
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("d", [1, 2, 8, 16, 2000, 30_000])
+@pytest.mark.parametrize("spread", [0, 8, 50, 200])
+def test_rows_of_bytes_lose_no_more_than_is_said(dtype, k, d, spread):
+    """Numbers of many sizes, so that digits leave much of the small ones out; sums that all but cancel."""
+    rng = np.random.default_rng(spread)
+    n = 24  # fewer do not go by digits everywhere
+    X = rng.integers(0, 3, (n, d)).astype(dtype)
+    missing = rng.random((n, d)) < 0.02
+    X[missing] = 100
+    X[:, 0] = 1
+    whole = rng.integers(-(2**52), 2**52, (d, k))
+    exponent = -rng.integers(0, spread + 1, (d, k))
+    W = np.ldexp(whole.astype(np.float64), exponent)
+    fill, centre = rng.integers(0, 200, d) / 64.0, rng.integers(0, 200, d) / 64.0
+    # as Python's whole numbers, in units of 2^-(spread + 6)
+    units = whole.astype(object) * (1 << (spread + exponent.astype(object)))
+    values = X.astype(object) * 64
+    for i, j in zip(*np.nonzero(missing & (np.arange(d) > 0)), strict=True):
+        values[i, j] = int(fill[j] * 64)
+    for view, subtracted in ((None, 0), (centre, (centre * 64).astype(int))):
+        matrix = open_matrix(X, missing=100).standardised(view, None, fill)
+        product = matrix.dot(W)
+        exact = (values - np.asarray(subtracted).astype(object)) @ units
+        sizes = (np.abs(values).astype(float) + np.abs(subtracted)) @ np.abs(units).astype(float)
+        found = np.vectorize(lambda x: Fraction(x) * 2 ** (spread + 6), otypes=[object])(product)
+        error = np.abs(found - exact).astype(float)
+        assert d < 2000 or error.max() > 0
+        assert np.all(error <= (matrix.summands + 2) * 2.0**-53 * sizes)
+        assert matrix.summands < 20_000
+
+
+@pytest.mark.parametrize("d", [2, 8, 14, 16, 100, 2000, 40_000])
+def test_weights_of_which_digits_leave_out_the_most(d):
+    """Large weights meet values that are 0: of all others half a unit of the last digit is lost, always down."""
+    X = np.full((24, d), 3, dtype=np.uint8)
+    X[:, ::1024] = 0
+    worst = 0.0
+    for bits in (57, 59, 60, 61, 62):  # the last digit's, whatever the instruction set
+        whole = 2 * (2**51 // min(max(d, 16), 16384) + 1)
+        W = np.full(d, (whole + 0.5) * 2.0**-bits)
+        W[::1024] = 1.0
+        matrix = open_matrix(X)
+        exact = 3 * (d - len(range(0, d, 1024))) * Fraction(W[1])
+        units = float(abs(Fraction(matrix.dot(W)[0]) - exact) / exact) * 2.0**53
+        assert units <= matrix.summands + 2
+        worst = max(worst, units)
+    if instruction_set() != "baseline":  # the others have digits
+        assert worst > 0.9 * min(d, 16384)
 
 
 def test_a_tall_array_takes_two_passes_by_rows():

@@ -44,7 +44,7 @@ class Scatter:
 
     def apply_standard(self, x: Annotated[NDArray, dict(device='cpu', writable=False)], missing: int | None, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, factor: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, fill: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, feature: int, scale: float, out: Annotated[NDArray, dict(device='cpu')], threads: int) -> bool:
         """
-        out += x R of rows in C order, filled, centred and scaled on the way. False: float32 does not hold what is done.
+        out += x R of values that are filled, centred and scaled on the way. False: float32 does not hold what is done.
         """
 
     def apply_genotypes(self, packed: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), device='cpu', writable=False)], samples: int, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, factor: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, fill: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, feature: int, scale: float, out: Annotated[NDArray, dict(device='cpu')], threads: int) -> bool:
@@ -100,9 +100,14 @@ class FileRows:
 def reads_genotypes() -> bool:
     """Whether the kernels take packed genotypes from a file."""
 
-def longest_row_sum(length: int, threads: int) -> int:
+def longest_row_sum(length: int, of_bytes: bool, threads: int) -> int:
     """
-    How many additions follow one another in the sum of a row, at most; bytes aside.
+    How many additions, one after the other, lose as much as the sum of a row does, at most.
+    """
+
+def longest_line_sum(lines: int, threads: int) -> int:
+    """
+    How many additions, one after the other, lose as much as a sum over columns in Fortran order does, at most; bytes aside.
     """
 
 @overload
@@ -142,6 +147,13 @@ def block_squares(x: Annotated[NDArray, dict(device='cpu', writable=False)], sam
     """
     rows += the sum of the squares of each row, columns += that of each column, by the weights of the rows.
     """
+
+@overload
+def all_finite(x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> bool:
+    """Whether all numbers of X are finite."""
+
+@overload
+def all_finite(x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> bool: ...
 
 def holds_byte(x: Annotated[NDArray, dict(device='cpu', writable=False)], number: int, threads: int) -> bool:
     """Whether a number is among the bytes of X."""

@@ -16,7 +16,7 @@ from slimline.errors import NonFiniteError
 if TYPE_CHECKING:
     from slimline.data.matrix import Matrix
 
-Places = NDArray[np.intp]
+Place = tuple[int, int]
 
 #: Values that are compared at a time.
 _PIECE = 1 << 20
@@ -36,10 +36,10 @@ def require_finite(matrix: Matrix, block: Block, affine: Affine, *, missing: boo
     missing : bool
         Whether a missing value that is not filled counts as well.
     """
-    infinite, absent = _places(block)
-    if infinite[0].size:
+    infinite, absent = _first_places(block)
+    if infinite is not None:
         _refuse(matrix, block, infinite, "is infinite: correct it, or leave the row out with rows()")
-    if missing and affine.fill is None and absent[0].size:
+    if missing and affine.fill is None and absent is not None:
         _refuse(
             matrix,
             block,
@@ -71,29 +71,57 @@ def _any_equal(values: NDArray[np.generic], number: int) -> bool:
     return any(bool((lines[start : start + step] == number).any()) for start in range(0, lines.shape[0], step))
 
 
-def _places(block: Block) -> tuple[tuple[Places, Places], tuple[Places, Places]]:
+def all_finite(sums: NDArray[Any]) -> bool:
+    """Say whether sums are finite, all of them; no mask as large as they are is made."""
+    if sums.flags.c_contiguous or sums.flags.f_contiguous:
+        return _native.all_finite(sums.reshape(-1, order="A"), thread_count())
+    return bool(np.isfinite(sums).all())
+
+
+def _first_places(block: Block) -> tuple[Place | None, Place | None]:
+    """Return row and column, within the block, of an infinite value and of a missing one, if there are such."""
     values, sentinel = block.values, block.missing
     if isinstance(values, PackedGenotypes):
         values, sentinel = values.unpack("F"), MISSING_CALL
     if sp.issparse(values):
-        coordinates = values.tocoo()  # type: ignore[attr-defined]
-        data, (row, column) = coordinates.data, coordinates.coords
-    else:
-        data = values
-        row = column = None
-    nothing = np.zeros(data.shape, dtype=bool)
-    absent = nothing if sentinel is None else data == sentinel
-    infinite = nothing
-    if data.dtype.kind == "f":
-        absent = absent | np.isnan(data)
-        infinite = np.isinf(data)
-    if row is None:
-        return np.nonzero(infinite), np.nonzero(absent)  # type: ignore[return-value]
-    return (row[infinite], column[infinite]), (row[absent], column[absent])
+        stored = values.tocoo()  # type: ignore[attr-defined]
+        infinite, absent = _first_in(stored.data, sentinel)
+        row, column = stored.coords
+
+        def place(at: int | None) -> Place | None:
+            return None if at is None else (int(row[at]), int(column[at]))
+
+        return place(infinite), place(absent)
+    by_row = abs(values.strides[0]) >= abs(values.strides[1])
+    lines = values if by_row else values.T
+    step = max(1, _PIECE // max(lines.shape[1], 1))
+    found: list[Place | None] = [None, None]
+    for start in range(0, lines.shape[0], step):
+        piece = lines[start : start + step]
+        for kind, at in enumerate(_first_in(piece, sentinel)):
+            if at is not None and found[kind] is None:
+                line, along = divmod(at, lines.shape[1])
+                found[kind] = (start + line, along) if by_row else (along, start + line)
+        if found[0] is not None:
+            break
+    return found[0], found[1]
 
 
-def _refuse(matrix: Matrix, block: Block, places: tuple[Places, Places], what: str) -> NoReturn:
-    row, column = int(places[0][0]), int(places[1][0])
+def _first_in(data: NDArray[Any], sentinel: int | None) -> tuple[int | None, int | None]:
+    """Return where the first infinite and the first missing number is, counted through all of them."""
+    absent = np.zeros(data.shape, dtype=bool) if sentinel is None else data == sentinel
+    if data.dtype.kind != "f":
+        return None, _first(absent)
+    return _first(np.isinf(data)), _first(absent | np.isnan(data))
+
+
+def _first(mask: NDArray[np.bool_]) -> int | None:
+    at = int(mask.argmax()) if mask.size else 0
+    return at if mask.size and mask.ravel()[at] else None
+
+
+def _refuse(matrix: Matrix, block: Block, place: Place, what: str) -> NoReturn:
+    row, column = place
     row = block.rows.start + row if isinstance(block.rows, slice) else int(block.rows[row])
     column += block.columns.start
     names, ids = matrix.feature_names, matrix.sample_ids

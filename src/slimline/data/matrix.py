@@ -14,7 +14,7 @@ from slimline.data import products
 from slimline.data.affine import PLAIN, Affine
 from slimline.data.arguments import right_hand_sides, sample_weights
 from slimline.data.block import Block
-from slimline.data.finite import refuse_overflow, require_finite
+from slimline.data.finite import all_finite, refuse_overflow, require_finite
 from slimline.data.gram import GramSum, gram_of_rows
 from slimline.data.keeping import Kept
 from slimline.data.passes import go_through
@@ -23,7 +23,7 @@ from slimline.data.statistics import ColumnStats, RunningStats
 from slimline.data.storage import Storage
 from slimline.data.two_level_sums import TwoLevelSums
 from slimline.errors import InvalidParameterError
-from slimline.projections import Projection
+from slimline.projections import HashEmbedding, Projection
 from slimline.projections.blocks import result_dtype
 
 if TYPE_CHECKING:
@@ -83,12 +83,13 @@ class Matrix(Storage):
         out: NDArray[np.floating[Any]] = np.zeros(shape, dtype=dtype, order="F" if by_column else "C")
         # What is drawn for a panel of columns serves all rows, if they are all there.
         kept = Kept(lambda: {"out": out}, lambda: {"projection": projection.to_json()})
-        for block, affine in self._pass("sketch", projection.draws_every_entry, kept, in_memory=True):
+        large = isinstance(projection, HashEmbedding)  # others may have blocks written out first
+        for block, affine in self._pass("sketch", projection.draws_every_entry, kept, in_memory=True, large=large):
             with nullcontext() if projection.draws_every_entry else self._beside_the_reader():
                 products.add_sketch(block, projection, affine, out)
             if not isinstance(block.rows, slice) or block.rows != slice(0, self.shape[0]):
                 self._require_finite(out, block.rows, block, affine)
-        if not np.isfinite(out).all():  # whole columns: looking at all sums after each panel would take too long
+        if not all_finite(out):  # whole columns: looking at all sums after each panel would take too long
             for block in self.blocks():
                 require_finite(self, block, self._affine(block))
             refuse_overflow(self, out.dtype)
@@ -114,7 +115,7 @@ class Matrix(Storage):
         begin_squares(squares, self.shape)
         sums = TwoLevelSums(out, self.shape[1])
         kept = Kept(lambda: {**sums.arrays(), **arrays_of(squares)}, lambda: {"W": W})
-        for block, affine in self._pass("dot", self.products_by_column, kept, squares is not None):
+        for block, affine in self._pass("dot", self.products_by_column, kept, squares is not None, large=True):
             into = sums.of(block, affine)
             with self._beside_the_reader():
                 products.add_dot(block, W, affine, into)
@@ -122,7 +123,7 @@ class Matrix(Storage):
             sums.add(block)
             self._add_squares(squares, block, affine)
         sums.finish()
-        if not np.isfinite(out).all():
+        if not all_finite(out):
             refuse_overflow(self, out.dtype)
         self.summands = sums.summands
         return out[:, 0] if flat else out
@@ -146,7 +147,7 @@ class Matrix(Storage):
         out = np.zeros((self.shape[1], A.shape[1]))
         begin_squares(squares, self.shape)
         kept = Kept(lambda: {"out": out, **arrays_of(squares)}, lambda: {"A": A})
-        for block, affine in self._pass("tdot", self.products_by_column, kept, squares is not None):
+        for block, affine in self._pass("tdot", self.products_by_column, kept, squares is not None, large=True):
             with self._beside_the_reader():
                 products.add_tdot(block, A, affine, out)
             self._require_finite(out, block.columns, block, affine)
@@ -178,14 +179,14 @@ class Matrix(Storage):
         begin_squares(squares, self.shape)
         sums = TwoLevelSums(out, self.shape[1])
         kept = Kept(lambda: {"W": W, **sums.arrays(), **arrays_of(squares)}, lambda: {"A": A})
-        for block, affine in self._pass("normal", True, kept, squares is not None):
+        for block, affine in self._pass("normal", True, kept, squares is not None, large=True):
             with self._beside_the_reader():
                 products.add_normal(block, A, affine, W, sums.of(block, affine))
             sums.add(block)
             self._require_finite(W, block.columns, block, affine)
             self._add_squares(squares, block, affine)
         sums.finish()
-        if not np.isfinite(out).all():
+        if not all_finite(out):
             refuse_overflow(self, out.dtype)
         self.summands = sums.summands
         return (W[:, 0], out[:, 0]) if flat else (W, out)
@@ -221,9 +222,8 @@ class Matrix(Storage):
         """
         weight = sample_weights(sample_weight, self.shape[0])
         running = RunningStats(*self.shape)
-        for block, affine in self._pass(
-            "column_stats", self.products_by_column, Kept(running.arrays), weight is not None
-        ):
+        kept = Kept(running.arrays)
+        for block, affine in self._pass("column_stats", self.products_by_column, kept, weight is not None, large=True):
             with self._beside_the_reader():
                 part = products.statistics(block, affine, None if weight is None else weight[block.rows])
             self._require_finite(part.deviation, slice(None), block, affine, missing=False)
@@ -233,7 +233,7 @@ class Matrix(Storage):
     def row_norms(self) -> NDArray[np.float64]:
         """Return the Euclidean norm of each row, in one pass."""
         squares = Squares(*self.shape)
-        for block, affine in self._pass("row_norms", False, Kept(squares.arrays), in_memory=True):
+        for block, affine in self._pass("row_norms", False, Kept(squares.arrays), in_memory=True, large=True):
             self._add_squares(squares, block, affine)
         return np.sqrt(squares.rows)
 
@@ -304,9 +304,14 @@ class Matrix(Storage):
         return Standardised(self, centre, scale, fill, sample_weight)
 
     def _pass(
-        self, operation: str, whole_columns: bool = False, kept: Kept | None = None, in_memory: bool = False
+        self,
+        operation: str,
+        whole_columns: bool = False,
+        kept: Kept | None = None,
+        in_memory: bool = False,
+        large: bool = False,
     ) -> Iterator[tuple[Block, Affine]]:
-        return go_through(self, operation, whole_columns and self.whole_columns, kept, in_memory)
+        return go_through(self, operation, whole_columns and self.whole_columns, kept, in_memory, large)
 
     def _beside_the_reader(self) -> AbstractContextManager[None]:
         """Return a context in which the kernels leave room for the thread that reads ahead."""
@@ -324,7 +329,7 @@ class Matrix(Storage):
     def _require_finite(
         self, sums: NDArray[Any], where: Any, block: Block, affine: Affine, *, missing: bool = True
     ) -> None:
-        if not np.isfinite(sums[where]).all():
+        if not all_finite(sums[where]):
             require_finite(self, block, affine, missing=missing)
             refuse_overflow(self, sums.dtype)
 

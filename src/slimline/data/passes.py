@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def go_through(
-    matrix: Matrix, operation: str, whole_columns: bool, kept: Kept | None, in_memory: bool
+    matrix: Matrix, operation: str, whole_columns: bool, kept: Kept | None, in_memory: bool, large: bool
 ) -> Iterator[tuple[Block, Affine]]:
     """Go through a matrix once.
 
@@ -32,6 +32,8 @@ def go_through(
         What the pass adds to: a keeper, where the matrix has one, fills it with what it has, and is shown it.
     in_memory : bool
         Whether the values of a block are needed in memory; else kernels that can do so read them by themselves.
+    large : bool
+        Whether nothing of a block is copied, so that large ones are welcome: threads wait for each other less often.
 
     Yields
     ------
@@ -44,7 +46,13 @@ def go_through(
     matrix._tell(operation, 0.0)
     first = 0 if keeper is None or kept is None else keeper.begin(operation, kept.inputs(), kept.sums())
     if first is not None:
-        yield from _blocks(matrix, first, operation, whole_columns, keeper, kept, in_memory)
+        if keeper is not None:  # which counts them: a fit that goes on may ask for another size
+            blocks = matrix.blocks_after(first, whole_columns)
+        else:
+            blocks = (matrix.large_blocks if large else matrix.blocks)(whole_columns)
+        if matrix.reads_ahead or (matrix.packed and in_memory):
+            blocks = read_blocks_ahead(blocks)
+        yield from _told(matrix, blocks, first, operation, keeper, kept)
         matrix.require_unchanged()
     if keeper is not None and kept is not None:
         keeper.end(None if first is None else kept.sums())
@@ -52,19 +60,15 @@ def go_through(
     matrix._tell(operation, 1.0, done=True)
 
 
-def _blocks(
+def _told(
     matrix: Matrix,
+    blocks: Iterator[Block],
     first: int,
     operation: str,
-    whole_columns: bool,
     keeper: PassKeeper | None,
     kept: Kept | None,
-    in_memory: bool,
 ) -> Iterator[tuple[Block, Affine]]:
-    """Yield the blocks after the first ones, which were computed on before."""
-    blocks = matrix.blocks_after(first, whole_columns) if first else matrix.blocks(whole_columns)
-    if matrix.reads_ahead or (matrix.packed and in_memory):
-        blocks = read_blocks_ahead(blocks)
+    """Yield the blocks after the first ones, which were computed on before, and tell how far they are."""
     cells, all_cells = 0, max(matrix.shape[0] * matrix.shape[1], 1)
     try:
         for number, block in enumerate(blocks, first + 1):

@@ -34,18 +34,17 @@ _MOST_TURNED = 64 << 20
 
 
 def longest_sum(block: Block, affine: Affine) -> int:
-    """Return how many additions a row of the block's product with W takes at most."""
+    """Return how many additions, one after the other, lose as much as a row of the block's product with W, at most."""
     if sp.issparse(block.values) and block.values.format == "csr" and affine.centre is None:  # type: ignore[attr-defined]
         return int(np.diff(block.values.indptr).max(initial=0))  # type: ignore[attr-defined]
-    columns = int(block.values.shape[1])
-    return min(columns, _native.longest_row_sum(columns, thread_count())) if _lies_in_rows(block.values) else columns
-
-
-def _lies_in_rows(values: Any) -> bool:
-    """Say whether rows are summed up as they lie in memory, in sums side by side, and not as digits of bytes."""
-    if not isinstance(values, np.ndarray) or values.dtype not in KERNEL_TYPES or values.itemsize == 1:
-        return False
-    return values.strides[1] == values.itemsize and values.strides[0] >= values.shape[1] * values.itemsize
+    values, columns = block.values, int(block.values.shape[1])
+    if not isinstance(values, np.ndarray) or values.dtype not in KERNEL_TYPES:
+        return columns
+    if values.strides[1] == values.itemsize and values.strides[0] >= columns * values.itemsize:
+        return _native.longest_row_sum(columns, values.itemsize == 1, thread_count())
+    if values.strides[0] == values.itemsize and values.itemsize > 1:
+        return _native.longest_line_sum(columns, thread_count())
+    return columns
 
 
 def add_dot(block: Block, W: Floats, affine: Affine, out: Floats) -> None:

@@ -68,17 +68,26 @@ class Standardised(Matrix):
         """Yield the blocks of the matrix but the first ones."""
         return self._base.blocks_after(first, whole_columns)
 
+    def large_blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield the large blocks of the matrix."""
+        return self._base.large_blocks(whole_columns)
+
     def _pass(
-        self, operation: str, whole_columns: bool = False, kept: Kept | None = None, in_memory: bool = False
+        self,
+        operation: str,
+        whole_columns: bool = False,
+        kept: Kept | None = None,
+        in_memory: bool = False,
+        large: bool = False,
     ) -> Iterator[tuple[Block, Affine]]:
         in_memory = in_memory or operation == "column_stats" or self._weight is not None
         if self._affine_of_all is not None:
-            yield from super()._pass(operation, whole_columns, kept, in_memory)
+            yield from super()._pass(operation, whole_columns, kept, in_memory, large)
         elif self.whole_columns and operation != "column_stats":
             yield from self._measuring_pass(operation, kept, in_memory)
         else:
             _ = self.affine  # computed now
-            yield from super()._pass(operation, whole_columns, kept, in_memory)
+            yield from super()._pass(operation, whole_columns, kept, in_memory, large)
 
     def _measuring_pass(self, operation: str, kept: Kept | None, in_memory: bool) -> Iterator[tuple[Block, Affine]]:
         """Go through whole columns: what is needed to standardise one is known when it is at hand."""

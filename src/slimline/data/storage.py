@@ -43,7 +43,7 @@ class Storage(ABC):
     packed = False
     #: Share of the values that are stored, where only those that are not zero are; None: all of them.
     density: float | None = None
-    #: How many additions followed one another at most in the last `dot` or `normal`: rounding grows with them.
+    #: How many additions, one after the other, lose as much to rounding as the last `dot` or `normal` did, at most.
     summands = 0
 
     def __init__(self, shape: tuple[int, int], dtype: Any, name: str) -> None:
@@ -83,6 +83,21 @@ class Storage(ABC):
             Valid until the next is asked for.
         """
         yield from islice(self.blocks(whole_columns), first, None)
+
+    def large_blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield blocks for work that copies nothing of them: those of `blocks`, or larger ones of data in memory.
+
+        Parameters
+        ----------
+        whole_columns : bool
+            As for `blocks`.
+
+        Returns
+        -------
+        blocks : iterator of Block
+            Valid until the next is asked for.
+        """
+        return self.blocks(whole_columns)
 
     @property
     def feature_names(self) -> Sequence[str] | None:

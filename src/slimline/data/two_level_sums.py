@@ -40,7 +40,7 @@ class TwoLevelSums:
 
     @property
     def summands(self) -> int:
-        """Return how many additions follow one another at most."""
+        """Return how many additions, one after the other, lose as much as the sums did, at most."""
         widest, panels, chain, _ = self._counts.tolist()
         return int(max(widest + panels, chain))
 

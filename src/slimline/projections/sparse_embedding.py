@@ -143,7 +143,7 @@ class HashEmbedding(KernelProjection):
         """
         self._check_range(first_feature, first_feature + x.shape[1])
         by_row = x.shape[1] <= 1 or x.strides[1] == x.itemsize
-        if self.effective_hash != "grouped" or not by_row or out.dtype != result_dtype(x.dtype):
+        if (by_row and self.effective_hash != "grouped") or out.dtype != result_dtype(x.dtype):
             return False
         row = self._kernel_row(first_feature)
         return self._native.apply_standard(x, missing, *parts, row, self.scale, out, thread_count())

@@ -20,7 +20,8 @@ from slimline.projections.blocks import KERNEL_TYPES, lies_in_order, require_sou
 #: Names under which the modules of `slimline.data` keep the size of a block.
 _SIZES = (
     *("BLOCK_BYTES", "_BLOCK_BYTES", "_COPY_BYTES", "_BLOCK_VALUES", "_STRETCH", "_TILE_BYTES", "_HELD_BYTES"),
-    *("GROUP_BYTES", "_GROUP_VALUES", "PIECE_BYTES", "_PANEL_BYTES", "_PIECE_VALUES", "_PRODUCT_BYTES"),
+    *("GROUP_BYTES", "_GROUP_VALUES", "PIECE_BYTES", "_PIECE_VALUES", "_PRODUCT_BYTES"),
+    *("_PANEL_BYTES", "_BYTE_PANEL_BYTES", "_LARGE_BYTES"),
 )
 
 

@@ -130,7 +130,7 @@ static void check_lines(const Kernels& k, const Data& data) {
         d.write(of_lines.data(), lines, up, down, bound.data(), false, by_line.data(), pitch))
       within("digits", 1, 0);
     const int all = int(Counted::all);
-    k.bytes[u].dot[all](x, stride, 0, lines, length, by_place.data(), pitch, down, sums.data(), 1);
+    k.bytes[u].dot[all](x, stride, 0, lines, length, by_place.data(), pitch, down, sums.data());
     k.bytes[u].add[all](x, stride, 0, lines, length, by_line.data(), pitch, parts.data(), pitch);
     d.flush(parts.data(), pitch, length, down, y.data());
     double error = 0;

@@ -21,11 +21,35 @@ size_t whole_fours(size_t k) { return k == 1 ? 1 : (k + 3) / 4 * 4; }
 constexpr size_t long_stretch = 4096, short_stretch = 1024;
 size_t stretch_of(size_t k) { return k <= 4 ? long_stretch : short_stretch; }
 
+constexpr size_t fold_lines = 2048;  // lines that are added to one sum, before it is added to that of all: a multiple of group_lines
+constexpr size_t piece_bytes = size_t(2) << 20;  // of what a thread takes at a time, where it takes pieces in turns
+
 // Vectors side by side (length x k) as rows of their own, padded to whole fours.
 void turn_in(const double* from, size_t length, size_t k, double* to, size_t pitch) {
   for (size_t j = 0; j < whole_fours(k); j++)
     for (size_t t = 0; t < length; t++) to[j * pitch + t] = j < k ? from[t * k + j] : 0.0;
 }
+
+// Sums of some lines, and of all before them: what rounding can do grows with either, not with both. There is no memory for
+// the second where all lines are few enough for the first.
+class FoldedSums {
+ public:
+  void begin(size_t count) { count_ = count; }
+  double* part() {
+    if (part_.empty()) part_.assign(count_, 0.0);
+    return part_.data();
+  }
+  void fold() {
+    if (all_.empty()) return all_.swap(part_);
+    for (size_t i = 0; i < part_.size(); i++) all_[i] += part_[i], part_[i] = 0.0;
+  }
+  bool any() const { return !all_.empty(); }
+  const double* all() const { return all_.data(); }
+
+ private:
+  size_t count_ = 0;
+  std::vector<double> part_, all_;
+};
 
 class Worker {
  public:
@@ -93,8 +117,32 @@ void long_lines_dot(const Lines& x, const Changes& changes, const double* v, siz
     for (size_t i = 0; i < sums.size(); i++) out[i] += sums[i];
 }
 
+// lines_dot with one vector, of lines as they lie in memory. Threads take pieces in turns, so that none waits for one that was
+// held up; what a stretch of the places adds to each line has room of its own, so that sums come out the same whoever is first.
+void single_dot(const Lines& x, const Changes& changes, const double* v, double* out, int threads) {
+  // The vector is short enough for several stretches: the fewer lines are begun, the better what comes next is foreseen.
+  constexpr size_t together = 4, reach = 4 * long_stretch;
+  const size_t reaches = (x.length + reach - 1) / reach;
+  const size_t lines = std::max(piece_bytes / x.item() / std::min(x.length, reach) / together, size_t(1)) * together;
+  const size_t batches = (x.lines + lines - 1) / lines;
+  std::vector<double> sums(reaches * x.lines, 0.0);
+  parallel_for(reaches * batches, 1, threads, [&](size_t piece, size_t, int) {
+    Worker worker(x, changes, 1);
+    const size_t from = piece / batches * reach, to = std::min(x.length, from + reach);
+    const size_t first = piece % batches * lines, last = std::min(x.lines, first + lines);
+    for (size_t line = first; line < last; line += together) {
+      const size_t count = std::min(together, last - line);
+      const Group g = worker.source().group(line, count);
+      for (size_t t = from; t < to; t += long_stretch)
+        worker.dot(g, line, count, t, std::min(to, t + long_stretch), v + t, long_stretch, sums.data() + piece / batches * x.lines + line);
+    }
+  });
+  for (size_t i = 0; i < sums.size(); i++) out[i % x.lines] += sums[i];
+}
+
 // lines against vectors: every line has a sum of its own
 void lines_dot(const Lines& x, const Changes& changes, const double* v, size_t k, double* out, int threads) {
+  if (k == 1 && !x.packed) return single_dot(x, changes, v, out, threads);
   if (few_long_lines(x, k, threads)) return long_lines_dot(x, changes, v, k, out, threads);
   const size_t stretch = std::min(stretch_of(k), x.length);
   in_ranges(x.lines, 4, threads, [&](size_t begin, size_t end, size_t) {
@@ -127,38 +175,45 @@ void lines_add(const Lines& x, const Changes& changes, const double* a, size_t k
   auto sum_up = [&](Worker& worker, size_t first, size_t last, size_t from, size_t to, double* y, size_t pitch) {
     // y: sums of the places [from, to)
     for (size_t line = first; line < last; line += group_lines) {
+      if ((line - first) % (64 * group_lines) == 0) throw_if_interrupted();
       const size_t count = std::min(group_lines, last - line);
       const Group g = worker.source().group(line, count);
       for (size_t t = from; t < to; t += stretch)
         worker.add(g, line, count, t, std::min(to, t + stretch), a + line * k, y + (t - from), pitch);
     }
-    throw_if_interrupted();
   };
   auto add_out = [&](const double* y, size_t from, size_t to, size_t pitch) {
     for (size_t t = from; t < to; t++)
       for (size_t j = 0; j < k; j++) out[t * k + j] += y[j * pitch + t - from];
   };
   if (!x.packed && x.length >= size_t(threads) * stretch) {
-    in_ranges(x.length, 64, threads, [&](size_t begin, size_t end, size_t) {
+    // in turns: every place has all of its lines from the same thread
+    const size_t grain = stretch * std::max(piece_bytes / x.item() / stretch / x.lines, size_t(1));
+    parallel_for(x.length, grain, threads, [&](size_t begin, size_t end, int) {
       Worker worker(x, changes, k);
       std::vector<double> y(rows * stretch);
       for (size_t t = begin; t < end; t += stretch) {
         const size_t to = std::min(end, t + stretch);
-        std::fill(y.begin(), y.end(), 0.0);
-        sum_up(worker, 0, x.lines, t, to, y.data(), stretch);
-        add_out(y.data(), t, to, stretch);
+        for (size_t line = 0; line < x.lines; line += fold_lines) {
+          std::fill(y.begin(), y.end(), 0.0);
+          sum_up(worker, line, std::min(x.lines, line + fold_lines), t, to, y.data(), stretch);
+          add_out(y.data(), t, to, stretch);
+        }
       }
     });
     return;
   }
-  std::vector<std::vector<double>> own(size_t(std::max(threads, 1)));
+  std::vector<FoldedSums> own(size_t(std::max(threads, 1)));
   in_ranges(x.lines, group_lines, threads, [&](size_t begin, size_t end, size_t w) {
     Worker worker(x, changes, k);
-    own[w].assign(rows * x.length, 0.0);
-    sum_up(worker, begin, end, 0, x.length, own[w].data(), x.length);
+    own[w].begin(rows * x.length);
+    for (size_t line = begin; line < end; line += fold_lines) {
+      sum_up(worker, line, std::min(end, line + fold_lines), 0, x.length, own[w].part(), x.length);
+      own[w].fold();
+    }
   });
-  for (const auto& y : own)
-    if (!y.empty()) add_out(y.data(), 0, x.length, x.length);
+  for (const auto& sums : own)
+    if (sums.any()) add_out(sums.all(), 0, x.length, x.length);
 }
 
 // Scales the sums of columns, and returns what is multiplied with the columns as they are stored: scaled twice.
@@ -179,11 +234,18 @@ void block_dot(const Lines& x, const Standard& s, const double* w, size_t k, dou
   (x.along ? lines_dot : lines_add)(x, changes, w, k, out, threads_for(x, k, threads));
 }
 
-size_t longest_row_sum(size_t length, int threads) {
+size_t longest_row_sum(size_t length, bool of_bytes, int threads) {
   // A stretch is summed up in two sums or more, one a lane, which are added together, and to the stretches before; a thread
   // may have some of the stretches to itself.
   constexpr size_t fewest_lanes = 2, most_lanes = 16;
-  return long_stretch / fewest_lanes + 2 * most_lanes + length / short_stretch + 1 + size_t(std::max(threads, 1));
+  const size_t in_lanes = long_stretch / fewest_lanes + 2 * most_lanes + length / short_stretch + 1 + size_t(std::max(threads, 1));
+  const size_t at_most = std::min(length, in_lanes);
+  return of_bytes ? std::max(at_most, longest_byte_sum(length)) : at_most;  // not all bytes go by digits
+}
+
+size_t longest_line_sum(size_t lines, int threads) {
+  const size_t folded = fold_lines + lines / fold_lines + 1 + size_t(std::max(threads, 1));
+  return std::min(lines, folded);
 }
 
 void block_tdot(const Lines& x, const Standard& s, const double* a, size_t k, double* out, int threads) {
@@ -217,14 +279,15 @@ void block_normal(const Lines& x, const Standard& s, const double* a, size_t k, 
     return lines_add(x, changes, scaled.data(), k, out, threads);
   }
   // columns: each has its sum at once, and is then added
-  std::vector<std::vector<double>> own(size_t(std::max(threads, 1)));
+  std::vector<FoldedSums> own(size_t(std::max(threads, 1)));
   std::vector<double> turned(k == 1 ? 0 : rows * x.length);
   if (k > 1) turn_in(a, x.length, k, turned.data(), x.length);
   const double* vectors = k == 1 ? a : turned.data();
   in_ranges(x.lines, group_lines, threads, [&](size_t begin, size_t end, size_t id) {
     Worker worker(x, changes, k);
     std::vector<double> scaled(group_lines * k);
-    own[id].assign(rows * x.length, 0.0);
+    own[id].begin(rows * x.length);
+    size_t added = 0;
     const size_t fits = std::max<size_t>(4, near_bytes / x.item() / x.length / 4 * 4);
     const size_t step = x.packed ? group_lines : std::min(group_lines, fits);
     for (size_t line = begin; line < end; line += step) {
@@ -238,14 +301,17 @@ void block_normal(const Lines& x, const Standard& s, const double* a, size_t k, 
         sums[i] *= factor;
         scaled[i] = sums[i] * factor;
       }
-      worker.add(g, line, count, 0, x.length, scaled.data(), own[id].data(), x.length);
+      if (added + count > fold_lines) own[id].fold(), added = 0;
+      worker.add(g, line, count, 0, x.length, scaled.data(), own[id].part(), x.length);
+      added += count;
       throw_if_interrupted();
     }
+    own[id].fold();
   });
-  for (const auto& y : own)
-    if (!y.empty())
+  for (const auto& sums : own)
+    if (sums.any())
       for (size_t i = 0; i < x.length; i++)
-        for (size_t j = 0; j < k; j++) out[i * k + j] += y[j * x.length + i];
+        for (size_t j = 0; j < k; j++) out[i * k + j] += sums.all()[j * x.length + i];
 }
 
 template <class T> void block_tile(const Lines& x, const Standard& s, T* out, ptrdiff_t stride, int threads) {

@@ -13,6 +13,8 @@ namespace slimline {
 namespace {
 
 constexpr size_t group_lines = 64;  // lines that are worked on together, at most
+constexpr size_t least_lost = 16, most_lost = 16384;  // what digits may lose of a number, in units of its rounding
+constexpr size_t shift_chains = 8;  // sums side by side, for centres
 
 size_t stretch_of(size_t k) { return k == 1 ? 4096 : 1024; }  // places that are done together; a multiple of 256
 
@@ -53,20 +55,25 @@ class Worker {
         if (!numbers.empty()) instead_[r * k_ + j].set(numbers.data() + begin, 1, count, true, tolerance(x_.length), scratch_);
       }
       // centred along the line: the same for all lines; by line: the sum of the vector, times the line's centre
-      if (s_.centre)
-        for (size_t t = from; t < to; t++) shift_[j] += (x_.along ? s_.centre[t] : 1.0) * v[t * k_ + j];
+      if (s_.centre) {
+        double part[shift_chains] = {};
+        for (size_t t = from; t < to; t++) part[t % shift_chains] += (x_.along ? s_.centre[t] : 1.0) * v[t * k_ + j];
+        for (double sum : part) shift_[j] += sum;
+      }
     }
   }
   // out[line, j] += lines · vectors
   void dot(size_t first, size_t count, size_t from, size_t to, double* out) {
-    double absent[group_lines];
+    double present[group_lines], absent[group_lines];
     const size_t places = kernels().digits.places;
     for (size_t j = 0; j < k_; j++) {
       std::fill_n(absent, count, 0.0);
       for (size_t t = from, run = j; t < to; t += places, run += k_) {
         const size_t length = std::min(places, to - t);
-        dot_run(values(), along_[run], first, count, t, length, out + j, k_);
-        if (counts_absent()) dot_run(Counted::absent, (absent_apart() ? instead_ : along_)[run], first, count, t, length, absent, 1);
+        std::fill_n(present, count, 0.0);
+        dot_run(values(), along_[run], first, count, t, length, present);
+        for (size_t i = 0; i < count; i++) out[i * k_ + j] += present[i];
+        if (counts_absent()) dot_run(Counted::absent, (absent_apart() ? instead_ : along_)[run], first, count, t, length, absent);
       }
       for (size_t i = 0; i < count; i++) {
         double& sum = out[i * k_ + j];
@@ -84,13 +91,20 @@ class Worker {
       const size_t end = std::min(last, run + digit_lines);
       for (size_t j = 0; j < k_; j++) {
         weights_.set(a + run * k_ + j, k_, end - run, false, tolerance(x_.lines), scratch_);
-        add_run(values(), weights_, run, end, from, to, y + j * pitch);
-        if (!counts_absent()) continue;
-        if (missing_ == Missing::unfilled) std::fill_n(numbers.data(), end - run, 1.0);
-        else for (size_t l = run; l < end; l++) numbers[l - run] = (x_.along ? 1.0 : s_.fill[l]) * a[l * k_ + j];
-        weights_.set(numbers.data(), 1, end - run, false, tolerance(x_.lines), scratch_);
+        if (!counts_absent()) {
+          add_run(values(), weights_, run, end, from, to, y + j * pitch);
+          continue;
+        }
         absent_.assign(to - from, 0.0);
-        add_run(Counted::absent, weights_, run, end, from, to, absent_.data());
+        if (missing_ == Missing::filled && x_.along && kernel_.add_both) {
+          add_both_run(weights_, run, end, from, to, y + j * pitch, absent_.data());
+        } else {
+          add_run(values(), weights_, run, end, from, to, y + j * pitch);
+          if (missing_ == Missing::unfilled) std::fill_n(numbers.data(), end - run, 1.0);
+          else for (size_t l = run; l < end; l++) numbers[l - run] = (x_.along ? 1.0 : s_.fill[l]) * a[l * k_ + j];
+          weights_.set(numbers.data(), 1, end - run, false, tolerance(x_.lines), scratch_);
+          add_run(Counted::absent, weights_, run, end, from, to, absent_.data());
+        }
         for (size_t t = 0; t < to - from; t++) {
           double& sum = y[j * pitch + t];
           if (missing_ == Missing::filled) sum += (x_.along ? s_.fill[from + t] : 1.0) * absent_[t];
@@ -114,21 +128,36 @@ class Worker {
   bool absent_apart() const { return missing_ == Missing::unfilled || (missing_ == Missing::filled && x_.along); }
   const char* at(size_t line, size_t place) const { return x_.data + ptrdiff_t(line) * x_.stride + ptrdiff_t(place); }
   // What a number loses in digits is no more than a sum of so many terms loses in float64.
-  static double tolerance(size_t terms) { return 0x1p-53 * double(std::max<size_t>(terms, 16)); }
+  static double tolerance(size_t terms) { return 0x1p-53 * double(std::clamp(terms, least_lost, most_lost)); }
 
-  void dot_run(Counted part, const DigitSets& sets, size_t first, size_t count, size_t from, size_t length, double* out, size_t step) const {
+  void dot_run(Counted part, const DigitSets& sets, size_t first, size_t count, size_t from, size_t length, double* out) const {
     for (const Digits& d : sets)
-      if (d.scale != 0) kernel_.dot[int(part)](at(first, from), x_.stride, code_, count, length, d.at(0), d.pitch(), d.scale, out, step);
+      if (d.scale != 0) kernel_.dot[int(part)](at(first, from), x_.stride, code_, count, length, d.at(0), d.pitch(), d.scale, out);
   }
   void add_run(Counted part, const DigitSets& sets, size_t first, size_t last, size_t from, size_t to, double* y) {
-    sums_.resize(size_t(kernels().digits.count) * stretch_);
+    in_groups(sets, first, last, [&](const Digits& d, size_t line, size_t count) {
+      kernel_.add[int(part)](at(line, from), x_.stride, code_, count, to - from, d.at(line - first), d.pitch(), room(sums_), stretch_);
+    }, [&](double scale) { kernels().digits.flush(sums_.data(), stretch_, to - from, scale, y); });
+  }
+  void add_both_run(const DigitSets& sets, size_t first, size_t last, size_t from, size_t to, double* y, double* absent) {
+    in_groups(sets, first, last, [&](const Digits& d, size_t line, size_t count) {
+      kernel_.add_both(at(line, from), x_.stride, code_, count, to - from, d.at(line - first), d.pitch(), room(sums_), room(absent_sums_), stretch_);
+    }, [&](double scale) {
+      kernels().digits.flush(sums_.data(), stretch_, to - from, scale, y);
+      kernels().digits.flush(absent_sums_.data(), stretch_, to - from, scale, absent);
+    });
+  }
+  template <class Add, class Flush> static void in_groups(const DigitSets& sets, size_t first, size_t last, Add add, Flush flush) {
     for (const Digits& d : sets) {
       if (d.scale == 0) continue;
       throw_if_interrupted();
-      for (size_t line = first; line < last; line += group_lines)
-        kernel_.add[int(part)](at(line, from), x_.stride, code_, std::min(group_lines, last - line), to - from, d.at(line - first), d.pitch(), sums_.data(), stretch_);
-      kernels().digits.flush(sums_.data(), stretch_, to - from, d.scale, y);
+      for (size_t line = first; line < last; line += group_lines) add(d, line, std::min(group_lines, last - line));
+      flush(d.scale);
     }
+  }
+  int32_t* room(Aligned<int32_t>& sums) const {
+    sums.resize(size_t(kernels().digits.count) * stretch_);
+    return sums.data();
   }
   const Lines& x_;
   const Standard& s_;
@@ -140,7 +169,7 @@ class Worker {
   DigitSets weights_{digit_lines};
   DigitScratch scratch_;
   std::vector<double> shift_, absent_;
-  Aligned<int32_t> sums_;
+  Aligned<int32_t> sums_, absent_sums_;
 };
 
 // Whether numbers, and what becomes of them, can be written in digits: powers of two near the ends of float64 have no room.
@@ -161,17 +190,40 @@ bool bytes_by_digits(const Lines& x, const Standard& s, const double* v, size_t 
   return in_range(v, rows * k, 1e100) && (!s.has_missing || !s.fill || in_range(s.fill, x.columns(), 1e50)) && (!s.factor || in_range(s.factor, x.columns(), 1e50));
 }
 
+size_t longest_byte_sum(size_t length) {
+  // What digits leave out; three times nine roundings when they are put together (what they stand for, without signs, is up to
+  // three times the number); the sets of digits of what is there in a run, or of what is absent in the runs of a stretch, and
+  // the centres of a stretch, of which each has no more than its own; then runs, what is absent and centres, one after another.
+  const size_t stretches = length / std::min(stretch_of(1), stretch_of(2)) + 1, runs = 2 * stretches;
+  const size_t of_digits = std::clamp(length, least_lost, most_lost) + 27 + 4 * DigitSets::most_sets;
+  const size_t of_centres = std::min(length, stretch_of(1)) / shift_chains + shift_chains + 1;
+  return std::max(of_digits, of_centres) + runs + 2 * stretches;
+}
+
 void byte_lines_dot(const Lines& x, const Standard& s, const double* v, size_t k, double* out, int threads) {
-  const size_t stretch = stretch_of(k);
-  in_ranges(x.lines, 4, threads_for(x, k, threads), [&](size_t begin, size_t end, size_t) {
+  // Threads take stretches in turns, so that none waits for one that was held up, and what a stretch adds has room of its own, so
+  // that sums come out the same whoever is first; where stretches are few, each thread has lines.
+  const size_t stretch = stretch_of(k), stretches = (x.length + stretch - 1) / stretch;
+  threads = threads_for(x, k, threads);
+  auto lines_of_stretch = [&](Worker& worker, size_t t, size_t begin, size_t end, double* sums) {
+    const size_t to = std::min(x.length, t + stretch);
+    worker.set_vectors(v, t, to);
+    for (size_t line = begin; line < end; line += group_lines) worker.dot(line, std::min(group_lines, end - line), t, to, sums + line * k);
+    throw_if_interrupted();
+  };
+  if (stretches < size_t(threads) * 16) {
+    in_ranges(x.lines, 4, threads, [&](size_t begin, size_t end, size_t) {
+      Worker worker(x, s, k, stretch);
+      for (size_t t = 0; t < x.length; t += stretch) lines_of_stretch(worker, t, begin, end, out);
+    });
+    return;
+  }
+  std::vector<double> sums(stretches * x.lines * k, 0.0);
+  parallel_for(stretches, 1, threads, [&](size_t i, size_t, int) {
     Worker worker(x, s, k, stretch);
-    for (size_t t = 0; t < x.length; t += stretch) {
-      const size_t to = std::min(x.length, t + stretch);
-      worker.set_vectors(v, t, to);
-      for (size_t line = begin; line < end; line += group_lines) worker.dot(line, std::min(group_lines, end - line), t, to, out + line * k);
-      throw_if_interrupted();
-    }
+    lines_of_stretch(worker, i * stretch, 0, x.lines, sums.data() + i * x.lines * k);
   });
+  for (size_t i = 0; i < sums.size(); i++) out[i % (x.lines * k)] += sums[i];
 }
 
 void byte_lines_add(const Lines& x, const Standard& s, const double* a, size_t k, double* out, int threads) {
@@ -190,7 +242,8 @@ void byte_lines_add(const Lines& x, const Standard& s, const double* a, size_t k
     }
   };
   if (x.length >= size_t(threads) * stretch) {
-    in_ranges(x.length, 256, threads, [&](size_t begin, size_t end, size_t) { by_places(0, x.lines, begin, end, out); });
+    // in turns: every place has all of its lines from the same thread
+    parallel_for(x.length, stretch, threads, [&](size_t begin, size_t end, int) { by_places(0, x.lines, begin, end, out); });
     return;
   }
   std::vector<std::vector<double>> own(static_cast<size_t>(threads));

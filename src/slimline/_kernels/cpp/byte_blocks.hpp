@@ -9,6 +9,8 @@ namespace slimline {
 // many had better share the work of turning bytes into float64.
 bool bytes_by_digits(const Lines&, const Standard&, const double* v, size_t rows, size_t k);
 
+// How many roundings of float64 the sum of so many products of a line loses as much as, at most.
+size_t longest_byte_sum(size_t length);
 // out (lines x k) += lines · v, v length x k
 void byte_lines_dot(const Lines&, const Standard&, const double* v, size_t k, double* out, int threads);
 // out (length x k) += Σ a[line] · line, a lines x k

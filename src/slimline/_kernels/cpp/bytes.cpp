@@ -87,7 +87,7 @@ SLIMLINE_INLINE int64_t sum32(__m256i v) {
 }
 
 template <class S, Counted part, int R>
-SLIMLINE_INLINE void dot_lines(const S* const (&x)[R], ptrdiff_t stride, uint8_t code, size_t length, const int16_t* digit, size_t pitch, double scale, double* out, size_t step) {
+SLIMLINE_INLINE void dot_lines(const S* const (&x)[R], ptrdiff_t stride, uint8_t code, size_t length, const int16_t* digit, size_t pitch, double scale, double* out) {
   __m256i sums[R][digits];
   SLIMLINE_UNROLL
   for (int r = 0; r < R; r++) {
@@ -123,18 +123,18 @@ SLIMLINE_INLINE void dot_lines(const S* const (&x)[R], ptrdiff_t stride, uint8_t
       for (size_t u = t; u < length; u++) sum += int64_t(counted<S, part>(x[r][u], code)) * digit[size_t(p) * pitch + digit_place(u)];
       total = total * 32768.0 + double(sum);
     }
-    out[size_t(r) * step] += scale * total;
+    out[r] += scale * total;
   }
 }
 
 template <class S, Counted part>
-void dot(const void* data, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t pitch, double scale, double* out, size_t step) {
+void dot(const void* data, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t pitch, double scale, double* out) {
   const S* x = static_cast<const S*>(data);
   const auto* d = static_cast<const int16_t*>(digit);
   size_t l = 0;
   for (; l + 2 <= lines; l += 2)
-    dot_lines<S, part, 2>({x + ptrdiff_t(l) * stride, x + ptrdiff_t(l + 1) * stride}, stride, code, length, d, pitch, scale, out + l * step, step);
-  if (l < lines) dot_lines<S, part, 1>({x + ptrdiff_t(l) * stride}, stride, code, length, d, pitch, scale, out + l * step, step);
+    dot_lines<S, part, 2>({x + ptrdiff_t(l) * stride, x + ptrdiff_t(l + 1) * stride}, stride, code, length, d, pitch, scale, out + l);
+  if (l < lines) dot_lines<S, part, 1>({x + ptrdiff_t(l) * stride}, stride, code, length, d, pitch, scale, out + l);
 }
 
 // Eight lines at 32 places, those at even or at odd ones: sums of 8 + 8 of them for each digit. A pair of lines side by
@@ -214,7 +214,7 @@ void flush(int32_t* sums, size_t pitch, size_t length, double scale, double* y) 
 }
 
 template <class S> ByteKernels kernels_of() {
-  return {{dot<S, Counted::all>, dot<S, Counted::present>, dot<S, Counted::absent>}, {add<S, Counted::all>, add<S, Counted::present>, add<S, Counted::absent>}};
+  return {{dot<S, Counted::all>, dot<S, Counted::present>, dot<S, Counted::absent>}, {add<S, Counted::all>, add<S, Counted::present>, add<S, Counted::absent>}, nullptr};
 }
 
 }  // namespace

@@ -54,8 +54,10 @@ SLIMLINE_INLINE void add_products(__m512i& sums, __m512i bytes, __m512i digit) {
 // Bytes without a sign: as they count, or 128 more (see `shifted`).
 template <class S, Counted part> SLIMLINE_INLINE __m512i counted(__m512i x, __m512i code) {
   if constexpr (part == Counted::absent) return _mm512_maskz_mov_epi8(_mm512_cmpeq_epi8_mask(x, code), _mm512_set1_epi8(1));
-  if constexpr (part == Counted::present) x = _mm512_maskz_mov_epi8(_mm512_cmpneq_epi8_mask(x, code), x);
-  if constexpr (S(-1) < S(0)) x = _mm512_xor_si512(x, _mm512_set1_epi8(char(-128)));
+  constexpr bool is_signed = S(-1) < S(0);
+  const __m512i zero = _mm512_set1_epi8(is_signed ? char(-128) : 0);
+  if constexpr (part == Counted::present) return _mm512_mask_add_epi8(zero, _mm512_cmpneq_epi8_mask(x, code), x, zero);
+  if constexpr (is_signed) x = _mm512_xor_si512(x, zero);
   return x;
 }
 template <class S, Counted part> constexpr bool shifted = S(-1) < S(0) && part != Counted::absent;
@@ -78,7 +80,7 @@ SLIMLINE_INLINE double joined(__m256i sums) {
 }
 
 template <class S, Counted part>
-void dot(const void* data, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t pitch, double scale, double* out, size_t step) {
+void dot(const void* data, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t pitch, double scale, double* out) {
   const __m512i codes = _mm512_set1_epi8(char(code));
   const auto* d = static_cast<const int8_t*>(digit);
   __m512i shift = _mm512_setzero_si512();
@@ -118,22 +120,33 @@ void dot(const void* data, ptrdiff_t stride, uint8_t code, size_t lines, size_t 
       add(t, _mm512_maskz_loadu_epi8(there, x[0] + t), _mm512_maskz_loadu_epi8(there, x[1] + t));
     }
     const __m512i total = _mm512_sub_epi32(sums_of(sums), shift);
-    out[l * step] += scale * joined(_mm512_castsi512_si256(total));
-    if (l + 1 < lines) out[(l + 1) * step] += scale * joined(_mm512_extracti64x4_epi64(total, 1));
+    out[l] += scale * joined(_mm512_castsi512_si256(total));
+    if (l + 1 < lines) out[l + 1] += scale * joined(_mm512_extracti64x4_epi64(total, 1));
   }
 }
 
-// The bytes of a place side by side, for the first or the last sixteen of 32 places of four lines.
+// From sixteen bytes of each of four lines, one line after the other, to the bytes of a place side by side.
+alignas(64) constexpr struct Order {
+  uint8_t from[64];
+  constexpr Order() : from() { for (int i = 0; i < 64; i++) from[i] = uint8_t(i % 4 * 16 + i / 4); }
+} lines_to_places;
+// The first or the last sixteen of 32 places.
 template <int half> SLIMLINE_INLINE __m512i side_by_side(__m512i first_two, __m512i last_two) {
-  alignas(64) static constexpr struct Order {
-    uint8_t from[64];
-    constexpr Order() : from() { for (int i = 0; i < 64; i++) from[i] = uint8_t(i % 4 * 16 + i / 4); }
-  } order;
-  return _mm512_permutexvar_epi8(_mm512_load_si512(order.from), _mm512_shuffle_i32x4(first_two, last_two, half ? 0xDD : 0x88));
+  return _mm512_permutexvar_epi8(_mm512_load_si512(lines_to_places.from), _mm512_shuffle_i32x4(first_two, last_two, half ? 0xDD : 0x88));
 }
 
 constexpr size_t add_lines = 32;   // whose sums stay in registers
 constexpr size_t add_places = 32;  // at a time
+
+// Four lines at a time; a line too many, which has weight 0, is one that is there.
+template <class S, class Four> SLIMLINE_INLINE void in_fours(const S* x, ptrdiff_t stride, size_t lines, Four four) {
+  size_t q = 0;
+  for (; 4 * q + 4 <= lines; q++, x += 4 * stride) four(q, x, x + stride, x + 2 * stride, x + 3 * stride);
+  if (4 * q < lines) {
+    const size_t last = lines - 4 * q - 1;
+    four(q, x, x + ptrdiff_t(last < 1 ? last : 1) * stride, x + ptrdiff_t(last < 2 ? last : 2) * stride, x + ptrdiff_t(last) * stride);
+  }
+}
 
 // Some of the places, for up to `add_lines` lines.
 template <class S, Counted part, class Load>
@@ -155,41 +168,92 @@ SLIMLINE_INLINE void add_at(const S* x, ptrdiff_t stride, __m512i codes, size_t 
       add_products(low[p], near, digit), add_products(high[p], far, digit);
     }
   };
-  size_t q = 0;
-  for (; 4 * q + 4 <= lines; q++, x += 4 * stride) add_four(q, x, x + stride, x + 2 * stride, x + 3 * stride);
-  if (4 * q < lines) {  // a line too many has weight 0
-    const size_t last = lines - 4 * q - 1;
-    add_four(q, x, x + ptrdiff_t(last < 1 ? last : 1) * stride, x + ptrdiff_t(last < 2 ? last : 2) * stride, x + ptrdiff_t(last) * stride);
-  }
+  in_fours(x, stride, lines, add_four);
   SLIMLINE_UNROLL
   for (int p = 0; p < digits; p++) _mm512_storeu_si512(sums + size_t(p) * pitch, low[p]), _mm512_storeu_si512(sums + size_t(p) * pitch + 16, high[p]);
 }
 
+// The digits of up to `add_lines` weights, those of four lines side by side, and, for bytes that are 128 too large, 128 times their sums.
+template <bool shifts> struct Weights {
+  alignas(64) int32_t four_lines[add_lines / 4][digits];
+  int32_t shift[digits] = {};
+  Weights(const void* digit, size_t pitch, size_t first, size_t count) {
+    for (size_t q = 0; 4 * q < count; q++)
+      for (int p = 0; p < digits; p++) {
+        const auto* from = static_cast<const int8_t*>(digit) + size_t(p) * pitch + first + 4 * q;
+        int8_t four[4] = {};
+        for (size_t r = 0; r < 4 && 4 * q + r < count; r++) four[r] = from[r], shift[p] += shifts ? 128 * from[r] : 0;
+        std::memcpy(&four_lines[q][p], four, 4);
+      }
+  }
+};
+
+constexpr ptrdiff_t add_ahead = 256;  // more streams than the CPU foresees
+template <class S> SLIMLINE_INLINE void fetch_lines(const S* x, ptrdiff_t stride, size_t lines) {
+  for (size_t l = 0; l < lines; l++) __builtin_prefetch(x + ptrdiff_t(l) * stride + add_ahead);
+}
+
 template <class S, Counted part>
 void add(const void* data, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t digit_pitch, int32_t* sums, size_t pitch) {
-  constexpr ptrdiff_t ahead = 256;
   const __m512i codes = _mm512_set1_epi8(char(code));
   for (size_t first = 0; first < lines; first += add_lines) {
     const size_t count = lines - first < add_lines ? lines - first : add_lines;
     const S* x = static_cast<const S*>(data) + ptrdiff_t(first) * stride;
-    alignas(64) int32_t weight[add_lines / 4][digits];
-    int32_t shift[digits] = {};  // bytes that are 128 too large
-    for (size_t q = 0; 4 * q < count; q++)
-      for (int p = 0; p < digits; p++) {
-        const auto* from = static_cast<const int8_t*>(digit) + size_t(p) * digit_pitch + first + 4 * q;
-        int8_t four[4] = {};
-        for (size_t r = 0; r < 4 && 4 * q + r < count; r++) four[r] = from[r], shift[p] += shifted<S, part> ? 128 * from[r] : 0;
-        std::memcpy(&weight[q][p], four, 4);
-      }
+    const Weights<shifted<S, part>> weights(digit, digit_pitch, first, count);
     size_t t = 0;
     for (; t + add_places <= length; t += add_places) {
-      if (part != Counted::absent && t % 64 == 0)  // more streams than the CPU foresees; what is absent is counted last
-        for (size_t l = 0; l < count; l++) __builtin_prefetch(x + ptrdiff_t(l) * stride + ptrdiff_t(t) + ahead);
-      add_at<S, part>(x + t, stride, codes, count, weight, shift, sums + t, pitch, [](const S* at) { return _mm256_loadu_si256((const __m256i*)at); });
+      if (part != Counted::absent && t % 64 == 0) fetch_lines(x + t, stride, count);  // what is absent is counted last
+      add_at<S, part>(x + t, stride, codes, count, weights.four_lines, weights.shift, sums + t, pitch, [](const S* at) { return _mm256_loadu_si256((const __m256i*)at); });
     }
     if (t < length) {
       const __mmask32 there = (1u << (length - t)) - 1;
-      add_at<S, part>(x + t, stride, codes, count, weight, shift, sums + t, pitch, [&](const S* at) { return _mm256_maskz_loadu_epi8(there, at); });
+      add_at<S, part>(x + t, stride, codes, count, weights.four_lines, weights.shift, sums + t, pitch, [&](const S* at) { return _mm256_maskz_loadu_epi8(there, at); });
+    }
+  }
+}
+
+constexpr size_t both_places = 16;  // at a time: each has two sums of every digit
+
+// What is there and what is absent at some of the places, for up to `add_lines` lines.
+template <class S, class Load>
+SLIMLINE_INLINE void add_both_at(const S* x, ptrdiff_t stride, __m512i codes, size_t lines, const Weights<shifted<S, Counted::present>>& weights, int32_t* sums, int32_t* absent, size_t pitch, Load load) {
+  __m512i there[digits], gone[digits];
+  SLIMLINE_UNROLL
+  for (int p = 0; p < digits; p++) {
+    there[p] = _mm512_sub_epi32(_mm512_loadu_si512(sums + size_t(p) * pitch), _mm512_set1_epi32(weights.shift[p]));
+    gone[p] = _mm512_loadu_si512(absent + size_t(p) * pitch);
+  }
+  const __m512i order = _mm512_load_si512(lines_to_places.from);
+  auto add_four = [&](size_t q, const S* a, const S* b, const S* c, const S* d) __attribute__((always_inline)) {
+    const __m256i ab = _mm256_inserti128_si256(_mm256_castsi128_si256(load(a)), load(b), 1), cd = _mm256_inserti128_si256(_mm256_castsi128_si256(load(c)), load(d), 1);
+    const __m512i bytes = _mm512_permutexvar_epi8(order, _mm512_inserti64x4(_mm512_castsi256_si512(ab), cd, 1));
+    const __m512i present = counted<S, Counted::present>(bytes, codes), missing = counted<S, Counted::absent>(bytes, codes);
+    SLIMLINE_UNROLL
+    for (int p = 0; p < digits; p++) {
+      const __m512i digit = _mm512_set1_epi32(weights.four_lines[q][p]);
+      add_products(there[p], present, digit), add_products(gone[p], missing, digit);
+    }
+  };
+  in_fours(x, stride, lines, add_four);
+  SLIMLINE_UNROLL
+  for (int p = 0; p < digits; p++) _mm512_storeu_si512(sums + size_t(p) * pitch, there[p]), _mm512_storeu_si512(absent + size_t(p) * pitch, gone[p]);
+}
+
+template <class S>
+void add_both(const void* data, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t digit_pitch, int32_t* sums, int32_t* absent, size_t pitch) {
+  const __m512i codes = _mm512_set1_epi8(char(code));
+  for (size_t first = 0; first < lines; first += add_lines) {
+    const size_t count = lines - first < add_lines ? lines - first : add_lines;
+    const S* x = static_cast<const S*>(data) + ptrdiff_t(first) * stride;
+    const Weights<shifted<S, Counted::present>> weights(digit, digit_pitch, first, count);
+    size_t t = 0;
+    for (; t + both_places <= length; t += both_places) {
+      if (t % 64 == 0) fetch_lines(x + t, stride, count);
+      add_both_at(x + t, stride, codes, count, weights, sums + t, absent + t, pitch, [](const S* at) { return _mm_loadu_si128((const __m128i*)at); });
+    }
+    if (t < length) {
+      const __mmask16 there = __mmask16((1u << (length - t)) - 1);
+      add_both_at(x + t, stride, codes, count, weights, sums + t, absent + t, pitch, [&](const S* at) { return _mm_maskz_loadu_epi8(there, at); });
     }
   }
 }
@@ -209,7 +273,7 @@ void flush(int32_t* sums, size_t pitch, size_t length, double scale, double* y) 
 }
 
 template <class S> ByteKernels kernels_of() {
-  return {{dot<S, Counted::all>, dot<S, Counted::present>, dot<S, Counted::absent>}, {add<S, Counted::all>, add<S, Counted::present>, add<S, Counted::absent>}};
+  return {{dot<S, Counted::all>, dot<S, Counted::present>, dot<S, Counted::absent>}, {add<S, Counted::all>, add<S, Counted::present>, add<S, Counted::absent>}, add_both<S>};
 }
 
 }  // namespace

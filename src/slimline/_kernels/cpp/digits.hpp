@@ -63,6 +63,8 @@ struct DigitScratch {
 };
 class DigitSets {
  public:
+  static constexpr size_t most_sets = 40;  // 58 bits each: more than float64 can span
+
   explicit DigitSets(size_t most) : most_(most) {}
   // every `step`-th number from v on
   void set(const double* v, size_t step, size_t count, bool by_place, double tolerance, DigitScratch& scratch) {
@@ -79,7 +81,6 @@ class DigitSets {
   auto end() const { return sets_.begin() + ptrdiff_t(used_); }
 
  private:
-  static constexpr size_t most_sets = 40;  // 58 bits each: more than float64 can span
   size_t most_, used_ = 0;
   std::vector<Digits> sets_;
 };

@@ -140,10 +140,12 @@ enum class Counted : int { all, present, absent };
 
 // Lines of bytes against one vector written in digits; [Counted].
 struct ByteKernels {
-  // out[line * step] += scale · line · vector, for at most `places` places
-  void (*dot[3])(const void* x, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t pitch, double scale, double* out, size_t step);
+  // out[line] += scale · line · vector, for at most `places` places
+  void (*dot[3])(const void* x, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t pitch, double scale, double* out);
   // sums += Σ weight · line, at most `digit_lines` lines before they are flushed; sums[p * pitch] has room for whole units
   void (*add[3])(const void* x, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t digit_pitch, int32_t* sums, size_t pitch);
+  // `add` of what is present to `sums` and of what is absent to `absent`, with the same weights; null where that is no faster
+  void (*add_both)(const void* x, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t digit_pitch, int32_t* sums, int32_t* absent, size_t pitch);
 };
 
 // Lines of packed genotypes, four values a line (by code) that its calls count: one number and the copies, rounded, or what
@@ -207,6 +209,9 @@ struct Kernels {
   // which are `stride` apart
   void (*columns_dense[type_count])(const Entry* entry, const uint32_t* pointer, size_t features, const void* x,
                                     ptrdiff_t column_stride, size_t rows, void* out, size_t stride);
+  // the same with columns that are filled, centred and scaled on the way; `standardise`: a Standardise of the type of `out`
+  void (*columns_standard[type_count])(const Entry* entry, const uint32_t* pointer, size_t features, const void* standardise, const void* x,
+                                       ptrdiff_t column_stride, size_t rows, void* out, size_t stride);
   // out[row * stride + column] = or += scale · sums[column * pitch + row]
   void (*write_turned_f32)(const float* sums, size_t pitch, float scale, bool add, size_t rows, size_t columns, float* out, size_t stride);
   void (*write_turned_f64)(const double* sums, size_t pitch, double scale, bool add, size_t rows, size_t columns, double* out, size_t stride);
@@ -244,6 +249,9 @@ struct Kernels {
   void (*convert[type_count])(const void* x, size_t count, void* out);
   void (*axpy_f32)(float a, const float* x, float* y, size_t count);
   void (*axpy_f64)(double a, const double* x, double* y, size_t count);
+  // whether all of them are finite
+  bool (*finite_f32)(const float* x, size_t count);
+  bool (*finite_f64)(const double* x, size_t count);
   uint64_t (*read)(const void* x, size_t bytes);
 };
 

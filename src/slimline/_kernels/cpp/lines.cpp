@@ -7,6 +7,19 @@
 namespace slimline::SLIMLINE_ISA {
 namespace {
 
+// Fetches what lies so many bytes ahead of the `count` elements from x + t on, each cache line once. The CPU by itself does not
+// keep its memory busy with several lines at a time whose values have far to go: with this they come as fast as they can be read.
+template <int ahead, int count, class S> SLIMLINE_INLINE void fetch_ahead(const S* x, size_t t) {
+  constexpr size_t line = 64 / sizeof(S);
+  if constexpr (count >= line) {
+    SLIMLINE_UNROLL
+    for (size_t i = 0; i < size_t(count); i += line) __builtin_prefetch(reinterpret_cast<const char*>(x + t + i) + ahead);
+  } else if (t % line == 0) {
+    __builtin_prefetch(reinterpret_cast<const char*>(x + t) + ahead);
+  }
+}
+constexpr int dot_ahead = 2048, add_ahead = 512;
+
 template <class V, class S, Mode mode, bool along, int K, int R>
 SLIMLINE_INLINE void dot_step(const Shift& s, const S* const (&x)[R], const Change<S, mode, V> (&line)[R], size_t t, const double* v,
                               size_t pitch, V (&sums)[R][K]) {
@@ -42,6 +55,10 @@ void dot(const Shift& s, const void* data, ptrdiff_t stride, size_t lines, size_
     double rest[R][K] = {};
     size_t t = 0;
     for (; t + sets * step <= length; t += sets * step) {
+      if constexpr (K == 1) {
+        SLIMLINE_UNROLL
+        for (int r = 0; r < R; r++) fetch_ahead<dot_ahead, sets * step>(x[r], t);
+      }
       SLIMLINE_UNROLL
       for (int set = 0; set < sets; set++) dot_step<vd, S, mode, along, K, R>(s, x, line, t + size_t(set * step), v, pitch, sums[set]);
     }
@@ -102,7 +119,13 @@ SLIMLINE_INLINE void add_together(const Shift& s, const void* data, ptrdiff_t st
   }
   constexpr size_t step = size_t(lanes<double>);
   size_t t = 0;
-  for (; t + 2 * step <= length; t += 2 * step) add_step<vd, S, mode, along, K, R, 2>(s, x, line, t, a + first * K, y, pitch);
+  for (; t + 2 * step <= length; t += 2 * step) {
+    if constexpr (K == 1) {
+      SLIMLINE_UNROLL
+      for (int r = 0; r < R; r++) fetch_ahead<add_ahead, 2 * step>(x[r], t);
+    }
+    add_step<vd, S, mode, along, K, R, 2>(s, x, line, t, a + first * K, y, pitch);
+  }
   for (; t < length; t++) add_step<double, S, mode, along, K, R, 1>(s, x, line_one, t, a + first * K, y, pitch);
 }
 

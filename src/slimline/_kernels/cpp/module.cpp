@@ -160,12 +160,11 @@ class NativeScatter {  // R with few non-zeros a feature
   void apply(Array x, uint64_t feature, double scale, Writable out, bool accumulate, int threads) const {
     with_dense(x, out, scatter_.columns, accumulate, [&](const Dense& d, auto o) { scatter_product(scatter_, d, feature, scale, o, threads); });
   }
-  // X in C order, each value filled, centred and scaled on the way; false: not to be done in float32
+  // X in either order, each value filled, centred and scaled on the way; false: not to be done in float32
   bool apply_standard(Array x, std::optional<int> missing, MaybeVector centre, MaybeVector factor, MaybeVector fill, uint64_t feature, double scale,
                       Writable out, int threads) const {
-    if (scatter_.hash != Hash::grouped) refuse("only the grouped hash standardises values on the way");
     const Dense of = dense_of(x);
-    if (of.column_stride != 1) refuse("X must be in C order");
+    if (of.column_stride == 1 && scatter_.hash != Hash::grouped) refuse("only the grouped hash standardises rows on the way");
     Columns s = standard_of(of.columns, centre, factor, fill);
     const int low = of.type == Type::i8 ? -128 : of.type == Type::i16 ? -32768 : 0, high = of.type == Type::u8 ? 255 : -1 - low;
     s.has_missing = missing && *missing >= low && *missing <= high;
@@ -343,7 +342,7 @@ NB_MODULE(_native, m) {
       .def("apply", &NativeScatter::apply, "x"_a.noconvert(), "feature"_a, "scale"_a, "out"_a.noconvert(), "accumulate"_a, "threads"_a, "out (+)= x R of a dense block.")
       .def("apply_standard", &NativeScatter::apply_standard, "x"_a.noconvert(), "missing"_a.none(), "centre"_a.noconvert().none(), "factor"_a.noconvert().none(),
            "fill"_a.noconvert().none(), "feature"_a, "scale"_a, "out"_a.noconvert(), "threads"_a,
-           "out += x R of rows in C order, filled, centred and scaled on the way. False: float32 does not hold what is done.")
+           "out += x R of values that are filled, centred and scaled on the way. False: float32 does not hold what is done.")
       .def("apply_genotypes", &NativeScatter::apply_genotypes, "packed"_a.noconvert(), "samples"_a, "centre"_a.noconvert().none(), "factor"_a.noconvert().none(),
            "fill"_a.noconvert().none(), "feature"_a, "scale"_a, "out"_a.noconvert(), "threads"_a,
            "out += x R of packed genotypes, filled, centred and scaled on the way. False: not on this instruction set.")

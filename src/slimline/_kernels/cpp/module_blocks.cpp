@@ -213,6 +213,22 @@ void squares(Array x, size_t samples, std::optional<int> missing, Maybe centre, 
   without_gil([&] { block_squares(lines, s, weight ? weight->data() : nullptr, rows.data(), columns.data(), threads); });
 }
 
+// Whether all numbers of an array are finite.
+template <class T> bool all_finite(nb::ndarray<nb::ro, T, nb::ndim<1>, nb::c_contig, nb::device::cpu> x, int threads) {
+  require_aligned(x, "x");
+  const size_t count = x.shape(0);
+  std::atomic<bool> all{true};
+  without_gil([&] {
+    parallel_for(count, size_t(1) << 17, worthwhile_threads(double(count) * sizeof(T) * 0.05, threads), [&](size_t begin, size_t end, int) {
+      bool part;
+      if constexpr (sizeof(T) == 4) part = kernels().finite_f32(x.data() + begin, end - begin);
+      else part = kernels().finite_f64(x.data() + begin, end - begin);
+      if (!part) all = false;
+    });
+  });
+  return all;
+}
+
 // Whether a byte is among those of an array, by rows or by columns.
 bool holds_byte(Array x, int number, int threads) {
   const Lines lines = lines_of(x, 0);
@@ -342,7 +358,8 @@ void bind_blocks(nb::module_& m) {
   nb::class_<FileRows>(m, "FileRows", "Rows of bytes that follow each other in a file.")
       .def(nb::init<int, int64_t, size_t, size_t>(), "descriptor"_a, "offset"_a, "rows"_a, "width"_a);
   m.def("reads_genotypes", [] { return genotypes_as_packed({Type::i8, nullptr, 0, 0, 0, false, true}); }, "Whether the kernels take packed genotypes from a file.");
-  m.def("longest_row_sum", &longest_row_sum, "length"_a, "threads"_a, "How many additions follow one another in the sum of a row, at most; bytes aside.");
+  m.def("longest_row_sum", &longest_row_sum, "length"_a, "of_bytes"_a, "threads"_a, "How many additions, one after the other, lose as much as the sum of a row does, at most.");
+  m.def("longest_line_sum", &longest_line_sum, "lines"_a, "threads"_a, "How many additions, one after the other, lose as much as a sum over columns in Fortran order does, at most; bytes aside.");
   bind_sums<Array>(m);
   bind_sums<FileRows>(m);
   m.def("block_tile", &tile, "x"_a.noconvert(), "samples"_a, "missing"_a.none(), "centre"_a.noconvert().none(), "factor"_a.noconvert().none(),
@@ -350,6 +367,8 @@ void bind_blocks(nb::module_& m) {
   m.def("block_squares", &squares, "x"_a.noconvert(), "samples"_a, "missing"_a.none(), "centre"_a.noconvert().none(), "factor"_a.noconvert().none(),
         "fill"_a.noconvert().none(), "weight"_a.noconvert().none(), "rows"_a.noconvert(), "columns"_a.noconvert(), "threads"_a,
         "rows += the sum of the squares of each row, columns += that of each column, by the weights of the rows.");
+  m.def("all_finite", &all_finite<float>, "x"_a.noconvert(), "threads"_a, "Whether all numbers of X are finite.");
+  m.def("all_finite", &all_finite<double>, "x"_a.noconvert(), "threads"_a);
   m.def("holds_byte", &holds_byte, "x"_a.noconvert(), "number"_a, "threads"_a, "Whether a number is among the bytes of X.");
   m.def("compressed_gather", &compressed<true>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "V"_a.noconvert(), "line_fill"_a.noconvert().none(),
         "index_fill"_a.noconvert().none(), "out"_a.noconvert(), "threads"_a, "out[line] += value V[index].");

@@ -1,15 +1,14 @@
-// The grouped embedding of dense rows that are filled, centred and scaled on the way: they are never written out.
+// Embeddings of dense values that are filled, centred and scaled on the way: they are never written out.
 #include <atomic>
 #include <cmath>
 #include <limits>
 
-#include "product_common.hpp"
+#include "scatter_table.hpp"
 
 namespace slimline {
 namespace {
 
 constexpr size_t group = group_width;
-constexpr size_t table_entries = size_t(1) << 19;
 
 // Whether float32 holds what is done to a column. A centre that is less than half a step of the largest float32 cannot make
 // x - centre overflow, whatever x is.
@@ -18,6 +17,8 @@ bool in_range(double centre, double factor, double fill, bool filled) {
   const double size = std::fabs(factor);
   return std::fabs(centre) <= largest_centre && (size == 0 || (size >= least && size <= most)) && (!filled || std::fabs((fill - centre) * factor) <= most);
 }
+
+bool holds_whole_numbers(const Dense& x) { return x.type != Type::f64 && x.type != Type::f32 && x.type != Type::f16; }
 
 // What is done to each column, in whole groups of features: those before the first column and after the last give 0.
 template <class T> class Change {
@@ -44,12 +45,14 @@ template <class T> class Change {
     fits_ = fits;
   }
   bool fits() const { return fits_; }
-  Standardise<T> of_group(size_t g) const {
-    const T* p = parts_.data() + g * group;
+  Standardise<T> of_group(size_t g) const { return from(g * group); }
+  Standardise<T> from(size_t column) const {
+    const T* p = parts_.data() + column;
     return {p, p + pitch_, looks_ ? p + 2 * pitch_ : nullptr, missing_};
   }
   // What the centres lose as float32, times the factor: in every row the same, so it is sketched once.
-  const double* rest_of_group(size_t g) const { return rest_.empty() ? nullptr : rest_.data() + g * group; }
+  const double* rest_of_group(size_t g) const { return rest_from(g * group); }
+  const double* rest_from(size_t column) const { return rest_.empty() ? nullptr : rest_.data() + column; }
 
  private:
   static constexpr bool single = sizeof(T) < sizeof(double);
@@ -60,15 +63,12 @@ template <class T> class Change {
   T missing_;
 };
 
-}  // namespace
-
+// The grouped embedding of rows.
 template <class T>
-bool scatter_standard(const Scatter& scatter, const Dense& x, const Columns& s, uint64_t feature, double scale, Out<T> out, int threads) {
-  if (x.rows == 0 || x.columns == 0) return true;
+bool rows_standard(const Scatter& scatter, const Dense& x, const Columns& s, uint64_t feature, double scale, Out<T> out, int threads) {
   const size_t each = scatter.entries(), stretch = std::max<size_t>(1, table_entries / each);  // groups that share a table
   const size_t skipped = size_t(feature % group), groups = (skipped + x.columns + group - 1) / group;
-  const bool whole_numbers = x.type != Type::f64 && x.type != Type::f32 && x.type != Type::f16;
-  const Change<T> change(s, whole_numbers, x.columns, skipped, threads);
+  const Change<T> change(s, holds_whole_numbers(x), x.columns, skipped, threads);
   if (!change.fits()) return false;
   const auto kernel = kernels().grouped_standard[int(x.type)];
   const size_t width = sums_stride(scatter);
@@ -112,6 +112,43 @@ bool scatter_standard(const Scatter& scatter, const Dense& x, const Columns& s, 
     });
   }
   return true;
+}
+
+// Any embedding of columns that lie apart: a few rows at a time, so that the sums of all columns of R stay near.
+template <class T>
+bool columns_standard(const Scatter& scatter, const Dense& x, const Columns& s, uint64_t feature, double scale, Out<T> out, int threads) {
+  const Change<T> change(s, holds_whole_numbers(x), x.columns, 0, threads);
+  if (!change.fits()) return false;
+  const ColumnSums<T> tile(out.columns);
+  Table table;
+  std::vector<double> rest(out.columns);
+  for (size_t column = 0, width; column < x.columns; column += width) {
+    table.begin();
+    width = std::min(x.columns - column, features_a_table(scatter));
+    table.append(scatter, feature + column, width);
+    std::fill(rest.begin(), rest.end(), 0.0);
+    if (const double* lost = change.rest_from(column))
+      for (size_t f = 0; f < width; f++)
+        for (uint32_t e = table.pointer[f]; e < table.pointer[f + 1]; e++) rest[table.entry[e] >> 1] += with_sign(lost[f], table.entry[e] & 1u);
+    const Standardise<T> part = change.from(column);
+    const int team = worthwhile_threads(double(x.rows) * (double(table.entry.size()) * 0.15 + double(width) * 0.3), threads);
+    Scratch<T> sums(team, tile.pitch * out.columns);
+    parallel_for(x.rows, tile.rows, team, [&](size_t row, size_t end, int worker) {
+      T* acc = sums.of(worker);
+      for (size_t c = 0; c < out.columns; c++) std::fill_n(acc + c * tile.pitch, tile.pitch, T(rest[c]));
+      kernels().columns_standard[int(x.type)](table.entry.data(), table.pointer.data(), width, &part, x.at(row, column), x.column_stride, end - row, acc, tile.pitch);
+      write_turned(acc, tile.pitch, scale, true, out, row, end);
+    });
+  }
+  return true;
+}
+
+}  // namespace
+
+template <class T>
+bool scatter_standard(const Scatter& scatter, const Dense& x, const Columns& s, uint64_t feature, double scale, Out<T> out, int threads) {
+  if (x.rows == 0 || x.columns == 0) return true;
+  return (x.column_stride == 1 ? rows_standard<T> : columns_standard<T>)(scatter, x, s, feature, scale, out, threads);
 }
 
 template bool scatter_standard<float>(const Scatter&, const Dense&, const Columns&, uint64_t, double, Out<float>, int);

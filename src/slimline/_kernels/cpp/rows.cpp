@@ -149,6 +149,20 @@ template <class T> void axpy(T a, const T* x, T* y, size_t count) {
   for (; i < count; i++) y[i] += x[i] * a;
 }
 
+template <class T> bool finite(const T* x, size_t count) {
+  using V = vector_of<T>;
+  V zero[4] = {};  // 0 · x is 0 for every number, and NaN for what is none
+  size_t i = 0;
+  for (; i + 4 * lanes<T> <= count; i += 4 * lanes<T>)
+    SLIMLINE_UNROLL
+    for (int k = 0; k < 4; k++) zero[k] += load<V>(x + i + k * lanes<T>) * T(0);
+  T sum = 0;
+  for (int k = 0; k < 4; k++)
+    for (int l = 0; l < lanes<T>; l++) sum += zero[k][l];
+  for (; i < count; i++) sum += x[i] * T(0);
+  return sum == 0;
+}
+
 // The cheapest thing that can be done with every byte: the yardstick of the benchmarks.
 uint64_t read_all(const void* from, size_t bytes) {
   const char* p = (const char*)from;
@@ -179,6 +193,8 @@ void add_row_kernels(Kernels& table) {
   table.convert[int(Type::i16)] = convert<int16_t>;
   table.axpy_f32 = axpy<float>;
   table.axpy_f64 = axpy<double>;
+  table.finite_f32 = finite<float>;
+  table.finite_f64 = finite<double>;
   table.read = read_all;
 }
 

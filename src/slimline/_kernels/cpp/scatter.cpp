@@ -1,4 +1,5 @@
 // Sparse families: where each feature goes, and rows of X taken side by side.
+#include "doubles.hpp"
 #include "gaps.hpp"
 #include "philox.hpp"
 #include "side_by_side.hpp"
@@ -133,24 +134,50 @@ void write_turned(const T* sums, size_t pitch, T scale, bool add, size_t rows, s
   }
 }
 
-template <class S>
-void columns_dense(const Entry* entry, const uint32_t* pointer, size_t features, const void* from,
-                   ptrdiff_t column_stride, size_t rows, void* to, size_t stride) {
+// Columns of X, each added to a few rows of `out`; `changed` is done to what is loaded, by the number of the column.
+template <class S, class Change>
+SLIMLINE_INLINE void add_columns(const Entry* entry, const uint32_t* pointer, size_t features, const S* x, ptrdiff_t column_stride,
+                                 size_t rows, sum_of<S>* to, size_t stride, Change changed) {
   using A = sum_of<S>;
   using V = vector_of<A>;
-  const S* x = (const S*)from;
   const size_t whole = rows / size_t(lanes<A>) * size_t(lanes<A>);
   constexpr size_t ahead = 8;  // short stretches of columns: the machine's own prefetcher does not see them coming
   for (size_t f = 0; f < features; f++, x += column_stride) {
     if (f + ahead < features)
       for (size_t l = 0; l < rows; l += 64 / sizeof(S)) __builtin_prefetch(x + ptrdiff_t(ahead) * column_stride + l);
     for (uint32_t e = pointer[f]; e < pointer[f + 1]; e++) {
-      A* out = (A*)to + size_t(entry[e] >> 1) * stride;
+      A* out = to + size_t(entry[e] >> 1) * stride;
       const bits_of<A> mask = bits_of<A>{} + (word_of<A>(entry[e] & 1u) << (sizeof(A) * 8 - 1));
-      for (size_t l = 0; l < whole; l += size_t(lanes<A>)) store(out + l, load<V>(out + l) + flip(load_wide(x + l), mask));
-      for (size_t l = whole; l < rows; l++) out[l] += flip(widen(x[l]), entry[e] & 1u);
+      for (size_t l = 0; l < whole; l += size_t(lanes<A>)) store(out + l, load<V>(out + l) + flip(changed(load_wide(x + l), f), mask));
+      for (size_t l = whole; l < rows; l++) out[l] += flip(changed(widen(x[l]), f), entry[e] & 1u);
     }
   }
+}
+
+template <class S>
+void columns_dense(const Entry* entry, const uint32_t* pointer, size_t features, const void* from,
+                   ptrdiff_t column_stride, size_t rows, void* to, size_t stride) {
+  add_columns(entry, pointer, features, (const S*)from, column_stride, rows, (sum_of<S>*)to, stride, [](auto z, size_t) { return z; });
+}
+
+template <class S>
+void columns_standard(const Entry* entry, const uint32_t* pointer, size_t features, const void* standardise, const void* from,
+                      ptrdiff_t column_stride, size_t rows, void* to, size_t stride) {
+  const auto& s = *static_cast<const Standardise<sum_of<S>>*>(standardise);
+  auto run = [&](auto changed) { add_columns(entry, pointer, features, (const S*)from, column_stride, rows, (sum_of<S>*)to, stride, changed); };
+  auto centred = [&](auto z, size_t f) { return (z - s.near[f]) * s.factor[f]; };
+  if (!s.instead) return run(centred);
+  run([&](auto z, size_t f) {
+    const decltype(z) instead = decltype(z){} + s.instead[f], missing = decltype(z){} + s.missing;
+    if constexpr (is_float<S>) return z == z ? centred(z, f) : instead;
+    else return z == missing ? instead : centred(z, f);
+  });
+}
+
+template <class S> void add_columns_of(Kernels& table, Type type) {
+  table.lanes_dense[int(type)] = lanes_dense<S>;
+  table.columns_dense[int(type)] = columns_dense<S>;
+  table.columns_standard[int(type)] = columns_standard<S>;
 }
 
 }  // namespace
@@ -159,20 +186,14 @@ void add_scatter_kernels(Kernels& table) {
   table.grouped_table = grouped_table;
   table.independent_table = independent_table;
   table.sparse_sign_row = sparse_sign_row;
-  table.lanes_dense[int(Type::f32)] = lanes_dense<float>;
   table.write_turned_f32 = write_turned<float>;
   table.write_turned_f64 = write_turned<double>;
-  table.columns_dense[int(Type::f32)] = columns_dense<float>;
-  table.lanes_dense[int(Type::f64)] = lanes_dense<double>;
-  table.columns_dense[int(Type::f64)] = columns_dense<double>;
-  table.lanes_dense[int(Type::f16)] = lanes_dense<half>;
-  table.columns_dense[int(Type::f16)] = columns_dense<half>;
-  table.lanes_dense[int(Type::i8)] = lanes_dense<int8_t>;
-  table.columns_dense[int(Type::i8)] = columns_dense<int8_t>;
-  table.lanes_dense[int(Type::u8)] = lanes_dense<uint8_t>;
-  table.columns_dense[int(Type::u8)] = columns_dense<uint8_t>;
-  table.lanes_dense[int(Type::i16)] = lanes_dense<int16_t>;
-  table.columns_dense[int(Type::i16)] = columns_dense<int16_t>;
+  add_columns_of<float>(table, Type::f32);
+  add_columns_of<double>(table, Type::f64);
+  add_columns_of<half>(table, Type::f16);
+  add_columns_of<int8_t>(table, Type::i8);
+  add_columns_of<uint8_t>(table, Type::u8);
+  add_columns_of<int16_t>(table, Type::i16);
 }
 
 }  // namespace slimline::SLIMLINE_ISA

@@ -15,11 +15,13 @@ from slimline.data.formats.named import NamedMatrix, Names
 from slimline.errors import InvalidParameterError
 from slimline.projections.blocks import KERNEL_TYPES, lies_in_order
 
-#: Bytes of a block: between two of them progress is told and an interrupt is heard.
+#: Bytes of a block: between two of them progress is told, and a view may have to copy one.
 _BLOCK_BYTES = 128 << 20
-#: Of a panel of whole columns that lie one after the other: many short sums lose less to rounding than a few long ones.
-_PANEL_BYTES = 16 << 20
-#: Of a panel of bytes, which lose as much as the panel is wide.
+#: Of one that nobody copies: after each of them threads wait for each other.
+_LARGE_BYTES = 1 << 30
+#: Rows of such a block: where they are written out after all, that is 16 columns at a time.
+_LARGE_ROWS = 1 << 16
+#: Of a panel of bytes that lie by columns: many short sums of them lose less to rounding than a few long ones.
 _BYTE_PANEL_BYTES = 64 << 20
 #: What is done once a column, such as scaling its sum, is done anew for each block: blocks of fewer rows are too low.
 _LOW = 1024
@@ -77,26 +79,45 @@ class DenseMatrix(NamedMatrix):
 
     def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
         """Yield views of rows (C order) or of columns (Fortran order, or where whole columns are wanted)."""
-        n, d = self.shape
-        copied = self.dtype != self._array.dtype or (self._missing is not None and self.dtype.kind == "f")
-        copied = copied or not lies_in_order(self._array)
-        size = _COPY_BYTES if copied else self._panel_bytes if whole_columns else _BLOCK_BYTES
+        if self._bytes_by_columns and whole_columns:
+            return self._panels(_BYTE_PANEL_BYTES)
+        return (self._panels if whole_columns or self._by_columns else self._stripes)(_BLOCK_BYTES)
+
+    def large_blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield views of a gigabyte; of bytes by columns, those of `blocks`."""
+        if self._bytes_by_columns:
+            return self.blocks(whole_columns)
         if whole_columns or self._by_columns:
-            step = panel_width(size // max(n * self._array.itemsize, 1), d)
-            for start in range(0, d, step):
-                columns = slice(start, min(start + step, d))
-                yield Block(slice(0, n), columns, *with_missing(self._array[:, columns], self._missing))
-        else:
-            step = max(16, size // max(d * self._array.itemsize, 1))
-            for start in range(0, n, step):
-                rows = slice(start, min(start + step, n))
-                yield Block(rows, slice(0, d), *with_missing(self._array[rows], self._missing))
+            return self._panels(_LARGE_BYTES)
+        row_bytes = self.shape[1] * self._array.itemsize
+        return self._stripes(max(min(_LARGE_BYTES, _LARGE_ROWS * row_bytes), _BLOCK_BYTES))
+
+    def _panels(self, size: int) -> Iterator[Block]:
+        """Yield whole columns, so many bytes of them at a time."""
+        n, d = self.shape
+        step = panel_width((_COPY_BYTES if self._copied else size) // max(n * self._array.itemsize, 1), d)
+        for start in range(0, d, step):
+            columns = slice(start, min(start + step, d))
+            yield Block(slice(0, n), columns, *with_missing(self._array[:, columns], self._missing))
+
+    def _stripes(self, size: int) -> Iterator[Block]:
+        """Yield whole rows, so many bytes of them at a time."""
+        n, d = self.shape
+        step = max(16, (_COPY_BYTES if self._copied else size) // max(d * self._array.itemsize, 1))
+        for start in range(0, n, step):
+            rows = slice(start, min(start + step, n))
+            yield Block(rows, slice(0, d), *with_missing(self._array[rows], self._missing))
 
     @property
-    def _panel_bytes(self) -> int:
-        if self.dtype.itemsize == 1:
-            return _BYTE_PANEL_BYTES
-        return _PANEL_BYTES if self._by_columns else _BLOCK_BYTES
+    def _copied(self) -> bool:
+        """Whether blocks have to be copied: no kernel reads them as they lie there."""
+        if self.dtype != self._array.dtype or (self._missing is not None and self.dtype.kind == "f"):
+            return True
+        return not lies_in_order(self._array)
+
+    @property
+    def _bytes_by_columns(self) -> bool:
+        return self._by_columns and self.dtype.itemsize == 1
 
     @property
     def _by_columns(self) -> bool:
