@@ -27,32 +27,57 @@ int threads_for(const Lines& x, size_t k, int threads) {
 enum class Missing { none, zero, filled, unfilled };
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
-Missing missing_of(const Lines& x, const Standard& s) {
-  if (!s.has_missing) return Missing::none;
-  if (!s.fill) return Missing::unfilled;
-  return std::all_of(s.fill, s.fill + x.columns(), [](double fill) { return fill == 0; }) ? Missing::zero : Missing::filled;
-}
+// Lines of bytes, and what is done about missing ones: looked at once for all workers.
+struct Bytes {
+  const Lines& x;
+  const Standard& s;
+  const ByteKernels& kernel = kernels().bytes[x.type == Type::u8];
+  const uint8_t code = x.type == Type::i8 ? uint8_t(int8_t(s.missing)) : uint8_t(s.missing);
+  const Missing missing = missing_of();
+  const bool lists = (missing == Missing::filled || missing == Missing::unfilled) && kernel.dot_listing && few_are_missing();
+
+  Bytes(const Lines& lines, const Standard& standard) : x(lines), s(standard) {}
+
+ private:
+  Missing missing_of() const {
+    if (!s.has_missing) return Missing::none;
+    if (!s.fill) return Missing::unfilled;
+    return std::all_of(s.fill, s.fill + x.columns(), [](double fill) { return fill == 0; }) ? Missing::zero : Missing::filled;
+  }
+  // One value in 32 at most, as far as a look here and there tells: then a list of them takes less time than counting all.
+  bool few_are_missing() const {
+    constexpr size_t looks = 32, width = 64, few = 32;
+    size_t seen = 0, found = 0;
+    for (size_t i = 0; i < looks; i++)
+      for (size_t j = 0; j < looks; j++) {
+        const char* line = x.data + ptrdiff_t(i * x.lines / looks) * x.stride;
+        const size_t from = j * x.length / looks, to = std::min(x.length, from + width);
+        found += size_t(std::count(line + from, line + to, char(code)));
+        seen += to - from;
+      }
+    return found * few <= seen;
+  }
+};
 
 class Worker {
  public:
-  Worker(const Lines& x, const Standard& s, size_t k, size_t stretch)
-      : x_(x), s_(s), kernel_(kernels().bytes[x.type == Type::u8]), k_(k), stretch_(stretch),
-        missing_(missing_of(x, s)),
-        code_(x.type == Type::i8 ? uint8_t(int8_t(s.missing)) : uint8_t(s.missing)) {}
+  Worker(const Bytes& bytes, size_t k, size_t stretch)
+      : x_(bytes.x), s_(bytes.s), kernel_(bytes.kernel), k_(k), stretch_(stretch), missing_(bytes.missing), lists_(bytes.lists), code_(bytes.code) {}
 
   // What the places [from, to) are multiplied with from now on.
   void set_vectors(const double* v, size_t from, size_t to) {
     const size_t places = kernels().digits.places, runs = (to - from + places - 1) / places;
     shift_.assign(k_, 0.0);
-    std::vector<double> numbers(absent_apart() ? to - from : 0);
+    if (absent_apart() || lists_) numbers_.resize(k_ * (to - from));
     while (along_.size() < runs * k_) along_.emplace_back(places);
-    while (!numbers.empty() && instead_.size() < runs * k_) instead_.emplace_back(places);
+    while (absent_apart() && !lists_ && instead_.size() < runs * k_) instead_.emplace_back(places);
     for (size_t j = 0; j < k_; j++) {
-      for (size_t t = 0; t < numbers.size(); t++) numbers[t] = missing_ == Missing::filled ? s_.fill[from + t] * v[(from + t) * k_ + j] : 1.0;
+      double* numbers = numbers_.data() + j * (to - from);
+      if (!numbers_.empty()) for (size_t t = from; t < to; t++) numbers[t - from] = instead_of(v[t * k_ + j], t);
       for (size_t r = 0; r < runs; r++) {
         const size_t begin = r * places, count = std::min(places, to - from - begin);
         along_[r * k_ + j].set(v + (from + begin) * k_ + j, k_, count, true, tolerance(x_.length), scratch_);
-        if (!numbers.empty()) instead_[r * k_ + j].set(numbers.data() + begin, 1, count, true, tolerance(x_.length), scratch_);
+        if (absent_apart() && !lists_) instead_[r * k_ + j].set(numbers + begin, 1, count, true, tolerance(x_.length), scratch_);
       }
       // centred along the line: the same for all lines; by line: the sum of the vector, times the line's centre
       if (s_.centre) {
@@ -71,9 +96,13 @@ class Worker {
       for (size_t t = from, run = j; t < to; t += places, run += k_) {
         const size_t length = std::min(places, to - t);
         std::fill_n(present, count, 0.0);
-        dot_run(values(), along_[run], first, count, t, length, present);
+        if (lists_) {
+          dot_listing(along_[run], first, count, t, length, present, numbers_.data() + j * (to - from) + (t - from), absent);
+        } else {
+          dot_run(values(), along_[run], first, count, t, length, present);
+          if (counts_absent()) dot_run(Counted::absent, (absent_apart() ? instead_ : along_)[run], first, count, t, length, absent);
+        }
         for (size_t i = 0; i < count; i++) out[i * k_ + j] += present[i];
-        if (counts_absent()) dot_run(Counted::absent, (absent_apart() ? instead_ : along_)[run], first, count, t, length, absent);
       }
       for (size_t i = 0; i < count; i++) {
         double& sum = out[i * k_ + j];
@@ -96,12 +125,11 @@ class Worker {
           continue;
         }
         absent_.assign(to - from, 0.0);
-        if (missing_ == Missing::filled && x_.along && kernel_.add_both) {
-          add_both_run(weights_, run, end, from, to, y + j * pitch, absent_.data());
+        for (size_t l = run; l < end; l++) numbers[l - run] = missing_ == Missing::unfilled ? 1.0 : (x_.along ? 1.0 : s_.fill[l]) * a[l * k_ + j];
+        if (lists_) {
+          add_listing(weights_, run, end, from, to, y + j * pitch, numbers.data());
         } else {
           add_run(values(), weights_, run, end, from, to, y + j * pitch);
-          if (missing_ == Missing::unfilled) std::fill_n(numbers.data(), end - run, 1.0);
-          else for (size_t l = run; l < end; l++) numbers[l - run] = (x_.along ? 1.0 : s_.fill[l]) * a[l * k_ + j];
           weights_.set(numbers.data(), 1, end - run, false, tolerance(x_.lines), scratch_);
           add_run(Counted::absent, weights_, run, end, from, to, absent_.data());
         }
@@ -127,6 +155,8 @@ class Worker {
   // nothing fills them, and a fill may differ from place to place
   bool absent_apart() const { return missing_ == Missing::unfilled || (missing_ == Missing::filled && x_.along); }
   const char* at(size_t line, size_t place) const { return x_.data + ptrdiff_t(line) * x_.stride + ptrdiff_t(place); }
+  // What a missing value at place t, or on a line of its own fill, adds to the sum of a line, where v is what it is multiplied with.
+  double instead_of(double v, size_t t) const { return missing_ == Missing::unfilled ? 1.0 : x_.along ? s_.fill[t] * v : v; }
   // What a number loses in digits is no more than a sum of so many terms loses in float64.
   static double tolerance(size_t terms) { return 0x1p-53 * double(std::clamp(terms, least_lost, most_lost)); }
 
@@ -134,42 +164,52 @@ class Worker {
     for (const Digits& d : sets)
       if (d.scale != 0) kernel_.dot[int(part)](at(first, from), x_.stride, code_, count, length, d.at(0), d.pitch(), d.scale, out);
   }
+  // The first set has all that is listed, even if all of its numbers are 0 and count nothing.
+  void dot_listing(const DigitSets& sets, size_t first, size_t count, size_t from, size_t length, double* out, const double* instead, double* absent) const {
+    bool listed = false;
+    for (const Digits& d : sets) {
+      const char* x = at(first, from);
+      if (!listed) kernel_.dot_listing(x, x_.stride, code_, count, length, d.at(0), d.pitch(), d.scale, out, instead, absent);
+      else if (d.scale != 0) kernel_.dot[int(Counted::present)](x, x_.stride, code_, count, length, d.at(0), d.pitch(), d.scale, out);
+      listed = true;
+    }
+  }
   void add_run(Counted part, const DigitSets& sets, size_t first, size_t last, size_t from, size_t to, double* y) {
-    in_groups(sets, first, last, [&](const Digits& d, size_t line, size_t count) {
-      kernel_.add[int(part)](at(line, from), x_.stride, code_, count, to - from, d.at(line - first), d.pitch(), room(sums_), stretch_);
-    }, [&](double scale) { kernels().digits.flush(sums_.data(), stretch_, to - from, scale, y); });
-  }
-  void add_both_run(const DigitSets& sets, size_t first, size_t last, size_t from, size_t to, double* y, double* absent) {
-    in_groups(sets, first, last, [&](const Digits& d, size_t line, size_t count) {
-      kernel_.add_both(at(line, from), x_.stride, code_, count, to - from, d.at(line - first), d.pitch(), room(sums_), room(absent_sums_), stretch_);
-    }, [&](double scale) {
-      kernels().digits.flush(sums_.data(), stretch_, to - from, scale, y);
-      kernels().digits.flush(absent_sums_.data(), stretch_, to - from, scale, absent);
-    });
-  }
-  template <class Add, class Flush> static void in_groups(const DigitSets& sets, size_t first, size_t last, Add add, Flush flush) {
     for (const Digits& d : sets) {
       if (d.scale == 0) continue;
       throw_if_interrupted();
-      for (size_t line = first; line < last; line += group_lines) add(d, line, std::min(group_lines, last - line));
-      flush(d.scale);
+      kernel_.add[int(part)](at(first, from), x_.stride, code_, last - first, to - from, d.at(0), d.pitch(), room(), stretch_);
+      kernels().digits.flush(sums_.data(), stretch_, to - from, d.scale, y);
     }
   }
-  int32_t* room(Aligned<int32_t>& sums) const {
-    sums.resize(size_t(kernels().digits.count) * stretch_);
-    return sums.data();
+  void add_listing(const DigitSets& sets, size_t first, size_t last, size_t from, size_t to, double* y, const double* instead) {
+    bool listed = false;
+    for (const Digits& d : sets) {
+      if (listed && d.scale == 0) continue;
+      throw_if_interrupted();
+      const char* x = at(first, from);
+      if (!listed) kernel_.add_listing(x, x_.stride, code_, last - first, to - from, d.at(0), d.pitch(), room(), stretch_, instead, absent_.data());
+      else kernel_.add[int(Counted::present)](x, x_.stride, code_, last - first, to - from, d.at(0), d.pitch(), room(), stretch_);
+      kernels().digits.flush(sums_.data(), stretch_, to - from, d.scale, y);
+      listed = true;
+    }
+  }
+  int32_t* room() {
+    sums_.resize(size_t(kernels().digits.count) * stretch_);
+    return sums_.data();
   }
   const Lines& x_;
   const Standard& s_;
   const ByteKernels& kernel_;
   const size_t k_, stretch_;
   const Missing missing_;
+  const bool lists_;
   const uint8_t code_;
   std::vector<DigitSets> along_, instead_;  // instead_: what a missing value adds, where that is no multiple of along_
   DigitSets weights_{digit_lines};
   DigitScratch scratch_;
-  std::vector<double> shift_, absent_;
-  Aligned<int32_t> sums_, absent_sums_;
+  std::vector<double> shift_, numbers_, absent_;
+  Aligned<int32_t> sums_;
 };
 
 // Whether numbers, and what becomes of them, can be written in digits: powers of two near the ends of float64 have no room.
@@ -205,6 +245,7 @@ void byte_lines_dot(const Lines& x, const Standard& s, const double* v, size_t k
   // that sums come out the same whoever is first; where stretches are few, each thread has lines.
   const size_t stretch = stretch_of(k), stretches = (x.length + stretch - 1) / stretch;
   threads = threads_for(x, k, threads);
+  const Bytes bytes(x, s);
   auto lines_of_stretch = [&](Worker& worker, size_t t, size_t begin, size_t end, double* sums) {
     const size_t to = std::min(x.length, t + stretch);
     worker.set_vectors(v, t, to);
@@ -213,14 +254,14 @@ void byte_lines_dot(const Lines& x, const Standard& s, const double* v, size_t k
   };
   if (stretches < size_t(threads) * 16) {
     in_ranges(x.lines, 4, threads, [&](size_t begin, size_t end, size_t) {
-      Worker worker(x, s, k, stretch);
+      Worker worker(bytes, k, stretch);
       for (size_t t = 0; t < x.length; t += stretch) lines_of_stretch(worker, t, begin, end, out);
     });
     return;
   }
   std::vector<double> sums(stretches * x.lines * k, 0.0);
   parallel_for(stretches, 1, threads, [&](size_t i, size_t, int) {
-    Worker worker(x, s, k, stretch);
+    Worker worker(bytes, k, stretch);
     lines_of_stretch(worker, i * stretch, 0, x.lines, sums.data() + i * x.lines * k);
   });
   for (size_t i = 0; i < sums.size(); i++) out[i % (x.lines * k)] += sums[i];
@@ -229,8 +270,9 @@ void byte_lines_dot(const Lines& x, const Standard& s, const double* v, size_t k
 void byte_lines_add(const Lines& x, const Standard& s, const double* a, size_t k, double* out, int threads) {
   const size_t stretch = stretch_of(k);
   threads = threads_for(x, k, threads);
+  const Bytes bytes(x, s);
   auto by_places = [&](size_t first, size_t last, size_t begin, size_t end, double* sums) {
-    Worker worker(x, s, k, stretch);
+    Worker worker(bytes, k, stretch);
     std::vector<double> y(k * stretch);
     for (size_t t = begin; t < end; t += stretch) {
       const size_t to = std::min(end, t + stretch);
@@ -257,10 +299,11 @@ void byte_lines_add(const Lines& x, const Standard& s, const double* a, size_t k
 
 void byte_normal(const Lines& x, const Standard& s, const double* a, size_t k, double* w, double* out, int threads) {
   threads = threads_for(x, 2 * k, threads);
+  const Bytes bytes(x, s);
   std::vector<std::vector<double>> own(static_cast<size_t>(threads));
   const size_t length = (x.length + 255) / 256 * 256;
   in_ranges(x.lines, group_lines, threads, [&](size_t begin, size_t end, size_t id) {
-    Worker worker(x, s, k, length);
+    Worker worker(bytes, k, length);
     worker.set_vectors(a, 0, x.length);
     own[id].assign(k * x.length, 0.0);
     std::vector<double> scaled(group_lines * k);

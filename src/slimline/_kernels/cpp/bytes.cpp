@@ -214,7 +214,7 @@ void flush(int32_t* sums, size_t pitch, size_t length, double scale, double* y) 
 }
 
 template <class S> ByteKernels kernels_of() {
-  return {{dot<S, Counted::all>, dot<S, Counted::present>, dot<S, Counted::absent>}, {add<S, Counted::all>, add<S, Counted::present>, add<S, Counted::absent>}, nullptr};
+  return {{dot<S, Counted::all>, dot<S, Counted::present>, dot<S, Counted::absent>}, {add<S, Counted::all>, add<S, Counted::present>, add<S, Counted::absent>}, nullptr, nullptr};
 }
 
 }  // namespace

@@ -62,6 +62,9 @@ template <class S, Counted part> SLIMLINE_INLINE __m512i counted(__m512i x, __m5
 }
 template <class S, Counted part> constexpr bool shifted = S(-1) < S(0) && part != Counted::absent;
 
+// Into the cache behind the nearest one: lines that are worked on fill that.
+SLIMLINE_INLINE void fetch(const void* x) { __builtin_prefetch(x, 0, 2); }
+
 // The sum of each of sixteen vectors.
 SLIMLINE_INLINE __m512i sums_of(const __m512i (&v)[16]) {
   __m512i two[8], four[4];
@@ -79,8 +82,64 @@ SLIMLINE_INLINE double joined(__m256i sums) {
   return _mm512_reduce_add_pd(_mm512_mul_pd(_mm512_cvtepi32_pd(sums), power));
 }
 
-template <class S, Counted part>
-void dot(const void* data, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t pitch, double scale, double* out) {
+// Numbers, below 2^16, of values that are absent. Listing takes the same few steps whether there are any or not: no branch
+// would be foreseen. It pays where they are few: going through the list takes a step for each.
+class AbsentList {
+ public:
+  static constexpr size_t more = 64;  // than are listed is what there must be room for
+  // The room lies elsewhere, so that where the list ends can stay in a register.
+  explicit AbsentList(uint16_t* room) : begin_(room), end_(room) {}
+  void clear() { end_ = begin_; }
+  SLIMLINE_INLINE void append(__mmask64 which, size_t first) {
+    alignas(64) static constexpr struct Counting {
+      uint8_t number[64];
+      constexpr Counting() : number() { for (int i = 0; i < 64; i++) number[i] = uint8_t(i); }
+    } counting;
+    const __m512i them = _mm512_maskz_compress_epi8(which, _mm512_load_si512(counting.number)), from = _mm512_set1_epi16(short(first));
+    const int count = __builtin_popcountll(which);
+    _mm512_storeu_si512(end_, _mm512_add_epi16(_mm512_cvtepu8_epi16(_mm512_castsi512_si256(them)), from));
+    if (__builtin_expect(count > 32, 0)) _mm512_storeu_si512(end_ + 32, _mm512_add_epi16(_mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(them, 1)), from));
+    end_ += count;
+  }
+  const uint16_t* begin() const { return begin_; }
+  const uint16_t* end() const { return end_; }
+
+ private:
+  uint16_t *const begin_, *end_;
+};
+
+constexpr size_t dot_places = 2048;  // whose digits fill half of the nearest cache
+
+// For `dot`: what is there instead of the absent values of two lines, added up.
+class AbsentPlaces {
+ public:
+  static constexpr size_t room = dot_places + AbsentList::more;  // for each line
+  AbsentPlaces(uint8_t code, const double* instead, double* sums, uint16_t* room_for_two)
+      : codes_(_mm512_set1_epi8(char(code))), instead_(instead), sums_(sums), list_{AbsentList(room_for_two), AbsentList(room_for_two + room)} {}
+  SLIMLINE_INLINE void look(int line, __m512i x, __mmask64 there, size_t t) { list_[line].append(_mm512_mask_cmpeq_epi8_mask(there, x, codes_), t); }
+  SLIMLINE_INLINE void finish(int line, size_t number) {
+    double parts[4] = {};
+    const uint16_t* p = list_[line].begin();
+    for (; p + 4 <= list_[line].end(); p += 4)
+      for (int i = 0; i < 4; i++) parts[i] += instead_[p[i]];
+    for (; p < list_[line].end(); p++) parts[0] += instead_[*p];
+    sums_[number] += (parts[0] + parts[1]) + (parts[2] + parts[3]);
+    list_[line].clear();
+  }
+
+ private:
+  const __m512i codes_;
+  const double* instead_;
+  double* sums_;
+  AbsentList list_[2];
+};
+struct NotLookedFor {
+  void look(int, __m512i, __mmask64, size_t) {}
+  void finish(int, size_t) {}
+};
+
+template <class S, Counted part, class Absent>
+SLIMLINE_INLINE void dot_lines(const void* data, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t pitch, double scale, double* out, Absent&& absent) {
   const __m512i codes = _mm512_set1_epi8(char(code));
   const auto* d = static_cast<const int8_t*>(digit);
   __m512i shift = _mm512_setzero_si512();
@@ -101,7 +160,8 @@ void dot(const void* data, ptrdiff_t stride, uint8_t code, size_t lines, size_t 
     __m512i sums[16];
     SLIMLINE_UNROLL
     for (int i = 0; i < 16; i++) sums[i] = _mm512_setzero_si512();
-    auto add = [&](size_t t, __m512i a, __m512i b) __attribute__((always_inline)) {
+    auto add = [&](size_t t, __m512i a, __m512i b, __mmask64 there) __attribute__((always_inline)) {
+      absent.look(0, a, there, t), absent.look(1, b, there, t);
       a = counted<S, part>(a, codes), b = counted<S, part>(b, codes);
       SLIMLINE_UNROLL
       for (int p = 0; p < digits; p++) {
@@ -112,70 +172,42 @@ void dot(const void* data, ptrdiff_t stride, uint8_t code, size_t lines, size_t 
     size_t t = 0;
     for (; t + whole_vector <= length; t += whole_vector) {
       // lines are short stretches of long ones: the CPU does not foresee the next
-      if constexpr (part != Counted::absent) __builtin_prefetch(x[0] + 4 * stride + ptrdiff_t(t)), __builtin_prefetch(x[1] + 4 * stride + ptrdiff_t(t));
-      add(t, _mm512_loadu_si512(x[0] + t), _mm512_loadu_si512(x[1] + t));
+      if constexpr (part != Counted::absent) fetch(x[0] + 4 * stride + ptrdiff_t(t)), fetch(x[1] + 4 * stride + ptrdiff_t(t));
+      add(t, _mm512_loadu_si512(x[0] + t), _mm512_loadu_si512(x[1] + t), ~__mmask64(0));
     }
     if (t < length) {  // digits behind the last are 0
       const __mmask64 there = (uint64_t(1) << (length - t)) - 1;
-      add(t, _mm512_maskz_loadu_epi8(there, x[0] + t), _mm512_maskz_loadu_epi8(there, x[1] + t));
+      add(t, _mm512_maskz_loadu_epi8(there, x[0] + t), _mm512_maskz_loadu_epi8(there, x[1] + t), there);
     }
     const __m512i total = _mm512_sub_epi32(sums_of(sums), shift);
     out[l] += scale * joined(_mm512_castsi512_si256(total));
-    if (l + 1 < lines) out[l + 1] += scale * joined(_mm512_extracti64x4_epi64(total, 1));
+    absent.finish(0, l);
+    if (l + 1 == lines) break;
+    out[l + 1] += scale * joined(_mm512_extracti64x4_epi64(total, 1));
+    absent.finish(1, l + 1);
   }
 }
 
-// From sixteen bytes of each of four lines, one line after the other, to the bytes of a place side by side.
-alignas(64) constexpr struct Order {
-  uint8_t from[64];
-  constexpr Order() : from() { for (int i = 0; i < 64; i++) from[i] = uint8_t(i % 4 * 16 + i / 4); }
-} lines_to_places;
-// The first or the last sixteen of 32 places.
-template <int half> SLIMLINE_INLINE __m512i side_by_side(__m512i first_two, __m512i last_two) {
-  return _mm512_permutexvar_epi8(_mm512_load_si512(lines_to_places.from), _mm512_shuffle_i32x4(first_two, last_two, half ? 0xDD : 0x88));
+template <class S, Counted part>
+void dot(const void* x, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t pitch, double scale, double* out) {
+  dot_lines<S, part>(x, stride, code, lines, length, digit, pitch, scale, out, NotLookedFor{});
 }
 
-constexpr size_t add_lines = 32;   // whose sums stay in registers
-constexpr size_t add_places = 32;  // at a time
-
-// Four lines at a time; a line too many, which has weight 0, is one that is there.
-template <class S, class Four> SLIMLINE_INLINE void in_fours(const S* x, ptrdiff_t stride, size_t lines, Four four) {
-  size_t q = 0;
-  for (; 4 * q + 4 <= lines; q++, x += 4 * stride) four(q, x, x + stride, x + 2 * stride, x + 3 * stride);
-  if (4 * q < lines) {
-    const size_t last = lines - 4 * q - 1;
-    four(q, x, x + ptrdiff_t(last < 1 ? last : 1) * stride, x + ptrdiff_t(last < 2 ? last : 2) * stride, x + ptrdiff_t(last) * stride);
-  }
+template <class S>
+void dot_listing(const void* x, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t pitch, double scale, double* out, const double* instead, double* absent) {
+  uint16_t room[2 * AbsentPlaces::room];
+  dot_lines<S, Counted::present>(x, stride, code, lines, length, digit, pitch, scale, out, AbsentPlaces(code, instead, absent, room));
 }
 
-// Some of the places, for up to `add_lines` lines.
-template <class S, Counted part, class Load>
-SLIMLINE_INLINE void add_at(const S* x, ptrdiff_t stride, __m512i codes, size_t lines, const int32_t (&weight)[add_lines / 4][digits],
-                            const int32_t (&shift)[digits], int32_t* sums, size_t pitch, Load load) {
-  __m512i low[digits], high[digits];
-  SLIMLINE_UNROLL
-  for (int p = 0; p < digits; p++) {
-    const __m512i away = _mm512_set1_epi32(shift[p]);
-    low[p] = _mm512_sub_epi32(_mm512_loadu_si512(sums + size_t(p) * pitch), away);
-    high[p] = _mm512_sub_epi32(_mm512_loadu_si512(sums + size_t(p) * pitch + 16), away);
-  }
-  auto add_four = [&](size_t q, const S* a, const S* b, const S* c, const S* d) __attribute__((always_inline)) {
-    const __m512i ab = _mm512_inserti64x4(_mm512_castsi256_si512(load(a)), load(b), 1), cd = _mm512_inserti64x4(_mm512_castsi256_si512(load(c)), load(d), 1);
-    const __m512i near = counted<S, part>(side_by_side<0>(ab, cd), codes), far = counted<S, part>(side_by_side<1>(ab, cd), codes);
-    SLIMLINE_UNROLL
-    for (int p = 0; p < digits; p++) {
-      const __m512i digit = _mm512_set1_epi32(weight[q][p]);
-      add_products(low[p], near, digit), add_products(high[p], far, digit);
-    }
-  };
-  in_fours(x, stride, lines, add_four);
-  SLIMLINE_UNROLL
-  for (int p = 0; p < digits; p++) _mm512_storeu_si512(sums + size_t(p) * pitch, low[p]), _mm512_storeu_si512(sums + size_t(p) * pitch + 16, high[p]);
-}
+constexpr size_t add_lines = 128;  // that are added up while sums stay in registers
+constexpr size_t add_places = 64;  // a cache line of each of them
+
+// Place of a sum among 64, as turning leaves them: sixteen sums that are added up together are of four places in each quarter.
+constexpr size_t place_of_sum(size_t sum) { return sum % 16 / 4 * 16 + sum / 16 * 4 + sum % 4; }
 
 // The digits of up to `add_lines` weights, those of four lines side by side, and, for bytes that are 128 too large, 128 times their sums.
 template <bool shifts> struct Weights {
-  alignas(64) int32_t four_lines[add_lines / 4][digits];
+  int32_t four_lines[add_lines / 4][digits];
   int32_t shift[digits] = {};
   Weights(const void* digit, size_t pitch, size_t first, size_t count) {
     for (size_t q = 0; 4 * q < count; q++)
@@ -188,99 +220,132 @@ template <bool shifts> struct Weights {
   }
 };
 
-constexpr ptrdiff_t add_ahead = 256;  // more streams than the CPU foresees
-template <class S> SLIMLINE_INLINE void fetch_lines(const S* x, ptrdiff_t stride, size_t lines) {
-  for (size_t l = 0; l < lines; l++) __builtin_prefetch(x + ptrdiff_t(l) * stride + add_ahead);
+// For `add`: what is there instead of the absent values of some lines, added up for each place.
+class AbsentLines {
+ public:
+  static constexpr size_t room = add_lines * add_places + AbsentList::more;
+  AbsentLines(uint8_t code, const double* instead, double* sums, uint16_t* room_for_all)
+      : codes_(_mm512_set1_epi8(char(code))), instead_(instead), sums_(sums), list_(room_for_all) {}
+  SLIMLINE_INLINE void look(size_t line, __m512i x, __mmask64 there) { list_.append(_mm512_mask_cmpeq_epi8_mask(there, x, codes_), line * add_places); }
+  SLIMLINE_INLINE void finish(size_t first_line, size_t first_place) {
+    for (const uint16_t number : list_) sums_[first_place + number % add_places] += instead_[first_line + number / add_places];
+    list_.clear();
+  }
+
+ private:
+  const __m512i codes_;
+  const double* instead_;
+  double* sums_;
+  AbsentList list_;
+};
+struct NoLinesLookedFor {
+  void look(size_t, __m512i, __mmask64) {}
+  void finish(size_t, size_t) {}
+};
+
+// Some of the places, for up to `add_lines` lines. Each cache line is read once, and turned: four lines side by side.
+template <class S, Counted part, class Absent>
+SLIMLINE_INLINE void add_at(const S* x, ptrdiff_t stride, __m512i codes, size_t lines, ptrdiff_t ahead, __mmask64 there, const Weights<shifted<S, part>>& weights,
+                            int32_t* sums, size_t pitch, Absent& absent) {
+  alignas(64) __m512i turned[add_lines / 4][4];
+  auto turn = [&](size_t q, size_t count) __attribute__((always_inline)) {
+    __m512i line[4];
+    SLIMLINE_UNROLL
+    for (size_t r = 0; r < 4; r++) {
+      line[r] = _mm512_setzero_si512();
+      if (r >= count) continue;  // its weight is 0
+      const S* from = x + ptrdiff_t(4 * q + r) * stride;
+      if constexpr (part != Counted::absent) fetch(from + ahead);
+      line[r] = _mm512_maskz_loadu_epi8(there, from);
+      absent.look(4 * q + r, line[r], there);
+      line[r] = counted<S, part>(line[r], codes);
+    }
+    const __m512i near_a = _mm512_unpacklo_epi8(line[0], line[1]), far_a = _mm512_unpackhi_epi8(line[0], line[1]);
+    const __m512i near_b = _mm512_unpacklo_epi8(line[2], line[3]), far_b = _mm512_unpackhi_epi8(line[2], line[3]);
+    turned[q][0] = _mm512_unpacklo_epi16(near_a, near_b), turned[q][1] = _mm512_unpackhi_epi16(near_a, near_b);
+    turned[q][2] = _mm512_unpacklo_epi16(far_a, far_b), turned[q][3] = _mm512_unpackhi_epi16(far_a, far_b);
+  };
+  const size_t fours = lines / 4;
+  for (size_t q = 0; q < fours; q++) turn(q, 4);
+  if (lines % 4) turn(fours, lines % 4);
+  for (int half = 0; half < 2; half++, sums += add_places / 2) {
+    __m512i low[digits], high[digits];
+    SLIMLINE_UNROLL
+    for (int p = 0; p < digits; p++) {
+      const __m512i shift = _mm512_set1_epi32(weights.shift[p]);
+      low[p] = _mm512_sub_epi32(_mm512_loadu_si512(sums + size_t(p) * pitch), shift);
+      high[p] = _mm512_sub_epi32(_mm512_loadu_si512(sums + size_t(p) * pitch + 16), shift);
+    }
+    for (size_t q = 0; 4 * q < lines; q++) {
+      const __m512i near = turned[q][2 * half], far = turned[q][2 * half + 1];
+      SLIMLINE_UNROLL
+      for (int p = 0; p < digits; p++) {
+        const __m512i digit = _mm512_set1_epi32(weights.four_lines[q][p]);
+        add_products(low[p], near, digit), add_products(high[p], far, digit);
+      }
+    }
+    SLIMLINE_UNROLL
+    for (int p = 0; p < digits; p++) _mm512_storeu_si512(sums + size_t(p) * pitch, low[p]), _mm512_storeu_si512(sums + size_t(p) * pitch + 16, high[p]);
+  }
 }
 
-template <class S, Counted part>
-void add(const void* data, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t digit_pitch, int32_t* sums, size_t pitch) {
+template <class S, Counted part, class Absent>
+SLIMLINE_INLINE void add_up(const void* data, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t digit_pitch, int32_t* sums, size_t pitch, Absent&& absent) {
+  constexpr ptrdiff_t ahead = 512;  // there are more streams than the CPU foresees; behind the last place the next lines begin
   const __m512i codes = _mm512_set1_epi8(char(code));
   for (size_t first = 0; first < lines; first += add_lines) {
     const size_t count = lines - first < add_lines ? lines - first : add_lines;
     const S* x = static_cast<const S*>(data) + ptrdiff_t(first) * stride;
     const Weights<shifted<S, part>> weights(digit, digit_pitch, first, count);
-    size_t t = 0;
-    for (; t + add_places <= length; t += add_places) {
-      if (part != Counted::absent && t % 64 == 0) fetch_lines(x + t, stride, count);  // what is absent is counted last
-      add_at<S, part>(x + t, stride, codes, count, weights.four_lines, weights.shift, sums + t, pitch, [](const S* at) { return _mm256_loadu_si256((const __m256i*)at); });
-    }
-    if (t < length) {
-      const __mmask32 there = (1u << (length - t)) - 1;
-      add_at<S, part>(x + t, stride, codes, count, weights.four_lines, weights.shift, sums + t, pitch, [&](const S* at) { return _mm256_maskz_loadu_epi8(there, at); });
+    for (size_t t = 0; t < length; t += add_places) {
+      const __mmask64 there = length - t < add_places ? (uint64_t(1) << (length - t)) - 1 : ~uint64_t(0);
+      const ptrdiff_t next = ptrdiff_t(t) + ahead < ptrdiff_t(length) ? ahead : ahead - ptrdiff_t(length) + ptrdiff_t(add_lines) * stride;
+      add_at<S, part>(x + t, stride, codes, count, next, there, weights, sums + t, pitch, absent);
+      absent.finish(first, t);
     }
   }
 }
 
-constexpr size_t both_places = 16;  // at a time: each has two sums of every digit
-
-// What is there and what is absent at some of the places, for up to `add_lines` lines.
-template <class S, class Load>
-SLIMLINE_INLINE void add_both_at(const S* x, ptrdiff_t stride, __m512i codes, size_t lines, const Weights<shifted<S, Counted::present>>& weights, int32_t* sums, int32_t* absent, size_t pitch, Load load) {
-  __m512i there[digits], gone[digits];
-  SLIMLINE_UNROLL
-  for (int p = 0; p < digits; p++) {
-    there[p] = _mm512_sub_epi32(_mm512_loadu_si512(sums + size_t(p) * pitch), _mm512_set1_epi32(weights.shift[p]));
-    gone[p] = _mm512_loadu_si512(absent + size_t(p) * pitch);
-  }
-  const __m512i order = _mm512_load_si512(lines_to_places.from);
-  auto add_four = [&](size_t q, const S* a, const S* b, const S* c, const S* d) __attribute__((always_inline)) {
-    const __m256i ab = _mm256_inserti128_si256(_mm256_castsi128_si256(load(a)), load(b), 1), cd = _mm256_inserti128_si256(_mm256_castsi128_si256(load(c)), load(d), 1);
-    const __m512i bytes = _mm512_permutexvar_epi8(order, _mm512_inserti64x4(_mm512_castsi256_si512(ab), cd, 1));
-    const __m512i present = counted<S, Counted::present>(bytes, codes), missing = counted<S, Counted::absent>(bytes, codes);
-    SLIMLINE_UNROLL
-    for (int p = 0; p < digits; p++) {
-      const __m512i digit = _mm512_set1_epi32(weights.four_lines[q][p]);
-      add_products(there[p], present, digit), add_products(gone[p], missing, digit);
-    }
-  };
-  in_fours(x, stride, lines, add_four);
-  SLIMLINE_UNROLL
-  for (int p = 0; p < digits; p++) _mm512_storeu_si512(sums + size_t(p) * pitch, there[p]), _mm512_storeu_si512(absent + size_t(p) * pitch, gone[p]);
+template <class S, Counted part>
+void add(const void* x, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t digit_pitch, int32_t* sums, size_t pitch) {
+  add_up<S, part>(x, stride, code, lines, length, digit, digit_pitch, sums, pitch, NoLinesLookedFor{});
 }
 
 template <class S>
-void add_both(const void* data, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t digit_pitch, int32_t* sums, int32_t* absent, size_t pitch) {
-  const __m512i codes = _mm512_set1_epi8(char(code));
-  for (size_t first = 0; first < lines; first += add_lines) {
-    const size_t count = lines - first < add_lines ? lines - first : add_lines;
-    const S* x = static_cast<const S*>(data) + ptrdiff_t(first) * stride;
-    const Weights<shifted<S, Counted::present>> weights(digit, digit_pitch, first, count);
-    size_t t = 0;
-    for (; t + both_places <= length; t += both_places) {
-      if (t % 64 == 0) fetch_lines(x + t, stride, count);
-      add_both_at(x + t, stride, codes, count, weights, sums + t, absent + t, pitch, [](const S* at) { return _mm_loadu_si128((const __m128i*)at); });
-    }
-    if (t < length) {
-      const __mmask16 there = __mmask16((1u << (length - t)) - 1);
-      add_both_at(x + t, stride, codes, count, weights, sums + t, absent + t, pitch, [&](const S* at) { return _mm_maskz_loadu_epi8(there, at); });
-    }
-  }
+void add_listing(const void* x, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t digit_pitch, int32_t* sums, size_t pitch, const double* instead, double* absent) {
+  uint16_t room[AbsentLines::room];
+  add_up<S, Counted::present>(x, stride, code, lines, length, digit, digit_pitch, sums, pitch, AbsentLines(code, instead, absent, room));
 }
 
 void flush(int32_t* sums, size_t pitch, size_t length, double scale, double* y) {
-  for (size_t t = 0; t < (length + add_places - 1) / add_places * add_places; t += 8) {
-    const __mmask8 there = mask_of(t < length ? length - t : 0);
-    __m512d total = _mm512_setzero_pd();
+  for (size_t t = 0; t < length; t += add_places) {
+    alignas(64) double joined[add_places];
     SLIMLINE_UNROLL
-    for (int p = digits - 1; p >= 0; p--) {
-      int32_t* from = sums + size_t(p) * pitch + t;
-      total = _mm512_fmadd_pd(total, _mm512_set1_pd(256.0), _mm512_cvtepi32_pd(_mm256_loadu_si256((const __m256i*)from)));
-      _mm256_storeu_si256((__m256i*)from, _mm256_setzero_si256());
+    for (size_t i = 0; i < add_places; i += 8) {
+      __m512d total = _mm512_setzero_pd();
+      SLIMLINE_UNROLL
+      for (int p = digits - 1; p >= 0; p--) {
+        int32_t* from = sums + size_t(p) * pitch + t + i;
+        total = _mm512_fmadd_pd(total, _mm512_set1_pd(256.0), _mm512_cvtepi32_pd(_mm256_loadu_si256((const __m256i*)from)));
+        _mm256_storeu_si256((__m256i*)from, _mm256_setzero_si256());
+      }
+      total = _mm512_mul_pd(total, _mm512_set1_pd(scale));
+      _mm256_store_pd(joined + place_of_sum(i), _mm512_castpd512_pd256(total));
+      _mm256_store_pd(joined + place_of_sum(i + 4), _mm512_extractf64x4_pd(total, 1));
     }
-    _mm512_mask_storeu_pd(y + t, there, _mm512_fmadd_pd(total, _mm512_set1_pd(scale), _mm512_maskz_loadu_pd(there, y + t)));
+    const size_t count = length - t < add_places ? length - t : add_places;
+    for (size_t i = 0; i < count; i++) y[t + i] += joined[i];
   }
 }
 
 template <class S> ByteKernels kernels_of() {
-  return {{dot<S, Counted::all>, dot<S, Counted::present>, dot<S, Counted::absent>}, {add<S, Counted::all>, add<S, Counted::present>, add<S, Counted::absent>}, add_both<S>};
+  return {{dot<S, Counted::all>, dot<S, Counted::present>, dot<S, Counted::absent>}, {add<S, Counted::all>, add<S, Counted::present>, add<S, Counted::absent>}, dot_listing<S>, add_listing<S>};
 }
 
 }  // namespace
 
 void add_vnni_kernels(Kernels& k) {
-  constexpr size_t places = 2048;  // whose digits fill a third of the nearest cache
-  k.digits = {digits, 62, sizeof(int8_t), places, 64, 8, largest, write, flush};
+  k.digits = {digits, 62, sizeof(int8_t), dot_places, 64, 8, largest, write, flush};
   k.bytes[0] = kernels_of<int8_t>(), k.bytes[1] = kernels_of<uint8_t>();
 }
 

@@ -144,8 +144,10 @@ struct ByteKernels {
   void (*dot[3])(const void* x, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t pitch, double scale, double* out);
   // sums += Σ weight · line, at most `digit_lines` lines before they are flushed; sums[p * pitch] has room for whole units
   void (*add[3])(const void* x, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t digit_pitch, int32_t* sums, size_t pitch);
-  // `add` of what is present to `sums` and of what is absent to `absent`, with the same weights; null where that is no faster
-  void (*add_both)(const void* x, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t digit_pitch, int32_t* sums, int32_t* absent, size_t pitch);
+  // The same of what is present, and what is there `instead` of absent values, added up: for each line the numbers of its places, for each
+  // place those of its lines. Faster where few are absent; null where the instruction set has no fast way.
+  void (*dot_listing)(const void* x, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t pitch, double scale, double* out, const double* instead, double* absent);
+  void (*add_listing)(const void* x, ptrdiff_t stride, uint8_t code, size_t lines, size_t length, const void* digit, size_t digit_pitch, int32_t* sums, size_t pitch, const double* instead, double* absent);
 };
 
 // Lines of packed genotypes, four values a line (by code) that its calls count: one number and the copies, rounded, or what
