@@ -52,7 +52,7 @@ SLIMLINE_INLINE void add_standard(uint32_t entries, const GroupEntry* table, siz
       SLIMLINE_UNROLL
       for (int q = 0; q < rows; q++)
         SLIMLINE_UNROLL
-        for (size_t byte = 0; byte < group_bytes; byte += 64) __builtin_prefetch((const char*)(x + q * row_stride) + b * group_bytes + size_t(ahead) + byte);
+        for (size_t byte = 0; byte < group_bytes; byte += 64) __builtin_prefetch((const char*)(x + q * row_stride) + b * group_bytes + size_t(ahead) + byte, 0, 2);
     V v[rows][vectors];
     SLIMLINE_UNROLL
     for (int p = 0; p < vectors; p++) {

@@ -70,7 +70,7 @@ SLIMLINE_INLINE void add_groups(uint32_t entries, const GroupEntry* table, size_
       SLIMLINE_UNROLL
       for (int p = 0; p < vectors; p++) v[q][p] = Move<S>::load_common(at + p * lanes<A>, common);
       SLIMLINE_UNROLL
-      for (int byte = 0; byte < int(group_width * sizeof(S)); byte += 64) __builtin_prefetch((const char*)at + ahead + byte);
+      for (int byte = 0; byte < int(group_width * sizeof(S)); byte += 64) __builtin_prefetch((const char*)at + ahead + byte, 0, 2);
     }
     for (uint32_t t = 0; t < entries; t++) {
       const GroupEntry entry = *table++;

@@ -13,9 +13,9 @@ template <int ahead, int count, class S> SLIMLINE_INLINE void fetch_ahead(const 
   constexpr size_t line = 64 / sizeof(S);
   if constexpr (count >= line) {
     SLIMLINE_UNROLL
-    for (size_t i = 0; i < size_t(count); i += line) __builtin_prefetch(reinterpret_cast<const char*>(x + t + i) + ahead);
+    for (size_t i = 0; i < size_t(count); i += line) __builtin_prefetch(reinterpret_cast<const char*>(x + t + i) + ahead, 0, 2);
   } else if (t % line == 0) {
-    __builtin_prefetch(reinterpret_cast<const char*>(x + t) + ahead);
+    __builtin_prefetch(reinterpret_cast<const char*>(x + t) + ahead, 0, 2);
   }
 }
 constexpr int dot_ahead = 2048, add_ahead = 512;
