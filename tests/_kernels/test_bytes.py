@@ -67,6 +67,35 @@ def test_any_size_and_value(dtype, order, way, each_instruction_set):
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8])
 @pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("way", ["dot", "tdot"])
+def test_few_missing_values(dtype, order, way, each_instruction_set):
+    """Here and there, in whole stretches of a line, on whole lines: few of all, so that they may be listed."""
+    for number, (lines, length) in enumerate([(24, 2049), (129, 130), (131, 4099), (515, 64), (300, 191), (26, 6200)]):
+        shape = (lines, length) if order == "C" else (length, lines)
+        rng = np.random.default_rng(number)
+        for missing in (0, 77):  # what lies behind the end of a line is read as 0 in places
+            x = rng.integers(1, 3, (lines, length)).astype(dtype)
+            x[rng.random((lines, length)) < 0.01] = missing
+            x[5, 3:50] = x[6, -40:] = x[lines - 1, :80] = missing
+            if lines > 100:
+                x[lines - 2] = missing
+            x = np.asarray(x if order == "C" else x.T, order=order)
+            assert 0 < np.mean(x == missing) < 0.03
+            fill = rng.standard_normal(shape[1]) if number % 3 else None
+            centre = rng.standard_normal(shape[1]) if number % 2 else None
+            k = 1 + number % 2
+            V = rng.standard_normal((shape[1] if way == "dot" else shape[0], k))
+            begin = rng.standard_normal((shape[0] if way == "dot" else shape[1], k))
+            for threads in (1, 3):
+                _same(*_products(x, missing, fill, centre, way, V, begin, threads), f"{way} of {shape} {order}")
+            V *= 10.0 ** rng.uniform(-80, 80, V.shape)  # several sets of digits
+            _same(*_products(x, missing, fill, centre, way, V, begin), f"far numbers, {way} of {shape} {order}")
+            V[: len(V) // 2] = 0.0  # runs without any
+            _same(*_products(x, missing, fill, centre, way, V, begin), f"zeros, {way} of {shape} {order}")
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+@pytest.mark.parametrize("order", ["C", "F"])
 def test_the_largest_sums_do_not_overflow(dtype, order, each_instruction_set):
     limits = np.iinfo(dtype)
     for value in {int(limits.min), int(limits.max)} - {0}:
