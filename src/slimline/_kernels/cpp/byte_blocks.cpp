@@ -234,6 +234,7 @@ size_t longest_byte_sum(size_t length) {
   // What digits leave out; three times nine roundings when they are put together (what they stand for, without signs, is up to
   // three times the number); the sets of digits of what is there in a run, or of what is absent in the runs of a stretch, and
   // the centres of a stretch, of which each has no more than its own; then runs, what is absent and centres, one after another.
+  // A list of what is absent has four sums side by side, so fewer than a quarter of `length` and a few additions follow each other.
   const size_t stretches = length / std::min(stretch_of(1), stretch_of(2)) + 1, runs = 2 * stretches;
   const size_t of_digits = std::clamp(length, least_lost, most_lost) + 27 + 4 * DigitSets::most_sets;
   const size_t of_centres = std::min(length, stretch_of(1)) / shift_chains + shift_chains + 1;

@@ -1,4 +1,4 @@
-// Products of blocks of bytes, by whole numbers (see bytes.cpp, bytes_vnni.cpp).
+// Products of blocks of bytes, by whole numbers (see bytes.cpp, bytes_vnni.hpp).
 #pragma once
 
 #include "blocks.hpp"

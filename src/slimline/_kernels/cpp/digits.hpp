@@ -1,4 +1,4 @@
-// Numbers of float64 as whole numbers in digits, for the kernels of bytes.cpp and bytes_vnni.cpp.
+// Numbers of float64 as whole numbers in digits, for the kernels of bytes.cpp and bytes_vnni.hpp.
 #pragma once
 
 #include <algorithm>
