@@ -13,7 +13,6 @@ namespace slimline {
 namespace {
 
 constexpr size_t group_lines = 64;  // lines that are worked on together, at most
-constexpr size_t least_lost = 16, most_lost = 16384;  // what digits may lose of a number, in units of its rounding
 constexpr size_t shift_chains = 8;  // sums side by side, for centres
 
 size_t stretch_of(size_t k) { return k == 1 ? 4096 : 1024; }  // places that are done together; a multiple of 256
@@ -76,8 +75,8 @@ class Worker {
       if (!numbers_.empty()) for (size_t t = from; t < to; t++) numbers[t - from] = instead_of(v[t * k_ + j], t);
       for (size_t r = 0; r < runs; r++) {
         const size_t begin = r * places, count = std::min(places, to - from - begin);
-        along_[r * k_ + j].set(v + (from + begin) * k_ + j, k_, count, true, tolerance(x_.length), scratch_);
-        if (absent_apart() && !lists_) instead_[r * k_ + j].set(numbers + begin, 1, count, true, tolerance(x_.length), scratch_);
+        along_[r * k_ + j].set(v + (from + begin) * k_ + j, k_, count, true, digit_tolerance(x_.length), scratch_);
+        if (absent_apart() && !lists_) instead_[r * k_ + j].set(numbers + begin, 1, count, true, digit_tolerance(x_.length), scratch_);
       }
       // centred along the line: the same for all lines; by line: the sum of the vector, times the line's centre
       if (s_.centre) {
@@ -119,7 +118,7 @@ class Worker {
     for (size_t run = first; run < last; run += digit_lines) {
       const size_t end = std::min(last, run + digit_lines);
       for (size_t j = 0; j < k_; j++) {
-        weights_.set(a + run * k_ + j, k_, end - run, false, tolerance(x_.lines), scratch_);
+        weights_.set(a + run * k_ + j, k_, end - run, false, digit_tolerance(x_.lines), scratch_);
         if (!counts_absent()) {
           add_run(values(), weights_, run, end, from, to, y + j * pitch);
           continue;
@@ -130,7 +129,7 @@ class Worker {
           add_listing(weights_, run, end, from, to, y + j * pitch, numbers.data());
         } else {
           add_run(values(), weights_, run, end, from, to, y + j * pitch);
-          weights_.set(numbers.data(), 1, end - run, false, tolerance(x_.lines), scratch_);
+          weights_.set(numbers.data(), 1, end - run, false, digit_tolerance(x_.lines), scratch_);
           add_run(Counted::absent, weights_, run, end, from, to, absent_.data());
         }
         for (size_t t = 0; t < to - from; t++) {
@@ -157,9 +156,6 @@ class Worker {
   const char* at(size_t line, size_t place) const { return x_.data + ptrdiff_t(line) * x_.stride + ptrdiff_t(place); }
   // What a missing value at place t, or on a line of its own fill, adds to the sum of a line, where v is what it is multiplied with.
   double instead_of(double v, size_t t) const { return missing_ == Missing::unfilled ? 1.0 : x_.along ? s_.fill[t] * v : v; }
-  // What a number loses in digits is no more than a sum of so many terms loses in float64.
-  static double tolerance(size_t terms) { return 0x1p-53 * double(std::clamp(terms, least_lost, most_lost)); }
-
   void dot_run(Counted part, const DigitSets& sets, size_t first, size_t count, size_t from, size_t length, double* out) const {
     for (const Digits& d : sets)
       if (d.scale != 0) kernel_.dot[int(part)](at(first, from), x_.stride, code_, count, length, d.at(0), d.pitch(), d.scale, out);
@@ -212,22 +208,12 @@ class Worker {
   Aligned<int32_t> sums_;
 };
 
-// Whether numbers, and what becomes of them, can be written in digits: powers of two near the ends of float64 have no room.
-bool in_range(const double* v, size_t count, double most) {
-  bool inside = true;
-  for (size_t i = 0; i < count; i++) {
-    const double size = std::fabs(v[i]);
-    inside &= size < most && (size == 0 || size > 1 / most);  // NaN is not
-  }
-  return inside;
-}
-
 }  // namespace
 
 bool bytes_by_digits(const Lines& x, const Standard& s, const double* v, size_t rows, size_t k) {
   const DigitKernels& kernel = kernels().digits;
   if (x.packed || (x.type != Type::i8 && x.type != Type::u8) || k > kernel.most_vectors || x.lines < kernel.fewest_lines) return false;
-  return in_range(v, rows * k, 1e100) && (!s.has_missing || !s.fill || in_range(s.fill, x.columns(), 1e50)) && (!s.factor || in_range(s.factor, x.columns(), 1e50));
+  return digits_hold(v, rows * k) && (!s.has_missing || !s.fill || digits_hold(s.fill, x.columns(), 1e50)) && (!s.factor || digits_hold(s.factor, x.columns(), 1e50));
 }
 
 size_t longest_byte_sum(size_t length) {

@@ -9,6 +9,7 @@
 namespace slimline::SLIMLINE_ISA {
 
 constexpr int vnni_digits = 8;
+constexpr size_t vnni_places = 2048;  // of `dot`, whose digits fill half of the nearest cache
 
 // sums += products of four bytes and four digits. The intrinsic makes gcc move every sum to another register and back.
 SLIMLINE_INLINE void add_products(__m512i& sums, __m512i bytes, __m512i digit) {
@@ -28,6 +29,23 @@ template <class S, Counted part> constexpr bool shifted = S(-1) < S(0) && part !
 
 // Into the cache behind the nearest one: lines that are worked on fill that.
 SLIMLINE_INLINE void fetch(const void* x) { __builtin_prefetch(x, 0, 2); }
+
+// The sum of each of sixteen vectors.
+SLIMLINE_INLINE __m512i sums_of(const __m512i (&v)[16]) {
+  __m512i two[8], four[4];
+  SLIMLINE_UNROLL
+  for (int i = 0; i < 8; i++) two[i] = _mm512_add_epi32(_mm512_unpacklo_epi32(v[2 * i], v[2 * i + 1]), _mm512_unpackhi_epi32(v[2 * i], v[2 * i + 1]));
+  SLIMLINE_UNROLL
+  for (int i = 0; i < 4; i++) four[i] = _mm512_add_epi32(_mm512_unpacklo_epi64(two[2 * i], two[2 * i + 1]), _mm512_unpackhi_epi64(two[2 * i], two[2 * i + 1]));
+  auto join = [](__m512i a, __m512i b) { return _mm512_add_epi32(_mm512_shuffle_i32x4(a, b, 0x88), _mm512_shuffle_i32x4(a, b, 0xDD)); };
+  return join(join(four[0], four[1]), join(four[2], four[3]));
+}
+
+// A number from the sums of its digits.
+SLIMLINE_INLINE double joined(__m256i sums) {
+  const __m512d power = _mm512_setr_pd(1.0, 0x1p8, 0x1p16, 0x1p24, 0x1p32, 0x1p40, 0x1p48, 0x1p56);
+  return _mm512_reduce_add_pd(_mm512_mul_pd(_mm512_cvtepi32_pd(sums), power));
+}
 
 // Numbers, below 2^16, of values that are absent. Listing takes the same few steps whether there are any or not: no branch
 // would be foreseen. It pays where they are few: going through the list takes a step for each.
@@ -55,7 +73,36 @@ class AbsentList {
   uint16_t *const begin_, *end_;
 };
 
-// The parts of bytes_vnni_add.cpp.
+// For `dot`: what is there instead of the absent values of two lines, added up.
+class AbsentPlaces {
+ public:
+  static constexpr size_t room = vnni_places + AbsentList::more;  // for each line
+  AbsentPlaces(uint8_t code, const double* instead, double* sums, uint16_t* room_for_two)
+      : codes_(_mm512_set1_epi8(char(code))), instead_(instead), sums_(sums), list_{AbsentList(room_for_two), AbsentList(room_for_two + room)} {}
+  SLIMLINE_INLINE void look(int line, __m512i x, __mmask64 there, size_t t) { list_[line].append(_mm512_mask_cmpeq_epi8_mask(there, x, codes_), t); }
+  SLIMLINE_INLINE void finish(int line, size_t number) {
+    double parts[4] = {};
+    const uint16_t* p = list_[line].begin();
+    for (; p + 4 <= list_[line].end(); p += 4)
+      for (int i = 0; i < 4; i++) parts[i] += instead_[p[i]];
+    for (; p < list_[line].end(); p++) parts[0] += instead_[*p];
+    sums_[number] += (parts[0] + parts[1]) + (parts[2] + parts[3]);
+    list_[line].clear();
+  }
+
+ private:
+  const __m512i codes_;
+  const double* instead_;
+  double* sums_;
+  AbsentList list_[2];
+};
+struct NothingAbsent {
+  void look(int, __m512i, __mmask64, size_t) {}
+  void finish(int, size_t) {}
+};
+
+// The parts of bytes_vnni_add.cpp and packed_vnni.cpp.
 void set_vnni_add(Kernels&);
+void set_vnni_packed(Kernels&);
 
 }  // namespace slimline::SLIMLINE_ISA

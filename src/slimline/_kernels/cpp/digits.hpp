@@ -11,6 +11,20 @@
 
 namespace slimline {
 
+// Whether numbers, and what becomes of them, can be written in digits: powers of two near the ends of float64 have no room.
+inline bool digits_hold(const double* v, size_t count, double most = 1e100) {
+  bool inside = true;
+  for (size_t i = 0; i < count; i++) {
+    const double size = std::fabs(v[i]);
+    inside &= size < most && (size == 0 || size > 1 / most);  // NaN is not
+  }
+  return inside;
+}
+
+// What a number may lose in digits: no more than a sum of so many terms loses in float64.
+constexpr size_t least_lost = 16, most_lost = 16384;  // in units of its rounding
+inline double digit_tolerance(size_t terms) { return 0x1p-53 * double(std::clamp(terms, least_lost, most_lost)); }
+
 // Memory that begins with a cache line: a vector that lies across two of them takes twice as long to read.
 template <class T> class Aligned {
  public:

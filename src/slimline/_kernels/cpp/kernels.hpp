@@ -156,6 +156,9 @@ struct PackedKernels {
   size_t near_bytes;  // of lines that should be given at once, and are gone through several times
   // sums[line * step + j] += Σ value · v[j], vectors `pitch` apart; one to four of them
   void (*dot)(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, const double* value, const double* v, size_t pitch, size_t k, double* sums, size_t step);
+  // One vector in digits, of at most `digits.places` people: copies[line] += scale · Σ copies · digit, and, unless `instead` is null,
+  // missing[line] += Σ of it over the people without a call, which had better be few; null where there is no fast way.
+  void (*dot_digits)(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, const void* digit, size_t pitch, double scale, double* copies, const double* instead, double* missing);
   // y[j * pitch + person] += Σ value · w[line * step + j]; one to four vectors
   void (*add)(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, const double* value, const double* w, size_t step, size_t k, double* y, size_t pitch);
   // sums[column * pitch + person] = Σ ± value over the variants of a column of R: those are entry[pointer[column]] to

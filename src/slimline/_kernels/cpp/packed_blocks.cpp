@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "digits.hpp"
 #include "file_rows.hpp"
 #include "genotype_values.hpp"
 #include "parallel.hpp"
@@ -45,6 +46,64 @@ class NearLines {
   std::unique_ptr<char[]> memory_;
 };
 
+// A vector of a number a person, written in digits once for all lines and threads.
+class DigitsOfPeople {
+ public:
+  DigitsOfPeople(const Lines& x, const Standard& s, const double* v, size_t k) {
+    if (!kernels().packed.dot_digits || k != 1 || x.lines < kernels().digits.fewest_lines || !digits_hold(v, x.length)) return;
+    DigitScratch scratch;
+    for (size_t i = 0; i < x.length; i += places()) {
+      const size_t count = std::min(places(), x.length - i);
+      runs_.emplace_back(places());
+      runs_.back().set(v + i, 1, count, true, digit_tolerance(x.length), scratch);
+      totals_.push_back(0.0);
+      for (size_t j = i; j < i + count; j++) totals_.back() += v[j];
+    }
+    if (s.fill) instead_.assign(v, v + x.length);
+    else instead_.assign(x.length, 1.0);  // how many there are is what tells that one is missing
+  }
+  bool any() const { return !runs_.empty(); }
+  // sums[line] += Σ value · v of lines with few missing calls; of each line there are four values, by code
+  void dot(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people, const double* value, double* sums) const {
+    bool counts_missing = false;
+    for (size_t l = 0; l < lines; l++) counts_missing |= !(value[4 * l + 1] == value[4 * l + 3]);  // a missing call is no copy
+    std::vector<double> copies(lines), missing(lines);
+    for (size_t run = 0; run < runs_.size(); run++) {
+      const size_t begin = run * places(), count = std::min(places(), people - begin);
+      std::fill(copies.begin(), copies.end(), 0.0), std::fill(missing.begin(), missing.end(), 0.0);
+      const double* instead = counts_missing ? instead_.data() + begin : nullptr;
+      for (const Digits& d : runs_[run]) {  // the first has all that is listed, even if its numbers are 0
+        if (d.scale != 0 || instead)
+          kernels().packed.dot_digits(packed + begin / 4, stride, lines, count, d.at(0), d.pitch(), d.scale, copies.data(), instead, missing.data());
+        instead = nullptr;
+      }
+      for (size_t l = 0; l < lines; l++, value += 4) {
+        sums[l] += (value[2] - value[3]) * copies[l] + value[3] * totals_[run];
+        if (value[1] == value[1]) sums[l] += (value[1] - value[3]) * missing[l];
+        else if (missing[l] != 0) sums[l] = value[1];  // NaN, whatever it is multiplied with
+      }
+      value -= 4 * lines;
+    }
+  }
+
+ private:
+  static size_t places() { return kernels().digits.places; }
+  std::vector<DigitSets> runs_;
+  std::vector<double> totals_, instead_;
+};
+
+// Whether one call in 32 at most is missing, as far as some of the lines tell.
+bool few_are_missing(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t people) {
+  constexpr size_t looks = 16, few = 32;
+  size_t found = 0;
+  for (size_t i = 0; i < looks; i++) {
+    size_t of_code[4];
+    kernels().count_calls(packed + ptrdiff_t(i * lines / looks) * stride, people, of_code);
+    found += of_code[1];
+  }
+  return found * few <= looks * people;
+}
+
 // One for each thread.
 template <class T, class... Arguments> std::vector<T> team_of(int threads, const Arguments&... arguments) {
   std::vector<T> team;
@@ -65,8 +124,9 @@ class Worker {
     for (size_t l = 0; l < count; l++)
       set_genotype_values(s_.fill ? s_.fill + first + l : nullptr, s_.centre ? s_.centre[first + l] : 0.0, 1.0, value_.data() + 4 * l);
   }
-  // sums[line, j] += lines · vectors; v holds them one after the other
-  void dot(const double* v, double* sums) const {
+  // sums[line, j] += lines · vectors; v holds them one after the other, and `digits` the only one, if any
+  void dot(const double* v, const DigitsOfPeople& digits, double* sums) const {
+    if (digits.any() && few_are_missing(lines_, x_.stride, count_, x_.length)) return digits.dot(lines_, x_.stride, count_, x_.length, value_.data(), sums);
     for (size_t j = 0; j < k_; j += most_vectors) {
       const size_t here = std::min(most_vectors, k_ - j), stretch = near_values / here;
       for (size_t i = 0; i < x_.length; i += stretch)
@@ -124,13 +184,14 @@ bool genotypes_as_packed(const Lines& x) { return x.packed && kernels().packed.d
 
 void packed_tdot(const Lines& x, const Standard& s, const double* a, size_t k, double* out, int threads) {
   const std::vector<double> vectors = turned(a, x.length, k);
+  const DigitsOfPeople digits(x, s, vectors.data(), k);
   const int team = threads_for(x, k, threads);
   const size_t share = (x.lines / (4 * size_t(team)) + 7) / 8 * 8;  // of a block with many people there are few lines
   auto workers = team_of<Worker>(team, x, s, k);
   parallel_for(x.lines, std::clamp<size_t>(share, 8, lines_together(x)), team, [&](size_t line, size_t end, int number) {
     Worker& worker = workers[size_t(number)];
     worker.take(line, end - line);
-    worker.dot(vectors.data(), out + line * k);
+    worker.dot(vectors.data(), digits, out + line * k);
     throw_if_interrupted();
   });
 }
@@ -143,10 +204,11 @@ void packed_dot(const Lines& x, const Standard& s, const double* w, size_t k, do
 
 void packed_normal(const Lines& x, const Standard& s, const double* a, size_t k, double* w, double* out, int threads) {
   const std::vector<double> vectors = turned(a, x.length, k);
+  const DigitsOfPeople digits(x, s, vectors.data(), k);
   with_own_sums(x, s, k, out, threads_for(x, 2 * k, threads), [&](const Worker& worker, size_t line, size_t count, double* sums) {
     std::vector<double> scaled(count * k);
     std::fill_n(w + line * k, count * k, 0.0);
-    worker.dot(vectors.data(), w + line * k);
+    worker.dot(vectors.data(), digits, w + line * k);
     for (size_t i = 0; i < count * k; i++) {
       const double factor = s.factor ? s.factor[line + i / k] : 1.0;
       w[line * k + i] *= factor;

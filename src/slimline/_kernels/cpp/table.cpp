@@ -20,7 +20,7 @@ const Kernels& table() {
     add_square_kernels(t);
     add_byte_kernels(t);
 #if defined(SLIMLINE_HAS_VNNI)
-    if (__builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vbmi2")) add_vnni_kernels(t);
+    if (__builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2")) add_vnni_kernels(t);
 #endif
     add_genotype_kernels(t);
     add_packed_dot_kernels(t);
