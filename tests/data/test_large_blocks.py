@@ -16,7 +16,7 @@ from slimline.projections import Gaussian, HashEmbedding
 def _counted(matrix, monkeypatch):
     """Return a list that fills with the sizes of the blocks that a pass goes through."""
     sizes = []
-    for name in ("blocks", "large_blocks"):
+    for name in ("blocks", "large_blocks", "small_blocks"):
         blocks = getattr(matrix, name)
 
         def counting(whole_columns=False, blocks=blocks):
@@ -31,6 +31,7 @@ def _counted(matrix, monkeypatch):
 @pytest.mark.parametrize("shape", [(30, 4000), (5000, 64)])
 def test_only_what_copies_nothing_has_large_blocks(shape, monkeypatch):
     monkeypatch.setattr(dense, "_BLOCK_BYTES", 8 * 20_000)
+    monkeypatch.setattr(dense, "_COPY_BYTES", 8 * 20_000)
     n, d = shape
     X = np.random.default_rng(0).standard_normal(shape)
     matrix = open_matrix(X)

@@ -105,9 +105,9 @@ def longest_row_sum(length: int, of_bytes: bool, threads: int) -> int:
     How many additions, one after the other, lose as much as the sum of a row does, at most.
     """
 
-def longest_line_sum(lines: int, threads: int) -> int:
+def longest_line_sum(lines: int, of_bytes: bool, threads: int) -> int:
     """
-    How many additions, one after the other, lose as much as a sum over columns in Fortran order does, at most; bytes aside.
+    How many additions, one after the other, lose as much as a sum over columns in Fortran order does, at most.
     """
 
 @overload

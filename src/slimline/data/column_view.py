@@ -41,7 +41,7 @@ class ColumnView(Matrix):
 
         One without any is not left out: the reader would go on to the next and write over a block that is in use.
         """
-        for block in self._base.blocks(whole_columns):
+        for block in self._base.small_blocks(whole_columns):
             yield self._cut(block)
 
     def blocks_after(self, first: int, whole_columns: bool = False) -> Iterator[Block]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -66,9 +68,19 @@ def _any_equal(values: NDArray[np.generic], number: int) -> bool:
     """Say whether a number is among the values, in little memory."""
     if values.dtype in (np.int8, np.uint8):
         return _native.holds_byte(values, number, thread_count())
-    lines = values if values.flags.c_contiguous else values.T
-    step = max(1, _PIECE // max(lines.shape[1], 1))
-    return any(bool((lines[start : start + step] == number).any()) for start in range(0, lines.shape[0], step))
+    return any(bool((piece == number).any()) for _, _, piece in _pieces(_lines(values)))
+
+
+def _lines(values: NDArray[Any]) -> NDArray[Any]:
+    """Return what lies together in memory as rows."""
+    return values if abs(values.strides[0]) >= abs(values.strides[1]) else values.T
+
+
+def _pieces(lines: NDArray[Any]) -> Iterator[tuple[int, int, NDArray[Any]]]:
+    """Yield first line, first place and values of pieces of no more than so many values."""
+    height = max(1, _PIECE // max(lines.shape[1], 1))
+    for line, place in product(range(0, lines.shape[0], height), range(0, lines.shape[1], _PIECE)):
+        yield line, place, lines[line : line + height, place : place + _PIECE]
 
 
 def all_finite(sums: NDArray[Any]) -> bool:
@@ -92,16 +104,14 @@ def _first_places(block: Block) -> tuple[Place | None, Place | None]:
             return None if at is None else (int(row[at]), int(column[at]))
 
         return place(infinite), place(absent)
-    by_row = abs(values.strides[0]) >= abs(values.strides[1])
-    lines = values if by_row else values.T
-    step = max(1, _PIECE // max(lines.shape[1], 1))
+    lines = _lines(values)
     found: list[Place | None] = [None, None]
-    for start in range(0, lines.shape[0], step):
-        piece = lines[start : start + step]
+    for first_line, first_place, piece in _pieces(lines):
         for kind, at in enumerate(_first_in(piece, sentinel)):
             if at is not None and found[kind] is None:
-                line, along = divmod(at, lines.shape[1])
-                found[kind] = (start + line, along) if by_row else (along, start + line)
+                line, along = divmod(at, piece.shape[1])
+                here = (first_line + line, first_place + along)
+                found[kind] = here if lines is values else here[::-1]
         if found[0] is not None:
             break
     return found[0], found[1]

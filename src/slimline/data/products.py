@@ -42,8 +42,8 @@ def longest_sum(block: Block, affine: Affine) -> int:
         return columns
     if values.strides[1] == values.itemsize and values.strides[0] >= columns * values.itemsize:
         return _native.longest_row_sum(columns, values.itemsize == 1, thread_count())
-    if values.strides[0] == values.itemsize and values.itemsize > 1:
-        return _native.longest_line_sum(columns, thread_count())
+    if values.strides[0] == values.itemsize:
+        return _native.longest_line_sum(columns, values.itemsize == 1, thread_count())
     return columns
 
 

@@ -45,7 +45,7 @@ class RowView(Matrix):
 
         One without any is not left out: the reader would go on to the next and write over a block that is in use.
         """
-        for block in self._base.blocks(whole_columns):
+        for block in self._base.small_blocks(whole_columns):
             yield self._cut(block)
 
     def blocks_after(self, first: int, whole_columns: bool = False) -> Iterator[Block]:
@@ -75,8 +75,9 @@ class RowView(Matrix):
         if local.size == values.shape[0] and np.array_equal(local, np.arange(local.size)):
             return Block(rows, block.columns, values, missing)
         if isinstance(values, np.ndarray):
-            # keep the order in memory: indexing gives C order
-            values = values[local] if values.flags.c_contiguous else np.asfortranarray(values[local])
+            # in the same order in memory
+            by_columns = abs(values.strides[0]) < abs(values.strides[1])
+            values = np.take(values.T, local, axis=1).T if by_columns else np.take(values, local, axis=0)
         else:
             values = values[local]
         return Block(rows, block.columns, values, missing)

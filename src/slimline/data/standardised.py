@@ -72,6 +72,10 @@ class Standardised(Matrix):
         """Yield the large blocks of the matrix."""
         return self._base.large_blocks(whole_columns)
 
+    def small_blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield the small blocks of the matrix."""
+        return self._base.small_blocks(whole_columns)
+
     def _pass(
         self,
         operation: str,

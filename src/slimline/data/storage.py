@@ -99,6 +99,21 @@ class Storage(ABC):
         """
         return self.blocks(whole_columns)
 
+    def small_blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield blocks for work that copies them: those of `blocks`, or smaller ones of data in memory.
+
+        Parameters
+        ----------
+        whole_columns : bool
+            As for `blocks`.
+
+        Returns
+        -------
+        blocks : iterator of Block
+            Valid until the next is asked for.
+        """
+        return self.blocks(whole_columns)
+
     @property
     def feature_names(self) -> Sequence[str] | None:
         """Return the names of the columns, where the data have any."""

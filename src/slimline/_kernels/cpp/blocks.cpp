@@ -243,7 +243,8 @@ size_t longest_row_sum(size_t length, bool of_bytes, int threads) {
   return of_bytes ? std::max(at_most, longest_byte_sum(length)) : at_most;  // not all bytes go by digits
 }
 
-size_t longest_line_sum(size_t lines, int threads) {
+size_t longest_line_sum(size_t lines, bool of_bytes, int threads) {
+  if (of_bytes) return std::max(lines, longest_byte_sum(lines)) + lines / digit_lines + 1 + size_t(std::max(threads, 1));  // centres are one chain
   const size_t folded = fold_lines + lines / fold_lines + 1 + size_t(std::max(threads, 1));
   return std::min(lines, folded);
 }

@@ -32,8 +32,8 @@ struct Standard {
 void block_dot(const Lines&, const Standard&, const double* w, size_t k, double* out, int threads);
 // How many additions in float64, one after the other, lose as much as the sum of a row of so many numbers does, at most.
 size_t longest_row_sum(size_t length, bool of_bytes, int threads);
-// The same of sums over so many columns that lie one after the other; bytes aside.
-size_t longest_line_sum(size_t lines, int threads);
+// The same of sums over so many columns that lie one after the other.
+size_t longest_line_sum(size_t lines, bool of_bytes, int threads);
 // out (columns x k) += X^T A, A rows x k
 void block_tdot(const Lines&, const Standard&, const double* a, size_t k, double* out, int threads);
 // w (columns x k) = X^T A and out (rows x k) += X X^T A, for a block with all rows

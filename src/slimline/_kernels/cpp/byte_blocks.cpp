@@ -15,7 +15,9 @@ namespace {
 constexpr size_t group_lines = 64;  // lines that are worked on together, at most
 constexpr size_t shift_chains = 8;  // sums side by side, for centres
 
-size_t stretch_of(size_t k) { return k == 1 ? 4096 : 1024; }  // places that are done together; a multiple of 256
+// Places that are done together, multiples of 256.
+constexpr size_t long_stretch = 4096, short_stretch = 1024;
+size_t stretch_of(size_t k) { return k <= 4 ? long_stretch : short_stretch; }
 
 int threads_for(const Lines& x, size_t k, int threads) {
   return worthwhile_threads(double(x.lines) * double(x.length) * double(k) * 0.06, threads);
@@ -49,7 +51,8 @@ struct Bytes {
     size_t seen = 0, found = 0;
     for (size_t i = 0; i < looks; i++)
       for (size_t j = 0; j < looks; j++) {
-        const char* line = x.data + ptrdiff_t(i * x.lines / looks) * x.stride;
+        const size_t spread = i * looks + i * 13 % looks;  // no steady distance, which the data may have, too
+        const char* line = x.data + ptrdiff_t(spread * x.lines / (looks * looks)) * x.stride;
         const size_t from = j * x.length / looks, to = std::min(x.length, from + width);
         found += size_t(std::count(line + from, line + to, char(code)));
         seen += to - from;
@@ -221,16 +224,18 @@ size_t longest_byte_sum(size_t length) {
   // three times the number); the sets of digits of what is there in a run, or of what is absent in the runs of a stretch, and
   // the centres of a stretch, of which each has no more than its own; then runs, what is absent and centres, one after another.
   // A list of what is absent has four sums side by side, so fewer than a quarter of `length` and a few additions follow each other.
-  const size_t stretches = length / std::min(stretch_of(1), stretch_of(2)) + 1, runs = 2 * stretches;
+  const size_t stretches = length / short_stretch + 1, runs = 2 * stretches;
   const size_t of_digits = std::clamp(length, least_lost, most_lost) + 27 + 4 * DigitSets::most_sets;
-  const size_t of_centres = std::min(length, stretch_of(1)) / shift_chains + shift_chains + 1;
+  const size_t of_centres = std::min(length, long_stretch) / shift_chains + shift_chains + 1;
   return std::max(of_digits, of_centres) + runs + 2 * stretches;
 }
 
 void byte_lines_dot(const Lines& x, const Standard& s, const double* v, size_t k, double* out, int threads) {
-  // Threads take stretches in turns, so that none waits for one that was held up, and what a stretch adds has room of its own, so
-  // that sums come out the same whoever is first; where stretches are few, each thread has lines.
+  // Threads take pieces, one or more stretches, in turns, so that none waits for one that was held up, and what a piece adds has
+  // room of its own, so that sums come out the same whoever is first; where pieces would be few, each thread has lines.
+  constexpr size_t room = size_t(4) << 20, many = 8;  // bytes of all sums; pieces for each thread
   const size_t stretch = stretch_of(k), stretches = (x.length + stretch - 1) / stretch;
+  const size_t pieces = std::min(stretches, room / (x.lines * k * sizeof(double)));
   threads = threads_for(x, k, threads);
   const Bytes bytes(x, s);
   auto lines_of_stretch = [&](Worker& worker, size_t t, size_t begin, size_t end, double* sums) {
@@ -239,19 +244,21 @@ void byte_lines_dot(const Lines& x, const Standard& s, const double* v, size_t k
     for (size_t line = begin; line < end; line += group_lines) worker.dot(line, std::min(group_lines, end - line), t, to, sums + line * k);
     throw_if_interrupted();
   };
-  if (stretches < size_t(threads) * 16) {
+  if (threads == 1 || pieces < size_t(threads) * many) {
     in_ranges(x.lines, 4, threads, [&](size_t begin, size_t end, size_t) {
       Worker worker(bytes, k, stretch);
       for (size_t t = 0; t < x.length; t += stretch) lines_of_stretch(worker, t, begin, end, out);
     });
     return;
   }
-  std::vector<double> sums(stretches * x.lines * k, 0.0);
-  parallel_for(stretches, 1, threads, [&](size_t i, size_t, int) {
+  const size_t count = x.lines * k;
+  std::vector<double> sums(pieces * count, 0.0);
+  parallel_for(pieces, 1, threads, [&](size_t piece, size_t, int) {
     Worker worker(bytes, k, stretch);
-    lines_of_stretch(worker, i * stretch, 0, x.lines, sums.data() + i * x.lines * k);
+    for (size_t i = stretches * piece / pieces; i < stretches * (piece + 1) / pieces; i++) lines_of_stretch(worker, i * stretch, 0, x.lines, sums.data() + piece * count);
   });
-  for (size_t i = 0; i < sums.size(); i++) out[i % (x.lines * k)] += sums[i];
+  for (size_t piece = 0; piece < pieces; piece++)
+    for (size_t i = 0; i < count; i++) out[i] += sums[piece * count + i];
 }
 
 void byte_lines_add(const Lines& x, const Standard& s, const double* a, size_t k, double* out, int threads) {

@@ -359,7 +359,7 @@ void bind_blocks(nb::module_& m) {
       .def(nb::init<int, int64_t, size_t, size_t>(), "descriptor"_a, "offset"_a, "rows"_a, "width"_a);
   m.def("reads_genotypes", [] { return genotypes_as_packed({Type::i8, nullptr, 0, 0, 0, false, true}); }, "Whether the kernels take packed genotypes from a file.");
   m.def("longest_row_sum", &longest_row_sum, "length"_a, "of_bytes"_a, "threads"_a, "How many additions, one after the other, lose as much as the sum of a row does, at most.");
-  m.def("longest_line_sum", &longest_line_sum, "lines"_a, "threads"_a, "How many additions, one after the other, lose as much as a sum over columns in Fortran order does, at most; bytes aside.");
+  m.def("longest_line_sum", &longest_line_sum, "lines"_a, "of_bytes"_a, "threads"_a, "How many additions, one after the other, lose as much as a sum over columns in Fortran order does, at most.");
   bind_sums<Array>(m);
   bind_sums<FileRows>(m);
   m.def("block_tile", &tile, "x"_a.noconvert(), "samples"_a, "missing"_a.none(), "centre"_a.noconvert().none(), "factor"_a.noconvert().none(),

@@ -92,10 +92,15 @@ class DenseMatrix(NamedMatrix):
         row_bytes = self.shape[1] * self._array.itemsize
         return self._stripes(max(min(_LARGE_BYTES, _LARGE_ROWS * row_bytes), _BLOCK_BYTES))
 
+    def small_blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield views of a few megabytes."""
+        return (self._panels if whole_columns or self._by_columns else self._stripes)(_COPY_BYTES)
+
     def _panels(self, size: int) -> Iterator[Block]:
         """Yield whole columns, so many bytes of them at a time."""
         n, d = self.shape
-        step = panel_width((_COPY_BYTES if self._copied else size) // max(n * self._array.itemsize, 1), d)
+        size, least = (_COPY_BYTES, 1) if self._copied else (size, 16)
+        step = panel_width(size // max(n * self._array.itemsize, 1), d, least)
         for start in range(0, d, step):
             columns = slice(start, min(start + step, d))
             yield Block(slice(0, n), columns, *with_missing(self._array[:, columns], self._missing))
@@ -135,9 +140,9 @@ class DenseMatrix(NamedMatrix):
         return digest("dense", self.shape, self.dtype, self._missing, *parts)
 
 
-def panel_width(columns: int, d: int) -> int:
+def panel_width(columns: int, d: int, least: int = 16) -> int:
     """Return how many columns a panel has: at most so many, in round numbers (the Hadamard transform likes them)."""
-    columns = max(columns, 16)
+    columns = max(columns, least)
     for unit in (4096, 256, 16):
         if columns >= unit:
             return max(1, min(columns // unit * unit, d))
