@@ -59,3 +59,7 @@ class FileWriteError(SlimlineError, OSError):
 
 class MissingDataSetError(SlimlineError, LookupError):
     """A public data set that is not at hand, and could not be fetched."""
+
+
+class SearchWarning(UserWarning):
+    """Cross-validation found a model that should not be used as it is; the message says why and what to try."""

@@ -22,9 +22,15 @@ def wide(seed=0, n=40, d=600, classes=2):
     return X, y
 
 
-def exact(X, y, loss, C, s=None, constant=1.0):
+def usual_constant(X, s=None):
+    """Return the root mean square norm of the rows, the default of `intercept_scaling`."""
+    return np.sqrt(np.average(np.square(X.astype(np.float64)).sum(axis=1), weights=s))
+
+
+def exact(X, y, loss, C, s=None, constant=None):
     """Return the weights of [X, c] and a bound of their error; y of 0 and 1."""
     s = np.ones(len(y)) if s is None else s
+    constant = usual_constant(X, s) if constant is None else constant
     whole = np.column_stack([X, np.full(len(y), constant)])
     return direct_optimum(loss, whole, np.where(y == 1, 1.0, -1.0), s, 1.0 / C)
 

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from slimline.recovery import membership
-from tests.estimators.certified import exact
+from tests.estimators.certified import exact, usual_constant
 
 
 def thin(seed=0, n=60, d=300, classes=2, share=0.1):
@@ -34,8 +34,9 @@ def signs_of(y):
     return [(y == k).astype(int) for k in (classes[1:] if len(classes) == 2 else classes)]
 
 
-def check_claims(model, X, y, loss, C, s=None, constant=1.0, k=10):
+def check_claims(model, X, y, loss, C, s=None, constant=None, k=10):
     """Hold the certificate of a fit to X, an array of float64, against optima with bounds of their own error."""
+    constant = usual_constant(X, s) if constant is None else constant
     certificate, whole = model.certificate_, np.column_stack([X, np.full(len(y), constant)])
     scores, slacks = [], []
     for task, sign in enumerate(signs_of(y)):
@@ -52,7 +53,7 @@ def check_claims(model, X, y, loss, C, s=None, constant=1.0, k=10):
         assert np.all(np.abs(w[surely_in]) >= order[k - 1] - 2 * slack)
         assert np.all(np.abs(w[surely_out]) <= order[k] + 2 * slack)
         np.testing.assert_array_equal(model.coef_[task], certificate.weights[task, :-1])
-        assert model.intercept_[task] == constant * certificate.weights[task, -1]
+        np.testing.assert_allclose(model.intercept_[task], constant * certificate.weights[task, -1], rtol=1e-12)
         scores.append(whole @ truth)
         slacks.append(slack * np.linalg.norm(whole, axis=1))
     proved, predicted = model.certified(X), model.predict(X)

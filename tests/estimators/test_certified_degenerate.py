@@ -30,7 +30,7 @@ def seen_by(model, X):
     X = np.asarray(X, dtype=np.float64)
     if model._centre is not None:
         X = (X.astype(np.longdouble) - model._centre) * model._factor
-    return np.column_stack([X, np.full(len(X), model._constant)]).astype(np.float64)
+    return np.column_stack([X, np.full(len(X), model.intercept_scaling_)]).astype(np.float64)
 
 
 def check(model, X, y, C, where):
@@ -163,7 +163,7 @@ def test_duplicate_columns_share_their_weight(name):
         (np.ones((3, 2)), [1, 1, 1], "only one class"),
         (np.array([[np.nan, 1.0], [0.0, 1.0]]), [0, 1], "NaN"),
         (np.array([[np.inf, 1.0], [0.0, 1.0]]), [0, 1], "infinit"),
-        (np.full((4, 3), 1e300) * [[1], [-1], [2], [3]], [0, 1, 0, 1], r"too large|overflow|range"),
+        (np.full((4, 3), 1e300) * [[1], [-1], [2], [3]], [0, 1, 0, 1], r"too large|overflow|range|exceed"),
     ],
     ids=["one class", "NaN", "infinity", "squares that overflow"],
 )

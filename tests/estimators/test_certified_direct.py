@@ -268,7 +268,7 @@ class TestPath:
     def test_grid_search_agrees(self):
         X, y = thin(12, 90, 200)
         stored, folds = sp.csr_array(X), StratifiedKFold(3)
-        options = {"loss": "logistic", "tol": 1e-7, "method": "direct", "max_passes": 200}
+        options = {"loss": "logistic", "tol": 1e-7, "method": "direct", "max_passes": 200, "intercept_scaling": 1.0}
         path = CertifiedClassifierCV(Cs=[0.1, 1.0, 10.0], cv=folds, scoring="neg_log_loss", **options).fit(stored, y)
         grid = GridSearchCV(
             CertifiedClassifier(**options), {"C": [0.1, 1.0, 10.0]}, cv=folds, scoring="neg_log_loss"

@@ -27,7 +27,7 @@ STATE = (
     "n_iter_",
     "history_",
     "route_",
-    "_constant",
+    "intercept_scaling_",
     "_centre",
     "_factor",
     "_fill",

@@ -31,6 +31,13 @@ NOT_CERTIFIED = 3
 _AUTO = "auto"
 
 
+class Scoring(StrEnum):
+    """What the cross-validation compares."""
+
+    accuracy = "accuracy"
+    balanced_accuracy = "balanced_accuracy"
+
+
 class ClassWeight(StrEnum):
     """Weights of the classes."""
 
@@ -82,10 +89,14 @@ def fit(
         typer.Option(
             "--C",
             metavar="auto|X",
-            help="Inverse strength of the penalty; auto: the best of ten by cross-validation.",
+            help="Inverse strength of the penalty; auto: the best by cross-validation.",
             rich_help_panel=_MODEL,
         ),
     ] = _AUTO,
+    scoring: Annotated[
+        Scoring,
+        typer.Option(help="Score by which --C auto chooses; balanced for rare classes.", rich_help_panel=_MODEL),
+    ] = Scoring.accuracy,
     loss: Annotated[Loss, typer.Option(help="Loss of a sample.", rich_help_panel=_MODEL)] = Loss.squared_hinge,
     tol: Annotated[
         float, typer.Option(help="Certified relative error of the weights to stop at.", rich_help_panel=_MODEL)
@@ -169,6 +180,7 @@ def fit(
     require_not_read(written, (data, labels, test, feature_names))
     settings = FitSettings(
         C=_penalty(C),
+        scoring=scoring.value,
         loss=loss.value,
         method=method.value,
         projection=_AUTO if projection is None else projection.value,

@@ -53,7 +53,9 @@ class Matrix(Storage):
 
     # Passes ----------------------------------------------------------------------------------------
 
-    def sketch(self, projection: Projection, *, double: bool = False) -> NDArray[np.floating[Any]]:
+    def sketch(
+        self, projection: Projection, *, double: bool = False, squares: Squares | None = None
+    ) -> NDArray[np.floating[Any]]:
         """Return X R, in one pass.
 
         Parameters
@@ -62,6 +64,8 @@ class Matrix(Storage):
             R, for as many features as X has.
         double : bool
             Compute in float64 whatever the data are: for measurements that float32 would blur.
+        squares : Squares, optional
+            Filled with the sums of the squares of rows and columns, in the same pass.
 
         Returns
         -------
@@ -82,13 +86,15 @@ class Matrix(Storage):
         by_column = self.packed and products.sketches_by_column(projection, shape, dtype)
         out: NDArray[np.floating[Any]] = np.zeros(shape, dtype=dtype, order="F" if by_column else "C")
         # What is drawn for a panel of columns serves all rows, if they are all there.
-        kept = Kept(lambda: {"out": out}, lambda: {"projection": projection.to_json()})
+        begin_squares(squares, self.shape)
+        kept = Kept(lambda: {"out": out, **arrays_of(squares)}, lambda: {"projection": projection.to_json()})
         large = isinstance(projection, HashEmbedding)  # others may have blocks written out first
         for block, affine in self._pass("sketch", projection.draws_every_entry, kept, in_memory=True, large=large):
             with nullcontext() if projection.draws_every_entry else self._beside_the_reader():
                 products.add_sketch(block, projection, affine, out)
             if not isinstance(block.rows, slice) or block.rows != slice(0, self.shape[0]):
                 self._require_finite(out, block.rows, block, affine)
+            self._add_squares(squares, block, affine)
         if not all_finite(out):  # whole columns: looking at all sums after each panel would take too long
             for block in self.blocks():
                 require_finite(self, block, self._affine(block))

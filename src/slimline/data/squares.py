@@ -111,7 +111,8 @@ def _add_sparse(x: Any, affine: Affine, weight: Floats | None, rows: Floats, col
     require_sound(x)
     x = scaled_values(x, affine).tocsr()
     row = np.repeat(np.arange(rows.size), np.diff(x.indptr))
-    squares = x.data * x.data
+    with np.errstate(over="ignore"):  # whoever makes the pass refuses infinite sums
+        squares = x.data * x.data
     of_rows, of_columns = np.zeros(rows.size), np.zeros(columns.size)
     if affine.centre is not None:
         middle = affine.centre if affine.factor is None else affine.centre * affine.factor

@@ -50,6 +50,7 @@ class Standardised(Matrix):
         self._fill = _rule(fill, "fill", ("mean",), d, number=True)
         self._weight = sample_weights(sample_weight, base.shape[0])
         self._affine_of_all: Affine | None = None
+        self._mean_square: float | None = None
         if not any(isinstance(rule, str) for rule in (self._centre, self._scale, self._fill)):
             self._affine_of_all = self._affine_from(None)
 
@@ -57,8 +58,23 @@ class Standardised(Matrix):
     def affine(self) -> Affine:
         """Return what is done to each column; computes the statistics, in a pass, if that has not been done."""
         if self._affine_of_all is None:
-            self._affine_of_all = self._affine_from(self._base.column_stats(self._weight))
+            self._learn(self._base.column_stats(self._weight))
+        assert self._affine_of_all is not None
         return self._affine_of_all
+
+    @property
+    def knows_mean_square(self) -> bool:
+        """Return whether the statistics tell the mean squared norm of the rows."""
+        return all(isinstance(rule, str) for rule in (self._centre, self._scale, self._fill))
+
+    @property
+    def mean_square(self) -> float:
+        """Return the weighted mean of the squared norms of the rows: about the number of columns that vary."""
+        if not self.knows_mean_square:
+            raise RuntimeError("the statistics tell it only where they centre, scale and impute.")
+        _ = self.affine  # computed now, if it has not been
+        assert self._mean_square is not None
+        return self._mean_square
 
     def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
         """Yield the blocks of the matrix as they are stored; the passes standardise them."""
@@ -104,7 +120,15 @@ class Standardised(Matrix):
             self._require_finite(part.deviation, slice(None), block, PLAIN, missing=False)
             running.add(block.columns, part)
             yield shifted(block, self._affine_from(part, block.columns))
-        self._affine_of_all = self._affine_from(self._sound(running.result()))
+        self._learn(self._sound(running.result()))
+
+    def _learn(self, stats: ColumnStats) -> None:
+        """Keep what the statistics of all columns tell."""
+        self._affine_of_all = self._affine_from(stats)
+        if self.knows_mean_square:
+            total = self.shape[0] if self._weight is None else self._weight.sum()
+            # missing values are imputed with the mean: after centring they are 0
+            self._mean_square = float(np.square(stats.std / stats.scale) @ (stats.weight / total))
 
     def _affine(self, block: Block) -> Affine:
         return PLAIN if self._affine_of_all is None else self._affine_of_all.of(block.columns)

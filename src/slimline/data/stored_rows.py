@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from slimline.data.formats.dense import DenseMatrix
 from slimline.data.matrix import Matrix
 from slimline.data.row_view import RowView
+from slimline.data.squares import Squares, begin_squares
 from slimline.data.standardised import Standardised
 
 
@@ -32,13 +33,15 @@ def has_stored_rows(matrix: Matrix) -> bool:
     return matrix.density is not None or _array_of(matrix) is not None
 
 
-def stored_rows(matrix: Matrix) -> Any:
+def stored_rows(matrix: Matrix, squares: Squares | None = None) -> Any:
     """Return the rows, in one pass, which refuses what is not finite.
 
     Parameters
     ----------
     matrix : Matrix
         One that `has_stored_rows`.
+    squares : Squares, optional
+        Filled with the sums of the squares of rows and columns, in the same pass.
 
     Returns
     -------
@@ -47,8 +50,8 @@ def stored_rows(matrix: Matrix) -> Any:
     """
     array = _array_of(matrix)
     if array is None:
-        return _sparse_rows(matrix)
-    matrix.dot(np.zeros((matrix.shape[1], 1)))
+        return _sparse_rows(matrix, squares)
+    matrix.dot(np.zeros((matrix.shape[1], 1)), squares)
     return array[matrix._index] if isinstance(matrix, RowView) else array
 
 
@@ -70,7 +73,8 @@ def _is_mapped(array: Any) -> bool:
     return array is not None
 
 
-def _sparse_rows(matrix: Matrix) -> Any:
+def _sparse_rows(matrix: Matrix, squares: Squares | None) -> Any:
+    begin_squares(squares, matrix.shape)
     parts, rows = [], []
     for block, affine in matrix._pass("copy"):
         assert sp.issparse(block.values)
@@ -78,6 +82,7 @@ def _sparse_rows(matrix: Matrix) -> Any:
         narrow = part.dtype == np.float32 or part.dtype.itemsize < 4
         part = part.astype(np.float32 if narrow else np.float64, copy=matrix.reads_ahead)
         matrix._require_finite(part.data, slice(None), block, affine)
+        matrix._add_squares(squares, block, affine)
         parts.append(part)
         rows.append(np.arange(matrix.shape[0])[block.rows])
     if parts[0].shape[1] < matrix.shape[1]:

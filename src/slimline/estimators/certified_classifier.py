@@ -63,8 +63,10 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         Passes over the data at most.
     fit_intercept : bool, default=True
         Add a constant column, kept exact beside the sketch and penalised, as LIBLINEAR does.
-    intercept_scaling : float, default=1.0
-        Value of the constant column.
+    intercept_scaling : float or "auto", default="auto"
+        Value of the constant column: the larger it is, the less the intercept is penalised. "auto" takes the root mean
+        square norm of the rows (standardised, if they are), so that the intercept's penalty is in proportion to that
+        of the weights, whatever the scale and the number of features. 1.0 is LIBLINEAR's default.
     standardize : bool, default=False
         Centre and scale each column, implicitly; missing values are filled with the column's mean.
     class_weight : dict, "balanced" or None, default=None
@@ -80,6 +82,8 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         Weights of the original features.
     intercept_ : array of shape (1,) or (n_classes,)
         Constants.
+    intercept_scaling_ : float
+        Value of the constant column; 0 without an intercept.
     certificate_ : Certificate
         What is proved.
     history_ : list of Step
@@ -122,7 +126,7 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         n_components: int | str = "auto",
         max_passes: int = 50,
         fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
+        intercept_scaling: float | str = "auto",
         standardize: bool = False,
         class_weight: Any = None,
         random_state: Any = None,
@@ -202,7 +206,7 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         s = weight * class_factors(self.class_weight, self.classes_, codes, weight)[codes]
         require_weights(s)
         seen = self._as_trained(matrix, weight)
-        data = TrainingData(seen, float(self.intercept_scaling) if self.fit_intercept else 0.0, s)
+        data = TrainingData(seen, self.intercept_scaling if self.fit_intercept else 0.0, s)
         signs = class_signs(codes, len(self.classes_))
         method = self.method if self.recovery == "certified" else "sketch"  # the published ways have no other
         if method == "direct" and not has_stored_rows(seen):
@@ -239,7 +243,7 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         self.intercept_ = data.constant * weights[:, -1]
         if centre is not None:
             self.intercept_ = self.intercept_ - self.coef_ @ centre
-        self._constant = data.constant
+        self.intercept_scaling_ = data.constant
         if self.route_.method == "sketch" and (outcome.model.exact or outcome.model.lossless):
             taken = "gram" if outcome.model.exact else "direct"
             self.route_ = replace(self.route_, method=taken, reason="steps with the sketch gained too little")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
+from collections.abc import Callable
+from functools import partial
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -13,16 +15,21 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 
 from slimline.data import Matrix
-from slimline.errors import InvalidParameterError
+from slimline.errors import InvalidParameterError, SearchWarning
 from slimline.estimators.callbacks import StepCallbacks
 from slimline.estimators.certified_classifier import CertifiedClassifier
+from slimline.estimators.certified_fit import Fitting
 from slimline.estimators.certified_parameters import check_parameters
 from slimline.estimators.path import FoldScores, most_tasks_at_once
-from slimline.estimators.sketch_search import best_penalty, scores_on_sketch
-from slimline.recovery import Outcome, Task, certificate_of
+from slimline.estimators.penalty_search import PenaltySearch, penalties, search_penalties
+from slimline.estimators.sketch_search import scores_on_sketch
+from slimline.recovery import Model, Outcome, Step, Task, TrainingData, certificate_of
 from slimline.solvers import loss_named
+from slimline.solvers.losses import Loss
 
 Floats = NDArray[np.float64]
+#: Samples to train on, and samples to score.
+Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
 class CertifiedClassifierCV(CertifiedClassifier):
@@ -35,8 +42,9 @@ class CertifiedClassifierCV(CertifiedClassifier):
     Parameters
     ----------
     Cs : int or array-like, default=10
-        Penalties to try, or how many from 1e-4 to 1e4; with `search="sketch"` these are divided by the mean squared
-        norm of the rows, so that they fit data of any scale.
+        Values of C to try; or how many from 1e-4 to 1e4, divided by the (weighted) mean squared norm of the samples, so
+        that they fit data of any scale. This automatic grid is extended, to 1e-6 and 1e6 at most, as long as its best
+        value is at an end.
     search : {"certified", "sketch"}, default="certified"
         "certified" steps on with the fits of all folds and penalties until each is certified. "sketch" compares fits
         to the sketch (or to the Gram matrix, or the rows), which need no further pass over the data, and then makes
@@ -44,7 +52,7 @@ class CertifiedClassifierCV(CertifiedClassifier):
     cv : int, splitter or iterable, default=5
         How the rows are divided, as in scikit-learn.
     scoring : str, callable or None, default=None
-        What chooses; None: accuracy.
+        What chooses C, such as "balanced_accuracy" for rare classes; None: accuracy.
     loss, tol, method, projection, n_components, max_passes, fit_intercept, intercept_scaling, class_weight
         As in `CertifiedClassifier`; `tol` holds for every member.
     standardize : bool, default=False
@@ -55,12 +63,14 @@ class CertifiedClassifierCV(CertifiedClassifier):
     Attributes
     ----------
     C_ : float
-        The penalty with the best mean score; of several the smallest, and with `search="sketch"` the smallest whose
-        mean loss on the rows left out is within one standard error of the least.
+        The value with the best mean score on the rows left out; of several the one with the least mean loss, and of
+        those whose loss is the same to 1 % the smallest.
     Cs_ : array of shape (n_penalties,)
-        Penalties that were tried, rising.
+        Values of C that were tried, rising.
     scores_ : array of shape (n_folds, n_penalties)
         Score of each fit on the rows that it did not see.
+    losses_ : array of shape (n_folds, n_penalties)
+        Mean loss of the same, which decides between equal scores.
     coefs_path_ : array of shape (n_penalties, n_tasks, n_features)
         Weights of the fits to all rows; with `search="certified"`.
     certificates_path_ : list of Certificate
@@ -91,7 +101,7 @@ class CertifiedClassifierCV(CertifiedClassifier):
         n_components: int | str = "auto",
         max_passes: int = 50,
         fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
+        intercept_scaling: float | str = "auto",
         standardize: bool = False,
         class_weight: Any = None,
         random_state: Any = None,
@@ -151,63 +161,34 @@ class CertifiedClassifierCV(CertifiedClassifier):
         self._folds = [(train[train >= 0], test[test >= 0]) for train, test in both]
 
     def _train(self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, callbacks: StepCallbacks) -> None:
-        if self.search == "sketch":
-            self._train_on_sketch(matrix, codes, weight, callbacks)
-            return
-        before = matrix.passes
-        self.Cs_ = penalties(self.Cs)
-        folds = self.__dict__.pop("_folds")
-        data, s, signs, fitting = self._prepared(matrix, codes, weight, len(self.Cs_) * (len(folds) + 1))
+        before, folds = matrix.passes, self.__dict__.pop("_folds")
+        for name in ("coefs_path_", "certificates_path_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        asked, on_sketch = penalties(self.Cs), self.search == "sketch"
+        n_fits = 1 if on_sketch else len(asked) * (len(folds) + 1)
+        data, s, signs, fitting = self._prepared(matrix, codes, weight, n_fits)
         _require_both_sides(signs, s, folds)
-        per_fit = len(signs)
-        tasks = self._tasks(signs, s, folds)
-        at_once = max(per_fit, most_tasks_at_once(data.shape) // per_fit * per_fit)
+        model = fitting.model(data, 0.0 if isinstance(self.Cs, Integral) else 1.0 / float(asked.max()))
         scores = FoldScores(get_scorer(self.scoring or "accuracy"), self.classes_, codes, weight, self.loss)
-        whole: list[Outcome] = []
-        found: list[float] = []
-        model = fitting.model(data, min(task.penalty for task in tasks))
-        worst = []
-        for first in range(0, len(tasks), at_once):
-            group = tasks[first : first + at_once]
-            outcome = fitting.outcome(data, group, lambda step: self._tell(step, callbacks), model)
-            model = outcome.model
-            worst += [proof.relative_error for proof in outcome.proofs]
-            for k in range(0, len(outcome.proofs), per_fit):
-                fit = outcome.part(slice(k, k + per_fit))
-                number = (first + k) // per_fit
-                if number < len(self.Cs_):
-                    whole.append(fit)
-                else:
-                    found.append(scores(fit, folds[number // len(self.Cs_) - 1][1]))
-        self.scores_ = np.array(found).reshape(len(folds), len(self.Cs_))
-        best = int(np.argmax(self.scores_.mean(axis=0)))
-        self.C_ = float(self.Cs_[best])
-        self._keep(data, whole[best], before, fitting)
-        self.certificates_path_ = [certificate_of(data, fit, self._factor) for fit in whole]
+        tell = partial(self._tell, callbacks=callbacks)
+        members = _Members(fitting, data, loss_named(self.loss), signs, s, folds, scores, tell, model)
+        attempt = members.on_sketch if on_sketch else members.certified
+        found = search_penalties(self.Cs, data.mean_square or 1.0, attempt)
+        self.Cs_, self.scores_, self.losses_ = found.Cs, found.scores, found.losses
+        self.C_ = float(found.Cs[found.best])
+        self._warn_of_search(found, codes, weight, folds)
+        if on_sketch:
+            tasks = [Task(loss_named(self.loss), sign, s, 1.0 / self.C_) for sign in signs]
+            outcome = fitting.outcome(data, tasks, tell, members.model)
+            self._keep(data, outcome, before, fitting)
+            self._warn_if_open(outcome)
+            return
+        self._keep(data, members.whole[self.C_], before, fitting)
+        path = [members.whole[C] for C in found.Cs.tolist()]
+        self.certificates_path_ = [certificate_of(data, fit, self._factor) for fit in path]
         factor = 1.0 if self._factor is None else self._factor
         self.coefs_path_ = np.array([claim.weights[:, :-1] * factor for claim in self.certificates_path_])
-        self._warn_of_members(worst)
-
-    def _train_on_sketch(
-        self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, callbacks: StepCallbacks
-    ) -> None:
-        before, folds = matrix.passes, self.__dict__.pop("_folds")
-        for name in ("coefs_path_", "certificates_path_"):  # of a fit before
-            self.__dict__.pop(name, None)
-        data, s, signs, fitting = self._prepared(matrix, codes, weight)
-        loss, values = loss_named(self.loss), penalties(self.Cs)
-        _require_both_sides(signs, s, folds)
-        relative = isinstance(self.Cs, Integral)
-        model = fitting.model(data, 0.0 if relative else 1.0 / float(values.max()))
-        square = model.mean_square() if relative else 1.0
-        self.Cs_ = values / (square if square > 0.0 else 1.0)
-        scores = FoldScores(get_scorer(self.scoring or "accuracy"), self.classes_, codes, weight, self.loss)
-        self.scores_, losses = scores_on_sketch(model, loss, self.Cs_, signs, s, folds, scores)
-        self.C_ = float(self.Cs_[best_penalty(self.scores_, losses)])
-        tasks = [Task(loss, sign, s, 1.0 / self.C_) for sign in signs]
-        outcome = fitting.outcome(data, tasks, lambda step: self._tell(step, callbacks), model)
-        self._keep(data, outcome, before, fitting)
-        self._warn_if_open(outcome)
+        self._warn_of_members(members.errors)
 
     def _warn_of_members(self, errors: list[float]) -> None:
         above = sum(error > self.tol for error in errors)
@@ -220,20 +201,103 @@ class CertifiedClassifierCV(CertifiedClassifier):
                 stacklevel=6,  # the line that called `fit`
             )
 
-    def _tasks(
-        self, signs: list[Floats], s: Floats, folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]]
-    ) -> list[Task]:
-        """Return a task for every set of rows (all of them first), penalty and class."""
-        loss = loss_named(self.loss)
+    def _warn_of_search(self, found: PenaltySearch, codes: NDArray[np.intp], weight: Floats, folds: list[Fold]) -> None:
+        """Warn of a best C at the end of what was tried, and of scores that need no features."""
+        if found.edge and isinstance(self.Cs, Integral):
+            warnings.warn(
+                f"the best C, {self.C_:.3g}, is the {found.edge} that was tried: the score may be better still beyond "
+                "it. Give Cs as a list of values that go further"
+                + (
+                    ", or use other features: these may tell nothing about the classes."
+                    if found.edge == "smallest"
+                    else "."
+                ),
+                SearchWarning,
+                stacklevel=6,
+            )
+        best = float(found.scores[:, found.best].mean())
+        chance = _score_without_features(self.scoring, codes, weight, folds)
+        if best <= chance + 1e-12:
+            warnings.warn(
+                f"the best mean score of the cross-validation is {best:.3f}, and always naming the commonest class "
+                f"gives {chance:.3f}: on samples that it did not see, the model is no better than that. What may help: "
+                'standardize=True, class_weight="balanced" with scoring="balanced_accuracy", other features, more '
+                "samples.",
+                SearchWarning,
+                stacklevel=6,
+            )
+
+
+class _Members:
+    """The fits of a search: every set of samples (all of them, and those of each fold) with every C and class."""
+
+    def __init__(
+        self,
+        fitting: Fitting,
+        data: TrainingData,
+        loss: Loss,
+        signs: list[Floats],
+        weights: Floats,
+        folds: list[Fold],
+        scores: FoldScores,
+        tell: Callable[[Step], None],
+        model: Model,
+    ) -> None:
+        self._fitting, self._data, self._loss, self._tell = fitting, data, loss, tell
+        self._signs, self._weights, self._folds, self._scores = signs, weights, folds, scores
+        self.model = model
+        #: Fits to all samples by their C, and the certified relative error of every fit.
+        self.whole: dict[float, Outcome] = {}
+        self.errors: list[float] = []
+
+    def on_sketch(self, Cs: Floats) -> tuple[Floats, Floats]:
+        """Return scores and losses of fits to the sketch."""
+        return scores_on_sketch(self.model, self._loss, Cs, self._signs, self._weights, self._folds, self._scores)
+
+    def certified(self, Cs: Floats) -> tuple[Floats, Floats]:
+        """Return scores and losses of certified fits, as many of them at once as memory allows."""
+        tasks, per_fit = self._tasks(Cs), len(self._signs)
+        at_once = max(per_fit, most_tasks_at_once(self._data.shape) // per_fit * per_fit)
+        found = np.empty((2, len(self._folds), len(Cs)))
+        for first in range(0, len(tasks), at_once):
+            outcome = self._fitting.outcome(self._data, tasks[first : first + at_once], self._tell, self.model)
+            self.model = outcome.model
+            self.errors += [proof.relative_error for proof in outcome.proofs]
+            for k in range(0, len(outcome.proofs), per_fit):
+                fit = outcome.part(slice(k, k + per_fit))
+                fold, number = divmod((first + k) // per_fit, len(Cs))
+                if fold == 0:
+                    self.whole[float(Cs[number])] = fit
+                    continue
+                values = np.column_stack([0.5 * (task.best.values + task.dual.values) for task in fit.progress])
+                found[:, fold - 1, number] = self._scores(values, self._folds[fold - 1][1])
+        return found[0], found[1]
+
+    def _tasks(self, Cs: Floats) -> list[Task]:
+        """Return a task for every set of samples (all of them first), C and class."""
         tasks = []
-        for train in [np.arange(len(s)), *(train for train, _ in folds)]:
-            kept = np.zeros_like(s)
-            kept[train] = s[train]
-            tasks += [Task(loss, sign, kept, 1.0 / float(C)) for C in self.Cs_ for sign in signs]
+        for train in [np.arange(len(self._weights)), *(train for train, _ in self._folds)]:
+            kept = np.zeros_like(self._weights)
+            kept[train] = self._weights[train]
+            tasks += [Task(self._loss, sign, kept, 1.0 / float(C)) for C in Cs for sign in self._signs]
         return tasks
 
 
-def _require_both_sides(signs: list[Floats], s: Floats, folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]]) -> None:
+def _score_without_features(scoring: Any, codes: NDArray[np.intp], weight: Floats, folds: list[Fold]) -> float:
+    """Return the mean score of always naming the commonest class; -inf if the scoring is another one."""
+    classes = int(codes.max()) + 1
+    if scoring == "balanced_accuracy":
+        return 1.0 / classes
+    if scoring not in (None, "accuracy"):
+        return float("-inf")
+    shares = []
+    for train, test in folds:
+        commonest = np.bincount(codes[train], weight[train], classes).argmax()
+        shares.append(np.average(codes[test] == commonest, weights=weight[test]))
+    return float(np.mean(shares))
+
+
+def _require_both_sides(signs: list[Floats], s: Floats, folds: list[Fold]) -> None:
     for train, _ in folds:
         for sign in signs:
             kept = sign[train][s[train] > 0]
@@ -241,25 +305,3 @@ def _require_both_sides(signs: list[Floats], s: Floats, folds: list[tuple[NDArra
                 raise InvalidParameterError(
                     "a class has no sample left when a fold is put aside: use fewer folds, or drop the class."
                 )
-
-
-def penalties(Cs: Any) -> Floats:
-    """Return the penalties to try, rising.
-
-    Parameters
-    ----------
-    Cs : int or array-like
-        How many from 1e-4 to 1e4, or the values.
-
-    Returns
-    -------
-    values : array
-        All above 0.
-    """
-    if isinstance(Cs, Integral) and not isinstance(Cs, bool) and int(Cs) >= 1:
-        return np.asarray(np.logspace(-4, 4, int(Cs)))
-    values = np.atleast_1d(np.asarray(Cs))
-    fine = not isinstance(Cs, (bool, Real)) and values.ndim == 1 and values.size > 0 and values.dtype.kind in "fiu"
-    if not fine or not np.isfinite(values).all() or (values <= 0).any():
-        raise InvalidParameterError(f"Cs must be a whole number above 0 or numbers above 0; got {Cs!r:.100}.")
-    return np.unique(values.astype(np.float64))

@@ -120,7 +120,7 @@ class Fitting:
             return recover_certified(data, tasks, model, tol=min(self.tol, EXACT), max_passes=most, on_step=on_step)
         if self.recovery == "naive":
             first = self.draw(d, 0, self.route.n_components)
-            Z: NDArray[Any] = data.matrix.sketch(first)
+            Z: NDArray[Any] = data.sketch(first)
             return recover_naive(data, tasks, sketch_model(data, first, Z, penalty), Z, first, on_step=on_step)
         model = model or self.model(data, penalty)
         if self.recovery == "dual":

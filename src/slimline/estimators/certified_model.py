@@ -38,7 +38,7 @@ class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     intercept_: Floats
     certificate_: Certificate
     n_features_in_: int
-    _constant: float
+    intercept_scaling_: float
     _centre: Floats | None
     _factor: Floats | None
     _fill: Floats | None
@@ -146,7 +146,7 @@ class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self._centre is not None and self._factor is not None:
             matrix = matrix.standardised(self._centre, 1.0 / self._factor, self._fill)
         claim = self.certificate_
-        return decisions_of(matrix, self.classes_, claim.weights, claim.radius, self._constant)
+        return decisions_of(matrix, self.classes_, claim.weights, claim.radius, self.intercept_scaling_)
 
     def top_features(self, k: int = 20, label: Any = None) -> TopFeatures:
         """Return the features of the largest weights, with intervals, and whether their place is proved.

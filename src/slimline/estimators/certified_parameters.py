@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from slimline.errors import InvalidParameterError
 from slimline.estimators.certified_fit import RECOVERIES
 from slimline.estimators.make_projection import transformer_of
+from slimline.recovery.training_data import AUTO
 from slimline.solvers import loss_named
 
 Floats = NDArray[np.float64]
@@ -27,8 +28,11 @@ def check_parameters(estimator: Any) -> None:
     loss_named(estimator.loss)
     for name in ("C", "tol", "intercept_scaling"):
         value = getattr(estimator, name, 1.0)  # a search over C has no C
+        if name == "intercept_scaling" and isinstance(value, str) and value == AUTO:
+            continue
         if isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 0.0:
-            raise InvalidParameterError(f"{name} must be a number above 0; got {value!r}.")
+            either = f'"{AUTO}" or ' if name == "intercept_scaling" else ""
+            raise InvalidParameterError(f"{name} must be {either}a number above 0; got {value!r}.")
         if not 1e-100 <= float(value) <= 1e100:
             raise InvalidParameterError(f"{name}={value!r} is beyond what can be computed with: take 1e-100 to 1e100.")
     for name, choices in (("method", ("auto", "sketch", "gram", "direct")), ("recovery", RECOVERIES)):

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from slimline.estimators.scores import class_of_scores, probabilities
-from slimline.recovery import Outcome
+from slimline.recovery.task import class_signs
+from slimline.solvers import loss_named
 
 Floats = NDArray[np.float64]
 #: Memory for the points of all tasks that run together.
@@ -36,7 +37,7 @@ def most_tasks_at_once(shape: tuple[int, int]) -> int:
 
 
 class FoldScores:
-    """Scores fits on rows that they did not see, from the values that their steps computed.
+    """Scores and losses of fits on samples that they did not see, from the values that the fits give all samples.
 
     Parameters
     ----------
@@ -62,29 +63,23 @@ class FoldScores:
     ) -> None:
         self._scorer, self._classes, self._codes, self._weight, self._loss = scorer, classes, codes, weight, loss
         self._uniform = bool((weight == weight[0]).all())
+        self._signs = np.column_stack(class_signs(codes, len(classes)))
 
-    def __call__(self, fit: Outcome, rows: NDArray[np.intp]) -> float:
-        """Return the score of a fit on some rows."""
-        return self.of_values(np.column_stack([0.5 * (s.best.values + s.dual.values) for s in fit.progress]), rows)
-
-    def of_values(self, values: Floats, rows: NDArray[np.intp]) -> float:
-        """Return the score on some rows of what a fit makes of all rows.
+    def __call__(self, values: Floats, rows: NDArray[np.intp]) -> tuple[float, float]:
+        """Return the score of a fit on the samples that it did not see, and its mean loss over them and the tasks.
 
         Parameters
         ----------
         values : array of shape (n_samples, n_tasks)
-            What it makes of them.
+            What the fit gives all samples.
         rows : array of int
             Those that it did not see.
-
-        Returns
-        -------
-        score : float
-            The scorer's.
         """
         known = _KnownScores(self._classes, values[rows], self._loss)
         extra = {} if self._uniform else {"sample_weight": self._weight[rows]}
-        return float(self._scorer(known, np.arange(len(rows))[:, None], self._classes[self._codes[rows]], **extra))
+        score = self._scorer(known, np.arange(len(rows))[:, None], self._classes[self._codes[rows]], **extra)
+        loss = loss_named(self._loss).value((self._signs * values)[rows]).mean(axis=1)
+        return float(score), float(np.average(loss, weights=self._weight[rows]))
 
 
 class _KnownScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

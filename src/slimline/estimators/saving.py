@@ -61,7 +61,7 @@ def stored_model(model: Any, details: dict[str, Any] | None = None, **more: Any)
         kind=type(model).__name__,
         parameters=_plain_parameters(model.get_params(deep=False)),
         classes=model.classes_,
-        constant=model._constant,
+        constant=model.intercept_scaling_,
         passes=claim.passes,
         weights=claim.weights,
         intercept=model.intercept_,
@@ -147,7 +147,7 @@ def _restore(model: Any, stored: StoredModel, path: str) -> None:
         interval_radius=stored.interval_radius,
         passes=stored.passes,
     )
-    model._constant = stored.constant
+    model.intercept_scaling_ = stored.constant
     model._centre, model._factor, model._fill = stored.centre, stored.factor, stored.fill
     model.coef_ = model.certificate_.coefficients(stored.factor)
     model.intercept_ = stored.intercept

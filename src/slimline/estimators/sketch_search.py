@@ -28,7 +28,7 @@ def scores_on_sketch(
     folds: Sequence[tuple[Index, Index]],
     scores: FoldScores,
 ) -> tuple[Floats, Floats]:
-    """Return how fits to the sketch of a part of the rows do on the others.
+    """Return how fits to the sketch of a part of the samples do on the others.
 
     Parameters
     ----------
@@ -43,18 +43,17 @@ def scores_on_sketch(
     weights : array of shape (n_samples,)
         Weights of the samples.
     folds : sequence of (array, array)
-        Rows to train on, and rows to score.
+        Samples to train on, and samples to score.
     scores : FoldScores
         What scores them.
 
     Returns
     -------
-    scores : array of shape (n_folds, n_penalties)
-        Nothing is proved about them: they choose, and what was chosen is fitted to the data themselves.
-    losses : array of shape (n_folds, n_penalties)
-        Mean loss of the same rows, over the tasks: it tells penalties apart that score the same.
+    scores, losses : arrays of shape (n_folds, n_penalties)
+        Score and mean loss on the samples left out. Nothing is proved about them: they choose C, and the fit with that
+        C is certified.
     """
-    found, losses = np.empty((len(folds), len(penalties))), np.zeros((len(folds), len(penalties)))
+    found = np.empty((2, len(folds), len(penalties)))
     for k, (train, test) in enumerate(folds):
         kept = np.zeros_like(weights)
         kept[train] = weights[train]
@@ -62,33 +61,10 @@ def scores_on_sketch(
         for j, C in enumerate(penalties):
             columns = []
             for i, sign in enumerate(signs):
-                task = Task(loss, sign, kept, 1.0 / float(C))
-                starts[i], values = _fit(model, task, starts[i])
+                starts[i], values = _fit(model, Task(loss, sign, kept, 1.0 / float(C)), starts[i])
                 columns.append(values)
-                losses[k, j] += np.average(loss.value(sign[test] * values[test]), weights=weights[test])
-            found[k, j] = scores.of_values(np.column_stack(columns), test)
-    return found, losses / len(signs)
-
-
-def best_penalty(scores: Floats, losses: Floats) -> int:
-    """Return which penalty is best: wide data are often told apart by many.
-
-    Parameters
-    ----------
-    scores, losses : arrays of shape (n_folds, n_penalties)
-        What `scores_on_sketch` returns.
-
-    Returns
-    -------
-    number : int
-        Of those with the best mean score, the smallest whose mean loss is within one standard error of the least: past
-        some penalty nothing changes but the time that it takes.
-    """
-    means, costs = scores.mean(axis=0), losses.mean(axis=0)
-    costs[means < means.max() - 1e-12] = np.inf
-    least = int(np.argmin(costs))
-    error = losses[:, least].std() / np.sqrt(len(losses))
-    return int(np.flatnonzero(costs <= costs[least] + error)[0])
+            found[:, k, j] = scores(np.column_stack(columns), test)
+    return found[0], found[1]
 
 
 def _fit(model: Model, task: Task, start: Floats | None) -> tuple[Floats, Floats]:

@@ -17,6 +17,7 @@ from slimline.planning.shape import DataShape
 from slimline.planning.spectrum import Spectrum, spectrum_of
 from slimline.projections import HashEmbedding
 from slimline.recovery.task import class_signs
+from slimline.recovery.training_data import TrainingData
 
 Floats = NDArray[np.float64]
 
@@ -171,7 +172,8 @@ def rehearsed(rows: Floats, codes: NDArray[np.intp], problem: Problem, n_compone
     findings : Findings
         Without times and cosines.
     """
-    spectrum = spectrum_of(rows @ rows.T + problem.constant**2, problem.n_samples)
+    constant = TrainingData(open_matrix(rows), problem.constant).constant
+    spectrum = spectrum_of(rows @ rows.T + constant**2, problem.n_samples)
     signs = class_signs(codes, problem.n_classes)
     sketched = rehearse(rows, signs, spectrum, problem, n_components)
     return Findings(spectrum, sketched, rehearse_exact(rows, signs, problem), len(rows))

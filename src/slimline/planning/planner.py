@@ -18,6 +18,7 @@ from slimline.planning.prediction import predict
 from slimline.planning.problem import Problem
 from slimline.planning.records import Cost, Plan
 from slimline.planning.route import default_components
+from slimline.recovery.training_data import AUTO
 
 #: The family that is taken unless another is so many times faster: it has the lightest tails.
 _ROBUST, _WORTH = "osnap", 1.5
@@ -43,7 +44,7 @@ def plan(
     rank: int | None = None,
     sparsity: int | None = None,
     fit_intercept: bool = True,
-    intercept_scaling: float = 1.0,
+    intercept_scaling: float | str = AUTO,
     standardize: bool = False,
     random_state: Any = 0,
     progress: Callable[[str], None] | None = None,
@@ -107,7 +108,7 @@ def plan(
         C=number("C", C, 0.0),
         loss=loss,
         tol=number("tol", tol, 0.0),
-        constant=number("intercept_scaling", intercept_scaling, 0.0) if fit_intercept else 0.0,
+        constant=_constant(intercept_scaling) if fit_intercept else 0.0,
         n_classes=classes,
         n_samples=shape.shape[0],
         seed=seed_of(random_state),
@@ -164,10 +165,17 @@ def plan(
         passes=(matrix.passes - before) if matrix is not None else 0,
         seconds=time.perf_counter() - begin,
         fit_intercept=bool(fit_intercept),
-        intercept_scaling=float(intercept_scaling),
+        intercept_scaling=_constant(intercept_scaling),
         standardize=bool(standardize),
     )
     return replace(made, advice=advise(made))
+
+
+def _constant(intercept_scaling: Any) -> float | str:
+    """Return the value of the constant column, or "auto"."""
+    if isinstance(intercept_scaling, str) and intercept_scaling == AUTO:
+        return AUTO
+    return number(f'intercept_scaling, if it is not "{AUTO}",', intercept_scaling, 0.0)
 
 
 def _chosen(costs: tuple[Cost, ...], method: str) -> Cost:

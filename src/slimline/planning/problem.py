@@ -17,8 +17,8 @@ class Problem:
         Name of the loss.
     tol : float
         Certified error to stop at.
-    constant : float
-        Value of the constant column; 0: there is none.
+    constant : float or "auto"
+        Value of the constant column, as in `TrainingData`; 0: there is none.
     n_classes : int
         Two or more.
     n_samples : int
@@ -30,7 +30,7 @@ class Problem:
     C: float
     loss: str
     tol: float
-    constant: float
+    constant: float | str
     n_classes: int
     n_samples: int
     seed: int

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from slimline.plain_values import plain
+from slimline.recovery.training_data import AUTO
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ class Plan:
         For the picture.
     passes, seconds : int, float
         What making the plan took.
-    fit_intercept, intercept_scaling, standardize : bool, float, bool
+    fit_intercept, intercept_scaling, standardize : bool, float or "auto", bool
         As for the classifier.
     """
 
@@ -171,7 +172,7 @@ class Plan:
     passes: int = 0
     seconds: float = 0.0
     fit_intercept: bool = True
-    intercept_scaling: float = 1.0
+    intercept_scaling: float | str = AUTO
     standardize: bool = False
 
     @property
@@ -180,7 +181,7 @@ class Plan:
         chosen: dict[str, Any] = {"C": self.C, "loss": self.loss, "tol": self.tol, "method": self.choice.method}
         if self.choice.method == "sketch":
             chosen |= {"projection": self.choice.projection, "n_components": self.choice.n_components}
-        told = {"fit_intercept": True, "intercept_scaling": 1.0, "standardize": False}  # what they are unless told
+        told = {"fit_intercept": True, "intercept_scaling": AUTO, "standardize": False}  # what they are unless told
         return chosen | {name: getattr(self, name) for name, usual in told.items() if getattr(self, name) != usual}
 
     def to_dict(self) -> dict[str, Any]:

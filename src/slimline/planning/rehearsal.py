@@ -187,7 +187,7 @@ def rehearse_exact(rows: Floats, signs: list[Floats], problem: Problem) -> Rehea
         Of one step, or two where rounding asks for a second.
     """
     data = TrainingData(open_matrix(rows), problem.constant)
-    K = gram_of(rows, problem.constant)
+    K = gram_of(rows, data.constant)
     problem = replace(problem, tol=min(problem.tol, EXACT))
     return _timed(data, signs, problem, lambda: (GramModel(K, rows.shape[1], exact=True), None))
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.data.dense_copy import dense_copy
 from slimline.projections import Projection
 from slimline.recovery.model import (
     GramModel,
@@ -48,7 +47,7 @@ def sketch_model(
         A Gram matrix where there are few samples or more components than samples, else the sketch itself.
     """
     if Z is None:
-        Z = data.matrix.sketch(projection)
+        Z = data.sketch(projection)
     require_finite_squares(Z, data.matrix.name)
     if data.shape[0] <= max(GRAM_SAMPLES, Z.shape[1]):
         return GramModel(gram_of(Z, data.constant, penalty), Z.shape[1])
@@ -70,10 +69,10 @@ def exact_model(data: TrainingData) -> Model:
     """
     n, d = data.shape
     if d < n:
-        X = dense_copy(data.matrix)
+        X = data.dense()
         require_finite_squares(X, data.matrix.name)
         return RowsModel(X, data.constant, exact=True)
-    K = data.matrix.gram()
+    K = data.gram()
     K += data.constant**2
     return GramModel(K, d, exact=True)
 

@@ -8,9 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from slimline.data.stored_rows import stored_rows
 from slimline.recovery.directions import Directions
-from slimline.recovery.model import Found, Model, mean_square_of, require_finite_squares, squares_are_safe
+from slimline.recovery.model import Found, Model, require_finite_squares, squares_are_safe
 from slimline.recovery.training_data import TrainingData
 from slimline.solvers import ArrayRows, SmallProblem, SparseRows, solve_rows
 from slimline.solvers.losses import Hinge
@@ -35,12 +34,6 @@ class DirectModel(Model):
     def __init__(self, Z: Any, constant: float) -> None:
         self._features = _features(Z, constant)
         self.n_components = Z.shape[1]
-
-    def mean_square(self) -> float:
-        """Return the mean squared norm of the rows."""
-        Z, constant = self._features.Z, self._features.constant
-        stored: Any = Z.data.reshape(1, -1) if sp.issparse(Z) else Z  # type: ignore[attr-defined]
-        return mean_square_of(stored) * len(stored) / int(Z.shape[0]) + float(constant) ** 2
 
     def times(self, beta: Floats, directions: Directions) -> Floats:
         """Return K β."""
@@ -72,7 +65,7 @@ def direct_model(data: TrainingData) -> DirectModel:
     model : DirectModel
         It shares memory with the data where it can.
     """
-    Z = stored_rows(data.matrix)
+    Z = data.stored_rows()
     values = Z.data if sp.issparse(Z) else Z  # type: ignore[attr-defined]
     require_finite_squares(values, data.matrix.name)
     if not sp.issparse(Z) and not squares_are_safe(values):

@@ -38,10 +38,6 @@ class Model(ABC):
     lossless = False
 
     @abstractmethod
-    def mean_square(self) -> float:
-        """Return the mean squared norm of the rows as the model has them, the constant column included."""
-
-    @abstractmethod
     def times(self, beta: Floats, directions: Directions) -> Floats:
         """Return K̃β."""
 
@@ -83,10 +79,6 @@ class GramModel(Model):
         self.K = K
         self.n_components = n_components
         self.exact = exact
-
-    def mean_square(self) -> float:
-        """Return the mean of the diagonal."""
-        return float(np.diagonal(self.K).mean())
 
     def times(self, beta: Floats, directions: Directions) -> Floats:
         """Return K̃β."""
@@ -137,10 +129,6 @@ class RowsModel(Model):
         self.constant = constant
         self.n_components = Z.shape[1]
         self.exact = exact
-
-    def mean_square(self) -> float:
-        """Return the mean squared norm of the rows."""
-        return mean_square_of(self.Z) + self.constant**2
 
     def times(self, beta: Floats, directions: Directions) -> Floats:
         """Return K̃β."""
@@ -198,24 +186,6 @@ def gram_of(Z: NDArray[Any], constant: float, penalty: float | None = None) -> F
     if constant != 0.0:
         K += constant**2
     return np.asarray(K)
-
-
-def mean_square_of(Z: NDArray[Any]) -> float:
-    """Return the mean squared norm of rows.
-
-    Parameters
-    ----------
-    Z : array of shape (n_samples, n_features)
-        float32 or float64.
-
-    Returns
-    -------
-    mean : float
-        The sums are of float64.
-    """
-    step = max(1, _COLUMNS * 1024 // max(Z.shape[1], 1))  # so that no second copy is held
-    parts = (Z[start : start + step].astype(np.float64) for start in range(0, len(Z), step))
-    return sum(float(np.vdot(part, part)) for part in parts) / len(Z)
 
 
 def squares_are_safe(Z: NDArray[Any]) -> bool:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slimline.data import Matrix, Squares
+from slimline.data.dense_copy import dense_copy
 from slimline.data.standardised import Standardised
+from slimline.data.stored_rows import stored_rows
+from slimline.projections import Projection
 from slimline.recovery.rounding import sum_error
 
 Floats = NDArray[np.float64]
+Result = TypeVar("Result")
+#: Value of the constant column that stands for the root mean square norm of the rows.
+AUTO = "auto"
+#: The constant column stays within these.
+_SMALLEST, _LARGEST = 1e-100, 1e100
 
 
 class TrainingData:
@@ -22,18 +31,19 @@ class TrainingData:
     ----------
     matrix : Matrix
         X, standardised or not.
-    constant : float
-        Value of the constant column; 0: there is none.
+    constant : float or "auto"
+        Value of the constant column; 0: there is none; "auto": the root mean square norm of the rows.
     weight : array of shape (n_samples,), optional
         What the weights of every task are at most, for the sums of squares of the columns; 1 unless given.
     """
 
-    def __init__(self, matrix: Matrix, constant: float = 0.0, weight: Floats | None = None) -> None:
+    def __init__(self, matrix: Matrix, constant: float | str = 0.0, weight: Floats | None = None) -> None:
         self.matrix = matrix
-        self.constant = float(constant)
+        self._constant = constant
         self.shape = matrix.shape
         self._weight = weight
         self._squares: Squares | None = None
+        self._row_squares: Floats | None = None
         self._passes_before = matrix.passes
 
     @property
@@ -45,6 +55,49 @@ class TrainingData:
     def passes_of_a_step(self) -> int:
         """Return what `normal` costs."""
         return self.matrix.normal_passes
+
+    @cached_property
+    def mean_square(self) -> float:
+        """Return the weighted mean squared norm of the rows, the constant column left out; after any first pass."""
+        if isinstance(self.matrix, Standardised) and self.matrix.knows_mean_square:
+            return self.matrix.mean_square
+        squares = self._row_squares
+        if squares is None:
+            squares = np.square(self.matrix.row_norms()) if self._squares is None else self._squares.rows
+        return float(np.average(squares, weights=None if self._weight is None else self._weight / self._weight.max()))
+
+    @cached_property
+    def constant(self) -> float:
+        """Return the value of the constant column; "auto" is known after any first pass."""
+        if self._constant != AUTO:
+            return float(self._constant)
+        return float(np.clip(np.sqrt(self.mean_square), _SMALLEST, _LARGEST)) if self.mean_square > 0.0 else 1.0
+
+    def sketch(self, projection: Projection) -> NDArray[Any]:
+        """Return X R, in one pass."""
+        return self._measured(lambda squares: self.matrix.sketch(projection, squares=squares))
+
+    def gram(self) -> Floats:
+        """Return X Xᵀ."""
+        K = self.matrix.gram()
+        self._row_squares = np.diagonal(K).copy()
+        return K
+
+    def dense(self) -> Floats:
+        """Return all values, in one pass."""
+        return self._measured(lambda squares: dense_copy(self.matrix, squares))
+
+    def stored_rows(self) -> Any:
+        """Return the rows as they are stored, in one pass."""
+        return self._measured(lambda squares: stored_rows(self.matrix, squares))
+
+    def _measured(self, take: Callable[[Squares | None], Result]) -> Result:
+        """Return what a pass gives that measures the norms of rows and columns, unless the statistics tell them."""
+        known = isinstance(self.matrix, Standardised) and self.matrix.knows_mean_square
+        squares = None if known or self._squares is not None else Squares(*self.shape, self._weight)
+        result = take(squares)
+        self._squares = self._squares or squares
+        return result
 
     def normal(self, B: Floats) -> tuple[Floats, Floats]:
         """Return [X, c]ᵀ B, of shape (n_features + 1, k), and [X, c] [X, c]ᵀ B, the constant column's part last.

@@ -36,6 +36,8 @@ class FitSettings:
     ----------
     C : float or None
         Penalty; None: by cross-validation.
+    scoring : str
+        Score by which the cross-validation chooses.
     loss, method, projection : str
         As in `CertifiedClassifier`.
     tol : float
@@ -57,6 +59,7 @@ class FitSettings:
     """
 
     C: float | None = None
+    scoring: str = "accuracy"
     loss: str = "squared_hinge"
     method: str = "auto"
     projection: str = "auto"
@@ -124,7 +127,7 @@ class FitSettings:
                 "give --C X, or leave that class out."
             )
         folds = StratifiedKFold(min(_FOLDS, smallest_class), shuffle=True, random_state=self.seed)
-        return CertifiedClassifierCV(Cs=_PENALTIES, cv=folds, search="sketch", **parameters)
+        return CertifiedClassifierCV(Cs=_PENALTIES, cv=folds, **self._search(), **parameters)
 
     def code(self, standardize: bool) -> str:
         """Return the Python expression that makes the classifier.
@@ -139,9 +142,13 @@ class FitSettings:
         code : str
             One line.
         """
-        own: dict[str, Any] = {"search": "sketch"} if self.C is None else {"C": self.C}
+        own: dict[str, Any] = self._search() if self.C is None else {"C": self.C}
         given = ", ".join(f"{name}={value!r}" for name, value in (own | self.parameters(standardize)).items())
         return f"CertifiedClassifier{'CV' if self.C is None else ''}({given})"
+
+    def _search(self) -> dict[str, Any]:
+        """Return the parameters of the search over C that are not its defaults."""
+        return {"search": "sketch"} | ({} if self.scoring == "accuracy" else {"scoring": self.scoring})
 
 
 @dataclass(frozen=True)
