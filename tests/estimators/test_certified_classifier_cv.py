@@ -7,7 +7,7 @@ from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, TimeSe
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from slimline import CertifiedClassifier, CertifiedClassifierCV, open_matrix
-from slimline.errors import InvalidParameterError, SearchWarning
+from slimline.errors import InvalidParameterError
 from slimline.estimators.path import most_tasks_at_once
 from slimline.estimators.penalty_search import best_penalty
 
@@ -171,12 +171,14 @@ def test_search_on_the_sketch_fits_once(method):
 
 def test_equal_scores_go_to_the_smallest_loss_and_equal_losses_to_the_smallest_penalty():
     same = np.array([[0.5, 1.0, 1.0, 1.0, 0.7], [0.5, 0.8, 0.8, 0.8, 0.9]])
-    assert best_penalty(same, np.array([[0.0, 0.9, 0.5, 0.4, 0.1], [0.0, 0.8, 0.5, 0.5, 0.1]])) == 3
-    assert best_penalty(same, np.array([[0.0, 0.9, 0.5, 0.498, 0.1], [0.0, 0.8, 0.5, 0.5, 0.1]])) == 2  # to 1 %
+    assert best_penalty(same, np.array([[0.0, 0.9, 0.5, 0.4, 0.1], [0.0, 0.8, 0.5, 0.5, 0.1]]), 1.0) == 3
+    close = np.array([[0.0, 0.9, 0.5, 0.49, 0.1], [0.0, 0.8, 0.5, 0.5, 0.1]])  # 0.5 and 0.495
+    assert best_penalty(same, close, 1.0) == 2
+    assert best_penalty(same, close, 0.1) == 3
+    assert best_penalty(same + 1e-15 * np.arange(5), close, 1.0) == 2
     assert (
-        best_penalty(same + 1e-15 * np.arange(5), np.array([[0.0, 0.9, 0.3, 0.4, 0.1], [0.0, 0.8, 0.3, 0.5, 0.1]])) == 2
-    )
-    assert best_penalty(same[:, :2], np.array([[0.0, 0.9], [0.0, 0.8]])) == 1  # however small the loss of a worse score
+        best_penalty(same[:, :2], np.array([[0.0, 0.9], [0.0, 0.8]]), 1.0) == 1
+    )  # however small the loss of a worse score
     X, y = data(n=60, d=2000)
     X[:, 0] += 40.0 * np.where(y == y[0], 1.0, -1.0)  # every penalty tells them apart
     quick = CertifiedClassifierCV(search="sketch", method="gram", cv=4).fit(X, y)

@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from slimline import CertifiedClassifier
 from slimline.recovery import membership
 from slimline.solvers import LOSSES
+from tests.estimators.certified import usual_constant
 from tests.recovery.real_sets import (
     NAMES,
     as_dense,
@@ -47,7 +48,7 @@ def gram_and_data(folder, name, intercept, standardise):
     rows = some_rows(real_set(folder, name)[1], ROWS)
     X = as_dense(folder, name, rows)
     X = standardised(X) if standardise else filled(X)
-    X = np.column_stack([X, np.full(len(X), 1.0 if intercept else 0.0)])
+    X = np.column_stack([X, np.full(len(X), usual_constant(X) if intercept else 0.0)])
     return X, X @ X.T
 
 
@@ -135,7 +136,8 @@ def test_no_certificate_of_sparse_rows_is_violated(data_dir, name):
     """Every loss on every sparse set, with more rows than above: nothing but the data is gone through."""
     y = real_set(data_dir, name)[1]
     rows = some_rows(y, 600 if FULL else 200)
-    X = np.column_stack([as_dense(data_dir, name, rows), np.ones(len(rows))])
+    X = as_dense(data_dir, name, rows)
+    X = np.column_stack([X, np.full(len(rows), usual_constant(X))])
     K, failed = X @ X.T, []
     for loss, C in itertools.product(LOSSES, [1e-3, 1.0, 1e3] if FULL else [1.0]):
         truth, slack = exact_on(loss, X, K, y[rows], 1.0 / C)

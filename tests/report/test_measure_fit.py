@@ -71,7 +71,7 @@ def test_the_projection_that_was_used_is_measured(classes):
     assert report.audit.projections[0] == model.projections_[0] and report.audit.family == "cw"
     assert report.audit.repeats == 3 and report.audit.n_classes == classes
     assert report.model.method == "sketch" and report.model.projection.startswith("cw, seed ")
-    assert report.model.n_components >= 400 and len(report.search.penalties) == 3 and report.search.folds == 5
+    assert report.model.n_components >= 400 and len(report.search.penalties) >= 3 and report.search.folds == 5
     assert report.model.C == model.C_ and report.plan.C == model.C_
     assert report.plan.margin == (None if classes > 2 else pytest.approx(report.audit.margins[1].before_lower))
     assert report.title == "A title" and report.data.left_out == 4 and report.notes == ("look",)

@@ -64,7 +64,7 @@ class CertifiedClassifierCV(CertifiedClassifier):
     ----------
     C_ : float
         The value with the best mean score on the rows left out; of several the one with the least mean loss, and of
-        those whose loss is the same to 1 % the smallest.
+        those whose loss differs by less than 1 % of the loss of weights of 0 the smallest.
     Cs_ : array of shape (n_penalties,)
         Values of C that were tried, rising.
     scores_ : array of shape (n_folds, n_penalties)
@@ -173,7 +173,8 @@ class CertifiedClassifierCV(CertifiedClassifier):
         tell = partial(self._tell, callbacks=callbacks)
         members = _Members(fitting, data, loss_named(self.loss), signs, s, folds, scores, tell, model)
         attempt = members.on_sketch if on_sketch else members.certified
-        found = search_penalties(self.Cs, data.mean_square or 1.0, attempt)
+        zero_loss = float(loss_named(self.loss).value(np.zeros(1))[0])
+        found = search_penalties(self.Cs, data.mean_square or 1.0, zero_loss, attempt)
         self.Cs_, self.scores_, self.losses_ = found.Cs, found.scores, found.losses
         self.C_ = float(found.Cs[found.best])
         self._warn_of_search(found, codes, weight, folds)

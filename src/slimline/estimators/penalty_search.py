@@ -20,7 +20,7 @@ TryPenalties = Callable[[Floats], tuple[Floats, Floats]]
 _FIRST, _FURTHEST = 4, 6
 #: An extension steps on by no more than this factor, for so many steps.
 _STEP, _STEPS = 10.0, 3
-#: Mean losses that differ by less than this part of the least are equal, and the smaller C is taken.
+#: Mean losses that differ by less than this part of the loss of weights of 0 are equal, and the smaller C is taken.
 _SAME_LOSS = 1e-2
 #: Mean scores that differ by less than this differ by rounding.
 _SAME_SCORE = 1e-12
@@ -36,16 +36,19 @@ class PenaltySearch:
         Values of C.
     scores, losses : arrays of shape (n_folds, n_penalties)
         Score and mean loss of each fit.
+    zero_loss : float
+        Mean loss of weights of 0.
     """
 
     Cs: Floats
     scores: Floats
     losses: Floats
+    zero_loss: float
 
     @property
     def best(self) -> int:
         """Return the number of the best value."""
-        return best_penalty(self.scores, self.losses)
+        return best_penalty(self.scores, self.losses, self.zero_loss)
 
     @property
     def edge(self) -> str:
@@ -55,7 +58,7 @@ class PenaltySearch:
         return {0: "smallest", len(self.Cs) - 1: "largest"}.get(self.best, "")
 
 
-def search_penalties(Cs: Any, unit: float, try_penalties: TryPenalties) -> PenaltySearch:
+def search_penalties(Cs: Any, unit: float, zero_loss: float, try_penalties: TryPenalties) -> PenaltySearch:
     """Try penalties; extend an automatic grid as long as its best value is at one of its ends.
 
     Parameters
@@ -64,12 +67,14 @@ def search_penalties(Cs: Any, unit: float, try_penalties: TryPenalties) -> Penal
         How many values from 1e-4/unit to 1e4/unit; or the values, which are not extended.
     unit : float
         Weighted mean squared norm of the samples.
+    zero_loss : float
+        Mean loss of weights of 0.
     try_penalties : callable
         Fits and scores them.
     """
     automatic = isinstance(Cs, Integral)
     values = penalties(Cs, unit)
-    search = PenaltySearch(values, *try_penalties(values))
+    search = PenaltySearch(values, *try_penalties(values), zero_loss)
     while automatic and search.edge:
         more = _beyond(search, unit)
         if not len(more):
@@ -80,27 +85,31 @@ def search_penalties(Cs: Any, unit: float, try_penalties: TryPenalties) -> Penal
             np.concatenate([search.Cs, more])[order],
             np.hstack([search.scores, scores])[:, order],
             np.hstack([search.losses, losses])[:, order],
+            zero_loss,
         )
     return search
 
 
-def best_penalty(scores: Floats, losses: Floats) -> int:
+def best_penalty(scores: Floats, losses: Floats, zero_loss: float) -> int:
     """Return which penalty is best.
 
     Parameters
     ----------
     scores, losses : arrays of shape (n_folds, n_penalties)
         Of rising values of C.
+    zero_loss : float
+        Mean loss of weights of 0.
 
     Returns
     -------
     number : int
-        The one of the best mean score; of several, which is common for wide data, the one of the least mean loss; of
-        those whose loss is the same to 1 %, the smallest C, past which nothing changes but the time that a fit takes.
+        The one of the best mean score; of several, which is common for wide data, the one of the least mean loss; and
+        of those whose loss differs by less than 1 % of the loss of weights of 0, the smallest C: past it nothing
+        changes but the time that a fit takes.
     """
     means, costs = scores.mean(axis=0), losses.mean(axis=0)
     costs = np.where(means < means.max() - _SAME_SCORE, np.inf, costs)
-    return int(np.flatnonzero(costs <= costs.min() * (1.0 + _SAME_LOSS))[0])
+    return int(np.flatnonzero(costs <= costs.min() + _SAME_LOSS * zero_loss)[0])
 
 
 def penalties(Cs: Any, unit: float = 1.0) -> Floats:
