@@ -62,4 +62,8 @@ class MissingDataSetError(SlimlineError, LookupError):
 
 
 class SearchWarning(UserWarning):
-    """Cross-validation found a model that should not be used as it is; the message says why and what to try."""
+    """The best value of a search is at the end of the range that was tried; the message says what to try."""
+
+
+class AccuracyWarning(UserWarning):
+    """On samples that it did not see, a model is no better than always naming the commonest class."""

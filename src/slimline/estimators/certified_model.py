@@ -187,7 +187,9 @@ class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Whether a file that exists may be replaced.
         trained_on : Matrix, optional
             The training data: means of their columns, places and alleles of their variants are written as well, so
-            that `slimline predict` can align other data. Takes a pass, unless the model is standardised.
+            that `slimline predict` can align other data; and which samples they are (digests of their names, and the
+            fingerprint of the data), so that it does not take them for new ones. Takes a pass, unless the model is
+            standardised.
 
         Notes
         -----
@@ -196,12 +198,14 @@ class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         from slimline.estimators.column_facts import column_facts, source_details
         from slimline.estimators.saving import stored_model
+        from slimline.estimators.training_samples import TrainingSamples
 
         check_is_fitted(self)
         if trained_on is None:
             stored = stored_model(self)
         else:
-            stored = stored_model(self, source_details(trained_on), **column_facts(self, trained_on))
+            facts = column_facts(self, trained_on) | TrainingSamples.of(trained_on).fields()
+            stored = stored_model(self, source_details(trained_on), **facts)
         stored.write(path, overwrite=overwrite)
 
     @classmethod

@@ -23,6 +23,8 @@ _WEIGHTS = ("coordinate_radius", "interval_centre", "interval_radius")
 _COLUMNS = ("centre", "factor", "fill", "mean")
 #: Texts of one a feature, which may be absent.
 _TEXTS = ("feature_names", "chromosome", "allele1", "allele2")
+#: Arrays of one number a training sample, which may be absent.
+_SAMPLES = {"sample_rows": np.int64, "sample_names": np.uint64}
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,12 @@ class StoredModel:
         Of genetic variants.
     position : array of shape (n_features,), optional
         Of genetic variants, in base pairs.
+    sample_source : str
+        Fingerprint of the data that the training samples are rows of; empty if it is not known.
+    sample_rows : array of int64, optional
+        Which rows of these data the training samples are.
+    sample_names : array of uint64, optional
+        Digests of the names of the training samples, rising.
     details : dict
         Whatever else is worth keeping: history, route, data, versions. What JSON can hold.
     """
@@ -83,6 +91,9 @@ class StoredModel:
     allele1: PackedStrings | None = None
     allele2: PackedStrings | None = None
     position: NDArray[np.int64] | None = None
+    sample_source: str = ""
+    sample_rows: NDArray[np.int64] | None = None
+    sample_names: NDArray[np.uint64] | None = None
     details: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -101,7 +112,7 @@ class StoredModel:
             Whether a file that exists may be replaced.
         """
         arrays: dict[str, NDArray[Any]] = {}
-        for name in ("weights", *_TASKS, *_WEIGHTS, *_COLUMNS, "position"):
+        for name in ("weights", *_TASKS, *_WEIGHTS, *_COLUMNS, "position", *_SAMPLES):
             value = getattr(self, name)
             if value is not None:
                 arrays[name] = value
@@ -116,6 +127,7 @@ class StoredModel:
             "classes": plain_labels(self.classes),
             "constant": self.constant,
             "passes": self.passes,
+            "sample_source": self.sample_source,
             "details": self.details,
         }
         write_tensors(path, arrays, plain, overwrite=overwrite)
@@ -147,6 +159,8 @@ class StoredModel:
         found |= {name: read.floats(name, (d,)) for name in _COLUMNS}
         found |= {name: read.texts(name, d) for name in _TEXTS}
         found["position"] = read.array("position", np.int64, (d,))
+        found |= {name: read.array(name, dtype, None) for name, dtype in _SAMPLES.items()}
+        found["sample_source"] = read.value("sample_source", str) if "sample_source" in plain else ""
         known = {"kind": str, "parameters": dict, "details": dict, "passes": int, "constant": float}
         found |= {name: read.value(name, kind) for name, kind in known.items()}
         found["classes"] = labels_from_plain(plain.get("classes"), str(path))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,6 +77,10 @@ class Samples:
         Rows without a label.
     held_out : str
         Which rows are held out, in words.
+    labelled, y_labelled : Matrix, array
+        All rows of the data that have a label, held out or not, and their labels.
+    not_new : int
+        Rows of a file of held-out rows that are trained on, and are therefore not held out.
     """
 
     data: Matrix
@@ -87,6 +91,9 @@ class Samples:
     labels: str
     left_out: int
     held_out: str
+    labelled: Matrix
+    y_labelled: NDArray[Any]
+    not_new: int = 0
 
     @property
     def smallest_class(self) -> int:
@@ -108,7 +115,7 @@ def samples_of(data: Matrix, labels: LabelSource, holdout: float, seed: int, tes
     seed : int
         Which rows.
     test : Matrix, optional
-        Rows to hold out; then all of the data are trained on.
+        Rows to hold out; then all of the data are trained on. Rows that are among them are not held out.
 
     Returns
     -------
@@ -116,26 +123,53 @@ def samples_of(data: Matrix, labels: LabelSource, holdout: float, seed: int, tes
         Views of the data.
     """
     known = labels.of(data)
-    left_out = data.shape[0] - len(known.rows)
     y = known.values
+    labelled = data if known.complete else data.rows(known.rows)
+    whole = Samples(
+        data=data,
+        train=labelled,
+        y=y,
+        test=None,
+        y_test=None,
+        labels=known.source,
+        left_out=data.shape[0] - len(known.rows),
+        held_out="",
+        labelled=labelled,
+        y_labelled=y,
+    )
     if test is not None:
-        of_test = labels.of(test)
-        held = test if of_test.complete else test.rows(of_test.rows)
-        train = data if known.complete else data.rows(known.rows)
-        return Samples(data, train, y, held, of_test.values, known.source, left_out, f"all of {test.name}")
+        return _with_test(whole, test, labels.of(test))
     kept, aside = held_out_rows(y, holdout, seed)
     if not len(aside):
-        train = data if known.complete else data.rows(known.rows)
-        return Samples(data, train, y, None, None, known.source, left_out, "")
-    return Samples(
-        data=data,
+        return whole
+    return replace(
+        whole,
         train=data.rows(known.rows[kept]),
         y=y[kept],
         test=data.rows(known.rows[aside]),
         y_test=y[aside],
-        labels=known.source,
-        left_out=left_out,
         held_out=f"{100 * holdout:g} % of each class, drawn with seed {seed}",
+    )
+
+
+def _with_test(samples: Samples, test: Matrix, labels: Labels) -> Samples:
+    """Hold out the labelled rows of another file, but for those that are trained on."""
+    from slimline.estimators.training_samples import TrainingSamples
+
+    seen = TrainingSamples.of(samples.train).among(test)
+    new = np.ones(len(labels.rows), dtype=bool) if seen is None else ~seen[labels.rows]
+    if not new.any():
+        raise InvalidParameterError(
+            f"--test {test.name}: all of its {len(new):,} rows with a label are in {samples.data.name}, too, and would "
+            "be trained on. Give rows that are not, or leave --test out: then --holdout puts rows aside."
+        )
+    rows = labels.rows[new]
+    return replace(
+        samples,
+        test=test if len(rows) == test.shape[0] else test.rows(rows),
+        y_test=labels.values[new],
+        held_out=f"all of {test.name}" if new.all() else f"the {len(rows):,} rows of {test.name} that are new",
+        not_new=int((~new).sum()),
     )
 
 

@@ -56,6 +56,8 @@ class FitSettings:
         Of the projection, of the rows held out and of the folds.
     max_passes : int
         Passes over the data at most.
+    refit : bool
+        Whether the final model is trained on the rows that were held out, too, after they were used to measure.
     """
 
     C: float | None = None
@@ -71,6 +73,7 @@ class FitSettings:
     holdout: float = 0.2
     seed: int = 0
     max_passes: int = 50
+    refit: bool = True
 
     def parameters(self, standardize: bool) -> dict[str, Any]:
         """Return the parameters of the classifier that are not its defaults.
@@ -210,8 +213,8 @@ def command_line(words: list[str], settings: FitSettings, threads: int | None) -
         value = getattr(settings, entry.name)
         if value == getattr(plain, entry.name) and entry.name != "seed":
             continue
-        if entry.name == "intercept":
-            said.append("--no-intercept")
+        if entry.name in ("intercept", "refit"):
+            said.append(f"--no-{entry.name}")
         elif entry.name == "standardize":
             said.append("--standardize" if value else "--no-standardize")
         else:
