@@ -1,5 +1,6 @@
 """`slimline fit`, as a user runs it: what it says, writes and refuses."""
 
+import csv
 import gzip
 import json
 from pathlib import Path
@@ -58,31 +59,39 @@ def _run(monkeypatch, *arguments):
     return run_here(monkeypatch, "fit", *arguments, "--json", "out.json")
 
 
+@pytest.mark.parametrize("refit", [True, False], ids=["refit", "not"])
 @pytest.mark.parametrize("made", [_npy, _svmlight, _csv, lambda: _npy(4)], ids=["npy", "svmlight", "csv", "four"])
-def test_the_model_is_that_of_the_training_rows(monkeypatch, capsys, made):
+def test_the_measured_model_is_that_of_the_training_rows_and_the_written_one_of_all(monkeypatch, capsys, made, refit):
     X, y, data = made()
-    assert _run(monkeypatch, *data, "--C", "0.01", "--tol", "1e-6", "--seed", "5", "--no-audit") == 0
+    options = ["--C", "0.01", "--tol", "1e-6", "--seed", "5", *([] if refit else ["--no-refit"])]
+    assert _run(monkeypatch, *data, *options) == 0
     told = json.loads(Path("out.json").read_text())
     model = CertifiedClassifier.load("data.slim")
     train, test = held_out_rows(y, 0.2, 5)
-    exact = CertifiedClassifier(C=0.01, method="gram").fit(X[train], y[train])
+    part = CertifiedClassifier(C=0.01, method="gram").fit(X[train], y[train])
+    exact = CertifiedClassifier(C=0.01, method="gram").fit(X, y) if refit else part
     size = np.linalg.norm(exact.coef_)
     assert np.linalg.norm(model.coef_ - exact.coef_) <= 2e-6 * size
     held = told["held_out"]
-    assert held["n_rows"] == len(test) and held["accuracy"] == np.mean(exact.predict(X[test]) == y[test])
-    assert told["data"]["n_rows"] == len(train) and told["data"]["left_out"] == 0
+    assert held["n_rows"] == len(test) and held["accuracy"] == np.mean(part.predict(X[test]) == y[test])
+    assert held["trained_rows"] == len(train) and told["data"]["n_rows"] == (N if refit else len(train))
+    assert told["data"]["left_out"] == 0 and not held["worse_than_majority"]
+    seen = X[slice(None) if refit else train].astype(np.float64)
+    assert StoredModel.read("data.slim").mean == pytest.approx(seen.mean(axis=0), abs=1e-7)
     assert max(told["model"]["relative_error"]) <= 1e-6 and told["model"]["C"] == 0.01
     assert len(told["features"]) == 50 and told["audit"] is None
     page = Path("data.html").read_text()
     assert told["features"][0]["name"] in page
     said = capsys.readouterr().out
     assert "held-out rows" in said and "certified error" in said and "data.slim" in said and "data.html" in said
+    assert ("rows for that measurement, then on all of them" in said) == refit == ("with the same C" in page)
+    assert told["reproduction"]["command"].endswith(" --no-refit") != refit
     assert not Path("data.slim.resume").exists()
 
 
 def test_the_code_on_the_page_runs(monkeypatch):
     *_, data = _csv()
-    assert _run(monkeypatch, *data, "--C", "0.1", "--no-audit") == 0
+    assert _run(monkeypatch, *data, "--C", "0.1") == 0
     names = {}
     exec(json.loads(Path("out.json").read_text())["reproduction"]["python"], names)
     assert len(names["decisions"].labels) == N
@@ -91,14 +100,17 @@ def test_the_code_on_the_page_runs(monkeypatch):
 
 def test_the_penalty_is_chosen_by_cross_validation(monkeypatch):
     *_, data = _npy()
-    assert _run(monkeypatch, *data) == 0
+    assert _run(monkeypatch, *data, "--audit") == 0
     told = json.loads(Path("out.json").read_text())
     search = told["search"]
     assert len(search["penalties"]) == 10 and search["folds"] == 5
     assert search["scores"][search["penalties"].index(told["model"]["C"])] == max(search["scores"])
     assert told["audit"]["n_rows"] > 0 and told["plan"]["guarantees"]
     assert told["reproduction"]["command"] == "slimline fit data.npy --labels labels.npy --seed 0"
+    assert told["model"]["C"] == load_model("data.slim").C  # the refit takes what the search found
+    assert _run(monkeypatch, *data, "--no-refit", "--force") == 0
     assert told["model"]["C"] == load_model("data.slim").C_
+    assert json.loads(Path("out.json").read_text())["search"] == search
 
 
 def test_genotypes(monkeypatch):
@@ -130,26 +142,34 @@ def test_phenotypes_of_the_fam_file(monkeypatch):
     assert _run(monkeypatch, "cohort.bed", "--C", "0.001", "--no-report", "--holdout", "0.25") == 0
     told = json.loads(Path("out.json").read_text())
     assert told["data"]["left_out"] == 6 and [label for label, _ in told["data"]["classes"]] == ["1", "2"]
-    assert sum(count for _, count in told["data"]["classes"]) + told["held_out"]["n_rows"] == 54
+    assert sum(count for _, count in told["data"]["classes"]) == 54
+    assert told["held_out"]["trained_rows"] + told["held_out"]["n_rows"] == 54
 
 
-def test_means_of_the_training_rows_are_kept(monkeypatch):
-    X, y, data = _npy()
-    assert _run(monkeypatch, *data, "--C", "0.1", "--no-report") == 0
-    train, _ = held_out_rows(y, 0.2, 0)
-    assert StoredModel.read("data.slim").mean == pytest.approx(X[train].astype(np.float64).mean(axis=0), abs=1e-12)
+def test_the_audit_is_for_those_who_ask_for_it(monkeypatch):
+    """It took 46 of 51 passes of a fit to genotypes, for a projection that the fit did not use."""
+    write_genotypes("cohort", 100, 1000, n_populations=2, seed=1)
+    arguments = ["cohort.bed", "--labels", "cohort.labels.tsv", "--target", "population", "--C", "0.001"]
+    assert _run(monkeypatch, *arguments) == 0
+    told = json.loads(Path("out.json").read_text())
+    assert told["audit"] is None and sum(phase["passes"] for phase in told["cost"]["phases"]) < 12
+    assert _run(monkeypatch, *arguments, "--audit", "--no-report", "--force") == 0
+    assert json.loads(Path("out.json").read_text())["audit"]["n_rows"] > 0
 
 
 def test_rows_of_another_file_and_names_of_the_columns(monkeypatch, capsys):
     X, y, data = _npy()
-    np.save("later.npy", X[:30])
+    np.save("later.npy", X[30:60])
     np.save("labels.npy", y[:30])
     np.save("data.npy", X[:30])
+    assert (y[30:60] == y[:30]).all()
     Path("names.txt").write_text("\n".join(f"peak {k}" for k in range(D)) + "\n")
-    options = ["--test", "later.npy", "--feature-names", "names.txt", "--C", "100", "--no-audit"]
+    options = ["--test", "later.npy", "--feature-names", "names.txt", "--C", "100"]
     assert _run(monkeypatch, *data, *options) == 0
     told = json.loads(Path("out.json").read_text())
-    assert told["held_out"]["n_rows"] == 30 and told["held_out"]["accuracy"] == 1.0  # the rows that it was trained on
+    assert told["held_out"]["n_rows"] == told["held_out"]["trained_rows"] == told["data"]["n_rows"] == 30
+    exact = CertifiedClassifier(C=100, method="gram").fit(X[:30], y[:30])
+    assert told["held_out"]["accuracy"] == np.mean(exact.predict(X[30:60]) == y[30:60])
     assert told["features"][0]["name"].startswith("peak ")
     Path("names.txt").write_text("one\n")
     assert _run(monkeypatch, *data, *options, "--force") == 2
@@ -159,7 +179,7 @@ def test_rows_of_another_file_and_names_of_the_columns(monkeypatch, capsys):
 def test_what_was_asked_for_and_not_reached_has_a_code_of_its_own(monkeypatch, capsys):
     *_, data = _npy()
     options = ["--C", "1e6", "--method", "sketch", "--dimensions", "80", "--max-passes", "3", "--tol", "1e-9"]
-    assert _run(monkeypatch, *data, *options, "--no-audit") == 3
+    assert _run(monkeypatch, *data, *options) == 3
     said = " ".join(capsys.readouterr().out.split())
     assert "certified relative error" in said and "(--max-passes is 3), --method gram" in said
     assert Path("data.slim").exists() and Path("data.html").exists()
@@ -255,4 +275,85 @@ def test_regions_of_hapmap3(monkeypatch, data_dir):
     assert held["accuracy"] >= 0.95 > 0.5 > held["majority_rate"]  # a linear SVM: 98.6 % in cross-validation
     assert held["proved"] >= 0.95 and max(told["model"]["relative_error"]) <= 1e-3
     assert told["data"]["left_out"] == 0 and told["data"]["n_features"] == 14389
-    assert sum(count for _, count in told["data"]["classes"]) == 957 - 191
+    assert held["trained_rows"] == 957 - 191 and sum(count for _, count in told["data"]["classes"]) == 957
+
+
+# Rows that were trained on ---------------------------------------------------------------------------
+
+
+def _table(path, names, X, y):
+    lines = [["who", *(f"f{k}" for k in range(X.shape[1])), "status"]]
+    lines += [[name, *map(str, row), str(label)] for name, row, label in zip(names, X, y, strict=True)]
+    Path(path).write_text("\n".join(",".join(line) for line in lines) + "\n")
+
+
+def test_rows_of_a_test_file_that_are_trained_on_do_not_count(monkeypatch, capsys):
+    X, y = _data()
+    names = [f"p{k}" for k in range(N)]
+    _table("data.csv", names[:60], X[:60], y[:60])
+    _table("later.csv", names[40:], X[40:], y[40:])  # twenty of them are in data.csv, too
+    options = ["data.csv", "--id", "who", "--target", "status", "--C", "0.01", "--test"]
+    assert _run(monkeypatch, *options, "later.csv") == 0
+    told = json.loads(Path("out.json").read_text())
+    exact = CertifiedClassifier(C=0.01, method="gram").fit(X[:60], y[:60])
+    assert told["held_out"]["n_rows"] == 30 and told["data"]["n_rows"] == 60
+    assert told["held_out"]["accuracy"] == np.mean(exact.predict(X[60:]) == y[60:])
+    assert any("20 rows of later.csv are rows of data.csv" in note for note in told["notes"])
+    assert "20 rows of later.csv" in Path("data.html").read_text()
+    capsys.readouterr()
+    _table("again.csv", names[:60], X[:60], y[:60])
+    assert _run(monkeypatch, *options, "again.csv", "--force") == 2
+    assert "--test again.csv: all of its 60 rows" in capsys.readouterr().err
+
+
+def test_rows_of_a_copy_without_names_are_known_by_the_fingerprint(monkeypatch, capsys):
+    X, _, data = _npy()
+    np.save("copy.npy", X)
+    assert _run(monkeypatch, *data, "--C", "0.1", "--test", "copy.npy") == 2
+    assert "--test copy.npy: all of its 90 rows" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_predict_tells_new_rows_from_those_trained_on(monkeypatch, capsys, named):
+    if named:
+        X, y = _data()
+        names = [f"p{k}" for k in range(N)]
+        _table("data.csv", names[:60], X[:60], y[:60])
+        _table("all.csv", names[::-1], X[::-1], y[::-1])
+        data, new, labels = ["data.csv", "--id", "who", "--target", "status"], "all.csv", ["--id", "who"]
+        labels += ["--target", "status"]
+        seen, truth, X = np.arange(N)[::-1] < 60, y[::-1], X[::-1]
+    else:
+        X, truth, data = _npy()
+        data, new, labels = [*data, "--no-refit"], "data.npy", ["--labels", "labels.npy"]
+        seen = np.isin(np.arange(N), held_out_rows(truth, 0.2, 0)[0])
+    assert _run(monkeypatch, *data, "--C", "0.01", "--no-report", "--holdout", "0" if named else "0.2") == 0
+    assert run_here(monkeypatch, "predict", "data.slim", new, *labels, "--out", "p.csv", "--json", "p.json") == 0
+    said = capsys.readouterr().err
+    rows = list(csv.DictReader(Path("p.csv").read_text().splitlines()))
+    assert [row["trained_on"] == "true" for row in rows] == seen.tolist()
+    told = json.loads(Path("p.json").read_text())
+    right = np.array([row["label"] for row in rows]) == truth.astype(str)
+    assert told["trained_on"] == seen.sum() and told["accuracy"]["rows"] == (~seen).sum()
+    assert told["accuracy"]["right"] == right[~seen].sum() and not told["accuracy"]["worse_than_majority"]
+    assert f"{seen.sum()} of these rows were trained on" in said and f"{(~seen).sum()} new rows with a label" in said
+
+
+def test_predict_of_training_rows_alone_compares_nothing(monkeypatch, capsys):
+    *_, data = _npy()
+    assert _run(monkeypatch, *data, "--C", "0.01", "--no-report") == 0
+    assert run_here(monkeypatch, "predict", "data.slim", *data, "--out", "p.csv", "--json", "p.json") == 0
+    assert json.loads(Path("p.json").read_text())["accuracy"] is None
+    assert "All of these rows were trained on" in capsys.readouterr().err
+
+
+def test_a_model_that_is_no_better_than_naming_one_class_says_so(monkeypatch, capsys):
+    rng = np.random.default_rng(0)
+    np.save("data.npy", rng.standard_normal((N, D)).astype(np.float32))
+    np.save("labels.npy", np.arange(N) % 5 == 0)
+    assert _run(monkeypatch, "data.npy", "--labels", "labels.npy", "--standardize") == 0
+    told = json.loads(Path("out.json").read_text())
+    assert told["held_out"]["worse_than_majority"] is True
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Warning: On 18 samples that it did not see, the model is right for" in said
+    assert "no better than always naming that class" in Path("data.html").read_text()

@@ -43,7 +43,16 @@ def _predicted(monkeypatch, capsys, *arguments):
 def test_genotypes_of_several_classes(monkeypatch, capsys):
     rows, said = _predicted(monkeypatch, capsys, "cohort.slim", "cohort.bed")
     expected = CertifiedClassifier.load("cohort.slim").decide(open_matrix("cohort.bed"))
-    assert list(rows[0]) == ["id", "label", "certified", "score", "score_POP1", "score_POP2", "score_POP3"]
+    assert list(rows[0]) == [
+        "id",
+        "label",
+        "certified",
+        "trained_on",
+        "score",
+        "score_POP1",
+        "score_POP2",
+        "score_POP3",
+    ]
     assert [row["id"] for row in rows] == list(open_matrix("cohort.bed").sample_ids)
     assert [row["label"] for row in rows] == expected.labels.tolist()
     assert [row["certified"] == "true" for row in rows] == expected.proved.tolist()
@@ -57,7 +66,7 @@ def test_genotypes_of_several_classes(monkeypatch, capsys):
 def test_probabilities_of_two_classes(monkeypatch, capsys):
     rows, _ = _predicted(monkeypatch, capsys, "two.slim", "cohort.bed")
     model, matrix = CertifiedClassifier.load("two.slim"), open_matrix("cohort.bed")
-    assert list(rows[0]) == ["id", "label", "certified", "score", "probability"]
+    assert list(rows[0]) == ["id", "label", "certified", "trained_on", "score", "probability"]
     probability = model.predict_proba(matrix).max(axis=1)
     np.testing.assert_allclose([float(row["probability"]) for row in rows], probability, rtol=1e-9)
     assert [row["label"] for row in rows] == [str(label) for label in model.predict(matrix)]
@@ -79,7 +88,7 @@ def test_files_are_complete_and_not_replaced_unasked(monkeypatch, capsys):
     assert run_here(monkeypatch, "predict", "cohort.slim", "cohort.bed", "--out", "p.tsv") == 2
     assert "p.tsv exists: choose another name, or replace it with --force" in capsys.readouterr().err
     assert run_here(monkeypatch, "predict", "two.slim", "cohort.bed", "--out", "p.tsv", "--force") == 0
-    assert Path("p.tsv").read_text().startswith("id\tlabel\tcertified\tscore\tprobability\n")
+    assert Path("p.tsv").read_text().startswith("id\tlabel\tcertified\ttrained_on\tscore\tprobability\n")
     assert not list(Path.cwd().glob(".*"))  # nothing temporary is left
 
 
@@ -110,9 +119,10 @@ def test_swapped_absent_and_other_columns_are_counted(monkeypatch, capsys):
 def test_tables_of_other_order_with_labels_of_their_own(monkeypatch, capsys):
     frame = pd.read_csv("table.csv")
     frame = frame[["person", "status", *frame.columns[:1:-1]]].drop(columns="gène 7")
+    frame["person"] = [f"new {i}" for i in range(N)]
     frame.to_csv("new.csv", index=False)
     rows, said = _predicted(monkeypatch, capsys, "table.slim", "new.csv", "--id", "person", "--target", "status")
-    assert [row["id"] for row in rows] == [f"p{i}" for i in range(N)]
+    assert [row["id"] for row in rows] == frame["person"].tolist()
     assert all(row["certified"] == "false" for row in rows)
     assert "No label is certified: nothing is known of what the filled columns could have held." in said
     assert f"79 of the model's {D} are in new.csv, in another order; 1 filled" in said
@@ -121,6 +131,7 @@ def test_tables_of_other_order_with_labels_of_their_own(monkeypatch, capsys):
 
 
 def test_labels_of_a_file_of_their_own(monkeypatch, capsys):
+    CertifiedClassifier.load("cohort.slim").save("cohort.slim", overwrite=True)  # as if the samples were not known
     truth = pd.read_csv("cohort.labels.tsv", sep="\t")
     truth.loc[:9, "population"] = "NA"
     truth.loc[10, "population"] = "elsewhere"  # a class that the model does not know is never right

@@ -12,7 +12,9 @@ from slimline.estimators.path import most_tasks_at_once
 from slimline.estimators.penalty_search import best_penalty
 
 # Many data sets below are too small, or too noisy, to learn anything from.
-pytestmark = pytest.mark.filterwarnings("ignore::slimline.errors.SearchWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::slimline.errors.SearchWarning", "ignore::slimline.errors.AccuracyWarning"
+)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # weights of 1e3 times C = 1e4

@@ -8,7 +8,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold
 
 from slimline import CertifiedClassifier, CertifiedClassifierCV
-from slimline.errors import SearchWarning
+from slimline.errors import AccuracyWarning, SearchWarning
 from slimline.estimators.penalty_search import penalties, search_penalties
 from tests.recovery.real_sets import as_dense, filled, real_set
 
@@ -57,7 +57,7 @@ def separated(n=60, d=300, seed=0):
     return X, y
 
 
-@pytest.mark.filterwarnings("ignore::slimline.errors.SearchWarning")
+@pytest.mark.filterwarnings("ignore::slimline.errors.SearchWarning", "ignore::slimline.errors.AccuracyWarning")
 @pytest.mark.parametrize("search", SEARCHES)
 def test_weights_of_samples_enter_the_grid(search):
     X, y = separated()
@@ -101,7 +101,7 @@ def test_scores_that_need_no_features_are_said(search, scoring):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         CertifiedClassifierCV([1e-9, 1e-8], search=search, scoring=scoring, method="gram").fit(X, y)
-    assert any(entry.category is SearchWarning and "commonest" in str(entry.message) for entry in caught)
+    assert any(entry.category is AccuracyWarning and "commonest" in str(entry.message) for entry in caught)
     X, y = separated()
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -71,6 +71,14 @@ def fit(
         Path | None,
         typer.Option(metavar="FILE", help="Rows to hold out, in a file of their own.", rich_help_panel=_DATA),
     ] = None,
+    refit: Annotated[
+        bool,
+        typer.Option(
+            "--refit/--no-refit",
+            help="After the measurement, train the model that is written on all rows, held out or not.",
+            rich_help_panel=_DATA,
+        ),
+    ] = True,
     feature_names: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Names of the columns, one a line.", rich_help_panel=_DATA),
@@ -138,9 +146,13 @@ def fit(
         typer.Option(metavar="FILE", help="The page.", show_default="DATA.html, here", rich_help_panel=_OUT),
     ] = None,
     no_report: Annotated[bool, typer.Option("--no-report", help="No page.", rich_help_panel=_OUT)] = False,
-    no_audit: Annotated[
+    audit: Annotated[
         bool,
-        typer.Option("--no-audit", help="Leave out what a projection does to the data.", rich_help_panel=_OUT),
+        typer.Option(
+            "--audit/--no-audit",
+            help="Measure what a projection does to margins and distances: some twenty more passes.",
+            rich_help_panel=_OUT,
+        ),
     ] = False,
     no_resume: Annotated[
         bool,
@@ -192,6 +204,7 @@ def fit(
         holdout=0.0 if test is not None else holdout,
         seed=seed,
         max_passes=max_passes,
+        refit=refit,
     )
     own = target if labels is None else None
     words = [str(data)]
@@ -215,7 +228,7 @@ def fit(
         test=None if test is None else replace(source, path=test),
         feature_names=feature_names,
         command=command_line(words, settings, threads),
-        measure_projection=not no_audit and page is not None,
+        measure_projection=audit and (page is not None or json is not None),
         resumable=not no_resume,
     )
     finished = finished_fit(task, threads)

@@ -12,6 +12,9 @@ import typer
 from slimline.errors import FileFormatError, InvalidParameterError, NonFiniteError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from slimline.cli.data_file import DataFileOptions
     from slimline.cli.prediction_summary import PredictionSummary
     from slimline.data import Matrix
@@ -70,6 +73,7 @@ def predict(
     """Say the label of every row, its scores, and whether the label is proved to be the exact model's.
 
     Columns are matched by name, genotypes by variant and allele. Absent ones are filled: that counts against the proof.
+    Rows that the model was trained on are marked, and do not count when labels are compared.
     """
     from json import dumps
 
@@ -98,6 +102,7 @@ def _made(
     from slimline.cli.prediction_summary import PredictionSummary, accuracy_of, true_labels
     from slimline.estimators.aligned import aligned_decisions
     from slimline.estimators.saving import restored_model
+    from slimline.estimators.training_samples import TrainingSamples
     from slimline.model_files import StoredModel
 
     with progress() as bar, explained_errors():
@@ -111,6 +116,7 @@ def _made(
             bar.update(task, description=source.path.name)
             matrix.listen(lambda now: bar.update(task, completed=now.fraction, total=1.0))
             decisions, alignment = aligned_decisions(stored, matrix)
+        trained_on = TrainingSamples.of_model(stored).among(matrix)
         summary = PredictionSummary(
             model=str(path),
             data=str(source.path),
@@ -119,9 +125,10 @@ def _made(
             labels={str(label): int((decisions.labels == label).sum()) for label in stored.classes},
             columns=alignment,
             bounded=stored.allele1 is not None,
-            accuracy=None if known is None else accuracy_of(decisions, stored.classes, known),
+            accuracy=None if known is None else accuracy_of(decisions, stored.classes, known, trained_on),
+            trained_on=None if trained_on is None else int(trained_on.sum()),
         )
-        return summary, _head(stored, loss), _lines(decisions, stored, loss, matrix)
+        return summary, _head(stored, loss), _lines(decisions, stored, loss, matrix, trained_on)
 
 
 def _opened(source: DataFileOptions, stored: StoredModel) -> Matrix:
@@ -159,10 +166,20 @@ def _in_words(stored: StoredModel) -> Iterator[None]:
 
 def _head(stored: StoredModel, loss: str) -> list[str]:
     several = [f"score_{label}" for label in stored.classes] if len(stored.classes) > 2 else []
-    return ["id", "label", "certified", "score", *(["probability"] if loss == "logistic" else []), *several]
+    return [
+        "id",
+        "label",
+        "certified",
+        "trained_on",
+        "score",
+        *(["probability"] if loss == "logistic" else []),
+        *several,
+    ]
 
 
-def _lines(decisions: Decisions, stored: StoredModel, loss: str, matrix: Matrix) -> Iterator[list[Any]]:
+def _lines(
+    decisions: Decisions, stored: StoredModel, loss: str, matrix: Matrix, trained_on: NDArray[np.bool_] | None
+) -> Iterator[list[Any]]:
     import numpy as np
 
     from slimline.estimators.scores import class_of_scores, probabilities
@@ -176,8 +193,10 @@ def _lines(decisions: Decisions, stored: StoredModel, loss: str, matrix: Matrix)
         parts.extend(scores.T)
     texts, ids = [str(label) for label in stored.classes], matrix.sample_ids
     names: Any = range(len(row)) if ids is None else ids
-    for name, number, proved, *numbers in zip(names, winner.tolist(), decisions.proved.tolist(), *parts, strict=True):
-        yield [name, texts[number], proved, *map(float, numbers)]
+    seen: list[Any] = [""] * len(row) if trained_on is None else trained_on.tolist()
+    proved = decisions.proved.tolist()
+    for name, number, sure, known, *numbers in zip(names, winner.tolist(), proved, seen, *parts, strict=True):
+        yield [name, texts[number], sure, known, *map(float, numbers)]
 
 
 def _say(summary: PredictionSummary, out: Path | None) -> None:

@@ -32,11 +32,13 @@ class Accuracy:
     source : str
         Where the labels come from, in words.
     rows : int
-        Rows with a label.
+        Rows with a label that were not trained on.
     right : int
         Predicted so.
     majority : int
         Rows that the most frequent label is right for.
+    worse_than_majority : bool
+        Whether no more are right than these.
     certified_rows, certified_right : int
         The same of the rows whose prediction is proved to be the exact model's.
     unknown : int
@@ -49,6 +51,7 @@ class Accuracy:
     rows: int
     right: int
     majority: int
+    worse_than_majority: bool
     certified_rows: int
     certified_right: int
     unknown: int = 0
@@ -74,7 +77,9 @@ class PredictionSummary:
     bounded : bool
         Whether it is known what a column can hold at most, as it is of genotypes.
     accuracy : Accuracy or None
-        Where labels are known.
+        Of rows that were not trained on, if there are some whose labels are known.
+    trained_on : int or None
+        Rows that the model was trained on; None if that cannot be told.
     """
 
     model: str
@@ -85,6 +90,7 @@ class PredictionSummary:
     columns: Alignment
     bounded: bool
     accuracy: Accuracy | None
+    trained_on: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold."""
@@ -110,16 +116,24 @@ class PredictionSummary:
             yield "A label is certified only if no genotypes of the filled columns, 0, 1 or 2 each, could change it."
         elif self.columns.filled and not self.certified:
             yield "No label is certified: nothing is known of what the filled columns could have held."
+        if self.trained_on:
+            some = "All" if self.trained_on == self.rows else f"{self.trained_on:,}"
+            yield (
+                f"{some} of these rows were trained on, or have the names of samples that were. They cannot tell how "
+                "good the model is on new rows: their labels are not compared."
+            )
         if self.accuracy is not None:
             known = self.accuracy
-            also = ""
+            also, new = "", "new row" if self.trained_on else "row"
             if known.certified_rows not in (0, known.rows):
                 share = _percent(known.certified_right, known.certified_rows)
                 also = f", for {share} of the {known.certified_rows:,} certified"
             yield (
-                f"Right for {_percent(known.right, known.rows)} of {_counted(known.rows, 'row')} with a label{also}; "
+                f"Right for {_percent(known.right, known.rows)} of {_counted(known.rows, new)} with a label{also}; "
                 f"the most frequent label alone for {_percent(known.majority, known.rows)}. Labels: {known.source}."
             )
+            if known.worse_than_majority:
+                yield "Warning: on these rows the model is no better than always naming the most frequent label."
             if known.unknown:
                 yield (
                     f"{known.unknown:,} of these rows cannot be right: the model knows no label "
@@ -176,7 +190,9 @@ def true_labels(matrix: Matrix, classes: NDArray[Any], path: Path | None, target
     return known if asked or (class_numbers(known.values, classes) >= 0).all() else None
 
 
-def accuracy_of(decisions: Decisions, classes: NDArray[Any], known: Labels) -> Accuracy:
+def accuracy_of(
+    decisions: Decisions, classes: NDArray[Any], known: Labels, trained_on: NDArray[np.bool_] | None = None
+) -> Accuracy | None:
     """Compare predictions with labels.
 
     Parameters
@@ -187,25 +203,33 @@ def accuracy_of(decisions: Decisions, classes: NDArray[Any], known: Labels) -> A
         Labels that the model knows; any other is never predicted.
     known : Labels
         Labels of some rows.
+    trained_on : array of shape (n_samples,), bool, optional
+        Rows that were trained on, which say nothing of how good the model is.
 
     Returns
     -------
-    accuracy : Accuracy
-        Counts.
+    accuracy : Accuracy or None
+        Counts; None if all of these rows were trained on.
     """
-    truth = class_numbers(known.values, classes)
-    right = classes[truth] == decisions.labels[known.rows]
+    new = np.ones(len(known.rows), dtype=bool) if trained_on is None else ~trained_on[known.rows]
+    if not new.any():
+        return None
+    rows, values = known.rows[new], known.values[new]
+    truth = class_numbers(values, classes)
+    right = classes[truth] == decisions.labels[rows]
     right &= truth >= 0
-    proved = decisions.proved[known.rows]
+    proved = decisions.proved[rows]
+    majority = int(np.unique(values, return_counts=True)[1].max())
     return Accuracy(
         source=known.source,
         rows=len(truth),
         right=int(right.sum()),
-        majority=int(np.unique(known.values, return_counts=True)[1].max()),
+        majority=majority,
+        worse_than_majority=int(right.sum()) <= majority,
         certified_rows=int(proved.sum()),
         certified_right=int((right & proved).sum()),
         unknown=int((truth < 0).sum()),
-        unknown_labels=tuple(str(label) for label in np.unique(known.values[truth < 0])[: _LABELS_SHOWN + 1]),
+        unknown_labels=tuple(str(label) for label in np.unique(values[truth < 0])[: _LABELS_SHOWN + 1]),
     )
 
 

@@ -15,7 +15,7 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 
 from slimline.data import Matrix
-from slimline.errors import InvalidParameterError, SearchWarning
+from slimline.errors import AccuracyWarning, InvalidParameterError, SearchWarning
 from slimline.estimators.callbacks import StepCallbacks
 from slimline.estimators.certified_classifier import CertifiedClassifier
 from slimline.estimators.certified_fit import Fitting
@@ -224,7 +224,7 @@ class CertifiedClassifierCV(CertifiedClassifier):
                 f"gives {chance:.3f}: on samples that it did not see, the model is no better than that. What may help: "
                 'standardize=True, class_weight="balanced" with scoring="balanced_accuracy", other features, more '
                 "samples.",
-                SearchWarning,
+                AccuracyWarning,
                 stacklevel=6,
             )
 

@@ -83,6 +83,9 @@ class HeldOut:
         Which rows these are, in words.
     n_rows : int
         How many.
+    trained_rows : int
+        Rows that the model was trained on which was tried on these. Where the final model was trained on these, too,
+        it has more.
     accuracy, low, high : float
         Share of right labels, and Clopper and Pearson's 95 % interval.
     balanced_accuracy : float
@@ -91,6 +94,10 @@ class HeldOut:
         The commonest class of training,
     majority_rate : float
         and the share of these rows that always naming it would get right.
+    scoring : str
+        The score that is compared with that of naming one class: "accuracy" or "balanced_accuracy".
+    worse_than_majority : bool
+        Whether this score is not above that of always naming the commonest class.
     proved : float
         Share of these rows whose label is proved equal to the exact model's.
     confusion : tuple of tuple of int
@@ -101,12 +108,15 @@ class HeldOut:
 
     source: str
     n_rows: int
+    trained_rows: int
     accuracy: float
     low: float
     high: float
     balanced_accuracy: float
     majority_label: str
     majority_rate: float
+    scoring: str
+    worse_than_majority: bool
     proved: float
     confusion: tuple[tuple[int, ...], ...]
     curves: tuple[Curve, ...]

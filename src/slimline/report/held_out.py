@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.auditing.chances import frequency
-from slimline.estimators.certified_model import CertifiedModel
 from slimline.estimators.decisions import Decisions
 from slimline.report.fit_facts import Curve, HeldOut
 
@@ -16,15 +15,49 @@ Floats = NDArray[np.float64]
 
 #: Points of a curve that are kept.
 _MOST_POINTS = 200
+#: Scores that differ by less differ by rounding.
+_ROUNDING = 1e-12
+#: Advice where features tell no more than naming one class.
+WHAT_MAY_HELP = (
+    'What may help: standardised features, class_weight="balanced" for rare classes, other features, more samples.'
+)
 
 
-def held_out(model: CertifiedModel, decisions: Decisions, y: NDArray[Any], majority: Any, source: str) -> HeldOut:
+def no_better_words(held: HeldOut) -> str:
+    """Return the sentence about a model that is no better than always naming the commonest class.
+
+    Parameters
+    ----------
+    held : HeldOut
+        What was measured.
+    """
+    if held.scoring == "balanced_accuracy":
+        return (
+            f"On {held.n_rows:,} samples that it did not see, the model has a balanced accuracy of "
+            f"{held.balanced_accuracy:.1%}: no better than always naming one class."
+        )
+    return (
+        f"On {held.n_rows:,} samples that it did not see, the model is right for {held.accuracy:.1%}, and always "
+        f"naming {held.majority_label!r} for {held.majority_rate:.1%}: it is no better than that."
+    )
+
+
+def held_out(
+    classes: NDArray[Any],
+    decisions: Decisions,
+    y: NDArray[Any],
+    majority: Any,
+    *,
+    source: str,
+    trained_rows: int,
+    balanced: bool = False,
+) -> HeldOut:
     """Compare what a model says of some rows with their labels.
 
     Parameters
     ----------
-    model : CertifiedModel
-        Fitted.
+    classes : array of shape (n_classes,)
+        Classes of the model.
     decisions : Decisions
         What it says of the rows.
     y : array of shape (n_samples,)
@@ -33,6 +66,10 @@ def held_out(model: CertifiedModel, decisions: Decisions, y: NDArray[Any], major
         The commonest class of training.
     source : str
         Which rows these are, in words.
+    trained_rows : int
+        Rows that the model was trained on.
+    balanced : bool
+        Whether every class counts the same when the model is compared with naming the commonest one.
 
     Returns
     -------
@@ -41,20 +78,24 @@ def held_out(model: CertifiedModel, decisions: Decisions, y: NDArray[Any], major
     """
     from sklearn.metrics import confusion_matrix
 
-    classes = model.classes_
     right = frequency(decisions.labels == y)
     confusion = confusion_matrix(y, decisions.labels, labels=classes)
     there = confusion.sum(axis=1)
     recalls = np.diagonal(confusion)[there > 0] / there[there > 0]
+    accuracy, recall, majority_rate = right.held / right.draws, float(recalls.mean()), float((y == majority).mean())
+    naming_one = 1.0 / len(recalls) if balanced else majority_rate
     return HeldOut(
         source=source,
         n_rows=len(y),
-        accuracy=right.held / right.draws,
+        trained_rows=trained_rows,
+        accuracy=accuracy,
         low=right.low,
         high=right.high,
-        balanced_accuracy=float(recalls.mean()),
+        balanced_accuracy=recall,
         majority_label=str(majority),
-        majority_rate=float((y == majority).mean()),
+        majority_rate=majority_rate,
+        scoring="balanced_accuracy" if balanced else "accuracy",
+        worse_than_majority=(recall if balanced else accuracy) <= naming_one + _ROUNDING,
         proved=float(decisions.proved.mean()),
         confusion=tuple(tuple(int(count) for count in row) for row in confusion),
         curves=_curves(classes, decisions.scores, y),

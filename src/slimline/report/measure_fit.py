@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from slimline.auditing import Audit, audit
 from slimline.auditing.families import family_name
 from slimline.auditing.measures import NORMALISED
 from slimline.data import ColumnStats, Matrix
-from slimline.errors import DataError
+from slimline.errors import AccuracyWarning, DataError
 from slimline.estimators import CertifiedClassifier, make_projection
 from slimline.estimators.decisions import Decisions
 from slimline.estimators.validation import as_matrix, class_labels
@@ -37,7 +38,7 @@ from slimline.report.fit_facts import (
     StepFacts,
 )
 from slimline.report.fit_record import FitReport
-from slimline.report.held_out import held_out
+from slimline.report.held_out import WHAT_MAY_HELP, held_out, no_better_words
 from slimline.report.leading_features import leading_features
 from slimline.report.near_duplicates import columns_looked_at, near_duplicates
 from slimline.report.versions import versions
@@ -66,6 +67,10 @@ class Told:
         Size of the data as they are stored.
     command, python : str
         How to get the same again.
+    measured_rows : int, optional
+        Rows that the model was trained on which was tried on the held-out rows, unless it is the model itself.
+    search : Search, optional
+        How C was chosen, unless the model itself chose it.
     seed : int, optional
         Of projection and held-out rows.
     phases : tuple of Phase
@@ -82,6 +87,8 @@ class Told:
     labels: str = ""
     left_out: int = 0
     held_out: str = "rows that were given"
+    measured_rows: int | None = None
+    search: Search | None = None
     nbytes: int | None = None
     command: str = ""
     python: str = ""
@@ -159,7 +166,7 @@ def fit_report(
         if decisions is None:
             with work.phase("held-out rows"):
                 decisions = model.decide(X_test)
-        held = _held_out(model, np.asarray(y_test), decisions, classes[counts.argmax()], told, notes)
+        held = _held_out(model, len(codes), np.asarray(y_test), decisions, classes[counts.argmax()], told, notes)
     if model._centre is not None and model._factor is not None:
         seen: Matrix = matrix.standardised(model._centre, 1.0 / model._factor, model._fill)
     else:
@@ -187,7 +194,7 @@ def fit_report(
         history=tuple(StepFacts(step.passes, step.seconds, max(step.relative_error)) for step in model.history_),
         features=features,
         held_out=held,
-        search=_search(model),
+        search=told.search or search_facts(model),
         audit=measured,
         plan=_plan(model, matrix, measured),
         cost=CostFacts(
@@ -227,7 +234,13 @@ def _phase_of(model: CertifiedClassifier) -> Phase:
 
 
 def _held_out(
-    model: CertifiedClassifier, y: NDArray[Any], found: Decisions, majority: Any, told: Told, notes: list[str]
+    model: CertifiedClassifier,
+    n_rows: int,
+    y: NDArray[Any],
+    found: Decisions,
+    majority: Any,
+    told: Told,
+    notes: list[str],
 ) -> HeldOut | None:
     if y.shape != found.labels.shape:
         raise DataError(f"y_test has the shape {y.shape}, and there are {len(found.labels):,} held-out rows.")
@@ -238,7 +251,21 @@ def _held_out(
         notes.append(f"{(~known).sum():,} held-out rows are of classes that training has not ({shown}); left out.")
         found = Decisions(found.labels[known], found.scores[known], found.proved[known])
         y = y[known]
-    return held_out(model, found, y, majority, told.held_out) if len(y) else None
+    if not len(y):
+        return None
+    search = told.search or search_facts(model)
+    held = held_out(
+        model.classes_,
+        found,
+        y,
+        majority,
+        source=told.held_out,
+        trained_rows=n_rows if told.measured_rows is None else told.measured_rows,
+        balanced=search is not None and search.scoring == "balanced_accuracy",
+    )
+    if held.worse_than_majority:
+        warnings.warn(f"{no_better_words(held)} {WHAT_MAY_HELP}", AccuracyWarning, stacklevel=3)
+    return held
 
 
 def _features(
@@ -289,7 +316,7 @@ def _plan(model: CertifiedClassifier, matrix: Matrix, measured: Audit | None) ->
         n_classes=len(model.classes_),
         density=matrix.density,
         dtype=matrix.dtype,
-        C=_penalty(model),
+        C=penalty_of(model),
         loss=model.loss,
         tol=model.tol,
         fit_intercept=model.fit_intercept,
@@ -298,7 +325,14 @@ def _plan(model: CertifiedClassifier, matrix: Matrix, measured: Audit | None) ->
     )
 
 
-def _penalty(model: CertifiedClassifier) -> float:
+def penalty_of(model: CertifiedClassifier) -> float:
+    """Return C, given or chosen.
+
+    Parameters
+    ----------
+    model : CertifiedClassifier
+        Fitted.
+    """
     return float(getattr(model, "C_", None) or model.C)
 
 
@@ -307,7 +341,7 @@ def _model_facts(model: CertifiedClassifier) -> ModelFacts:
     sketched = route.method == "sketch" and bool(model.projections_)
     return ModelFacts(
         loss=model.loss,
-        C=_penalty(model),
+        C=penalty_of(model),
         tol=float(model.tol),
         method=route.method,
         reason=route.reason,
@@ -324,7 +358,14 @@ def _in_words(projection: Projection) -> str:
     return f"{family_name(projection)}, seed {projection.seed}"
 
 
-def _search(model: CertifiedClassifier) -> Search | None:
+def search_facts(model: CertifiedClassifier) -> Search | None:
+    """Return how a model chose C; None if C was given.
+
+    Parameters
+    ----------
+    model : CertifiedClassifier or CertifiedClassifierCV
+        Fitted.
+    """
     scores = getattr(model, "scores_", None)
     if scores is None:
         return None

@@ -131,12 +131,15 @@ def held_out_of(model, X, y, labels, trained):
     return HeldOut(
         source="a quarter of the rows, drawn at random from each class",
         n_rows=n,
+        trained_rows=len(trained),
         accuracy=right / n,
         low=float(beta.ppf(0.025, right, n - right + 1)) if right else 0.0,
         high=float(beta.ppf(0.975, right + 1, n - right)) if right < n else 1.0,
         balanced_accuracy=float(balanced_accuracy_score(y, given)),
         majority_label=str(major),
         majority_rate=float(np.mean(y == major)),
+        scoring="accuracy",
+        worse_than_majority=right <= np.sum(y == major),
         proved=float(model.certified(X).mean()),
         confusion=tuple(tuple(int(c) for c in row) for row in confusion),
         curves=tuple(curves),
@@ -269,7 +272,7 @@ def nothing_proved():
     curve = Curve("TSI", 0.45, (0.0, 1.0), (0.0, 1.0), 0.5, (1.0, 0.0), (0.45, 1.0), 0.45)
     held = replace(
         report.held_out, accuracy=0.55, low=0.4, high=0.7, majority_rate=0.55, proved=0.0, curves=(curve,),
-        confusion=((33, 0), (27, 0)),
+        worse_than_majority=True, confusion=((33, 0), (27, 0)),
     )  # fmt: skip
     history = tuple(replace(step, relative_error=inf) for step in report.history)
     model = replace(report.model, relative_error=(inf,), radius=(39.5,))

@@ -118,8 +118,27 @@ def test_first_lines_say_how_good_which_columns_how_sure_how_long():
 def test_the_comparison_with_one_class_is_honest(accuracy, low, high, majority, said):
     report = two_classes()
     held = replace(report.held_out, accuracy=accuracy, low=low, high=high, majority_rate=majority)
+    held = replace(held, worse_than_majority=accuracy <= majority)
     page = read(fit_page(replace(report, held_out=held)))
     assert [found.words for found in page.all("p", class_="warning")] == ([said] if said else [])
+
+
+def test_a_model_that_was_trained_again_on_all_rows_is_said():
+    report = two_classes()
+    assert "then trained on all" not in read(fit_page(report)).words.lower()
+    held = replace(report.held_out, trained_rows=report.data.n_rows - 60)
+    page = read(fit_page(replace(report, held_out=held)))
+    assert f"Then trained on all {report.data.n_rows:,} rows." in page.words
+    assert f"a model trained on the other {held.trained_rows} rows" in page.words
+
+
+def test_balanced_accuracy_is_compared_with_its_own_chance():
+    report = two_classes()
+    held = replace(report.held_out, accuracy=0.9, low=0.8, high=0.95, majority_rate=0.5, worse_than_majority=True)
+    page = read(fit_page(replace(report, held_out=replace(held, scoring="balanced_accuracy"))))
+    assert [found.words for found in page.all("p", class_="warning")] == [
+        "Averaged over the classes, it is no better than always naming one of them."
+    ]
 
 
 def test_parts_that_are_missing_leave_a_sentence():

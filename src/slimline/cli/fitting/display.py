@@ -76,6 +76,7 @@ class FitDisplay:
         self._pass_start = self._start
         self._speed: float | None = None
         self._steps: list[tuple[float, float]] = []
+        self._passes = 0
         self._live: Live | None = None
 
     def __enter__(self) -> Self:
@@ -137,6 +138,9 @@ class FitDisplay:
         step : Step
             Told by the classifier.
         """
+        if step.passes < self._passes:  # of the next fit
+            self._steps.clear()
+        self._passes = step.passes
         self._steps.append((self._elapsed(), max(step.relative_error)))
         if self._live is None:
             proved = _percent(self._steps[-1][1])

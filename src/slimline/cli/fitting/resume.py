@@ -53,7 +53,7 @@ def pass_files(model: Path, path: Path, samples: Samples, settings: dict[str, An
     from slimline._kernels import instruction_set, thread_count
     from slimline.model_files import PassFiles
 
-    labels = hashlib.sha256(np.char.encode(samples.y.astype(str), "utf-8").tobytes()).hexdigest()
+    labels = hashlib.sha256(np.char.encode(samples.y_labelled.astype(str), "utf-8").tobytes()).hexdigest()
     key = {
         "slimline": __version__,
         "kernels": instruction_set(),

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING, Any
@@ -23,8 +23,12 @@ if TYPE_CHECKING:
     from slimline.data import ColumnStats, Matrix
     from slimline.estimators import CertifiedClassifier
     from slimline.estimators.alignment import Alignment
+    from slimline.estimators.decisions import Decisions
     from slimline.model_files import PassFiles, StoredModel
-    from slimline.report import FitReport, Phase
+    from slimline.report import FitReport, Phase, Told
+
+#: Phase in which the model is fitted that is tried on the rows held out, if another one is fitted to all rows later.
+WITHOUT = "fit without the held-out rows"
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ class Task:
     test: DataFileOptions | None = None
     feature_names: Path | None = None
     command: str = ""
-    measure_projection: bool = True
+    measure_projection: bool = False
     resumable: bool = True
 
     def opened(self, source: DataFileOptions) -> Matrix:
@@ -103,7 +107,7 @@ class Task:
 
 
 def run_fit(task: Task, display: FitDisplay) -> Finished:
-    """Open the data, fit, hold the model against rows that it did not see, write model and page.
+    """Open the data, fit, measure the model on rows that it did not see, fit to all rows, write model and page.
 
     Parameters
     ----------
@@ -118,12 +122,12 @@ def run_fit(task: Task, display: FitDisplay) -> Finished:
         What there is to tell.
     """
     from slimline.bench.memory import MemoryMeter
-    from slimline.estimators import aligned_decisions
-    from slimline.report import Told, fit_report
+    from slimline.report import Told
     from slimline.report.fit_facts import FIT
+    from slimline.report.measure_fit import penalty_of, search_facts
 
     meter = MemoryMeter()
-    work = _Work(display)
+    work = _Work(task, display)
     with work.phase("opening"):
         data = task.opened(task.source)
         test = None if task.test is None else task.opened(task.test)
@@ -132,47 +136,41 @@ def run_fit(task: Task, display: FitDisplay) -> Finished:
     data.listen(display.on_pass)
     keeper = _keeper(task, samples, standardize, display)
     data.keep(keeper)
-    model = task.settings.classifier(standardize, samples.smallest_class).watch(display.on_step)
-    notes: list[str] = []
+    work.data, work.standardize = data, standardize
     if keeper is not None and keeper.replaced:
-        notes.append("an earlier run had other data or settings, or another version: this one began anew.")
-    with work.phase(FIT, data), _noted(notes):
-        model.fit(samples.train, samples.y)
-    stats = None
-    if not standardize:
-        with work.phase("means of the columns", data):
-            stats = samples.train.column_stats()
-    stored = _stored(task, model, samples, stats)
+        work.notes.append("an earlier run had other data or settings, or another version: this one began anew.")
+    if test is not None and samples.not_new:
+        work.notes.append(
+            f"{samples.not_new:,} rows of {test.name} are rows of {data.name}, or have their names: they are trained "
+            "on, and not counted as held out."
+        )
+    measured, settings = samples, task.settings
+    refit = settings.refit and not samples.all_trained_on
+    fit = work.fit(settings, samples, WITHOUT if refit else FIT)
+    decisions = work.decide(fit, samples)
+    search = search_facts(fit.model)
+    if refit:
+        settings, samples = replace(settings, C=penalty_of(fit.model)), samples.whole()
+        del fit  # its weights and intervals take as much memory as those of the final model
+        fit = work.fit(settings, samples, FIT)
     if task.outputs.model is not None:
-        stored.write(task.outputs.model, overwrite=True)  # whether it may was looked at before the work
-    decisions = None
-    if samples.test is not None:
-        with work.phase("held-out rows", data):
-            decisions, alignment = aligned_decisions(stored, samples.test)
-        notes += _differences(alignment)
-    report = fit_report(
-        model,
-        samples.train,
-        samples.y,
-        decisions=decisions,
-        y_test=samples.y_test,
-        measure_projection=task.measure_projection,
-        stats=stats,
-        progress=display.phase,
-        told=Told(
-            labels=samples.labels,
-            left_out=samples.left_out,
-            held_out=samples.held_out,
-            nbytes=stored_bytes(task.source.path),
-            command=task.command,
-            python=_python(task),
-            seed=task.settings.seed,
-            phases=tuple(work.phases),
-            peak_bytes=meter.peak,
-            resumed=keeper is not None and bool(keeper.passes_found or keeper.blocks_found),
-            notes=tuple(notes),
-        ),
+        fit.stored.write(task.outputs.model, overwrite=True)  # whether it may was looked at before the work
+    told = Told(
+        labels=samples.labels,
+        left_out=samples.left_out,
+        held_out=samples.held_out,
+        measured_rows=len(measured.y),
+        search=search,
+        nbytes=stored_bytes(task.source.path),
+        command=task.command,
+        python=_python(task),
+        seed=task.settings.seed,
+        phases=tuple(work.phases),
+        peak_bytes=meter.peak,
+        resumed=keeper is not None and bool(keeper.passes_found or keeper.blocks_found),
+        notes=tuple(work.notes),
     )
+    report = _report(task, fit, samples, decisions, told, display)
     _write_page(task, report)
     if keeper is not None:
         keeper.remove()
@@ -181,29 +179,91 @@ def run_fit(task: Task, display: FitDisplay) -> Finished:
     return Finished(report, report.relative_error <= task.settings.tol)
 
 
-class _Work:
-    """Counts time and passes of what is done."""
+@dataclass(frozen=True)
+class _Fitted:
+    """A fitted classifier, as it is written, with the statistics of the columns where they took a pass."""
 
-    def __init__(self, display: FitDisplay) -> None:
-        self._display = display
+    model: CertifiedClassifier
+    stored: StoredModel
+    stats: ColumnStats | None
+
+
+class _Work:
+    """Does the parts of the work; counts their time and passes, and takes down what is to be known of them."""
+
+    def __init__(self, task: Task, display: FitDisplay) -> None:
+        self._task, self._display = task, display
+        self.data: Matrix | None = None
+        self.standardize = False
         self.phases: list[Phase] = []
+        self.notes: list[str] = []
 
     @contextmanager
-    def phase(self, name: str, data: Matrix | None = None) -> Iterator[None]:
+    def phase(self, name: str) -> Iterator[None]:
         from slimline.report import Phase
 
         self._display.phase(name)
-        start, before = time.perf_counter(), 0 if data is None else data.passes
+        start, before = time.perf_counter(), 0 if self.data is None else self.data.passes
         yield
-        passes = 0 if data is None else data.passes - before
+        passes = 0 if self.data is None else self.data.passes - before
         self.phases.append(Phase(name, passes, time.perf_counter() - start))
+
+    def fit(self, settings: FitSettings, samples: Samples, phase: str) -> _Fitted:
+        """Fit a classifier to the training rows."""
+        model = settings.classifier(self.standardize, samples.smallest_class).watch(self._display.on_step)
+        with self.phase(phase), _noted(self.notes, final=phase != WITHOUT):
+            model.fit(samples.train, samples.y)
+        stats = None
+        if not self.standardize:
+            with self.phase("means of the columns"):
+                stats = samples.train.column_stats()
+        return _Fitted(model, _stored(self._task, model, samples, stats), stats)
+
+    def decide(self, fit: _Fitted, samples: Samples) -> Decisions | None:
+        """Return what a model says of the rows held out."""
+        from slimline.estimators import aligned_decisions
+
+        if samples.test is None:
+            return None
+        with self.phase("held-out rows"):
+            decisions, alignment = aligned_decisions(fit.stored, samples.test)
+        self.notes += _differences(alignment)
+        return decisions
+
+
+def _report(
+    task: Task, fit: _Fitted, samples: Samples, decisions: Decisions | None, told: Told, display: FitDisplay
+) -> FitReport:
+    from slimline.errors import AccuracyWarning
+    from slimline.report import fit_report
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)  # summary and page say it by themselves
+        return fit_report(
+            fit.model,
+            samples.train,
+            samples.y,
+            decisions=decisions,
+            y_test=samples.y_test,
+            measure_projection=task.measure_projection,
+            stats=fit.stats,
+            progress=display.phase,
+            told=told,
+        )
 
 
 @contextmanager
-def _noted(notes: list[str]) -> Iterator[None]:
-    """Take warnings down, in the words of options, instead of printing them into the display."""
+def _noted(notes: list[str], final: bool) -> Iterator[None]:
+    """Take warnings down, in the words of options, instead of printing them into the display.
+
+    That a fit did not reach `tol` matters for the final model only.
+    """
+    from sklearn.exceptions import ConvergenceWarning
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        if not final:
+            warnings.simplefilter("ignore", ConvergenceWarning)
         yield
     for text in dict.fromkeys(str(warning.message) for warning in caught):
         notes.append(said_in_options(text, OPTIONS))
@@ -230,6 +290,7 @@ def _stored(task: Task, model: CertifiedClassifier, samples: Samples, stats: Col
     from slimline import __version__
     from slimline.estimators.column_facts import column_facts, source_details
     from slimline.estimators.saving import stored_model
+    from slimline.estimators.training_samples import TrainingSamples
 
     details = {
         "slimline": __version__,
@@ -238,7 +299,8 @@ def _stored(task: Task, model: CertifiedClassifier, samples: Samples, stats: Col
         "labels": samples.labels,
         **source_details(samples.data),
     }
-    return stored_model(model, details, **column_facts(model, samples.train, stats))
+    facts = column_facts(model, samples.train, stats) | TrainingSamples.of(samples.train).fields()
+    return stored_model(model, details, **facts)
 
 
 def _differences(alignment: Alignment) -> Iterator[str]:

@@ -100,6 +100,15 @@ class Samples:
         """Return the number of training rows of the rarest class."""
         return int(np.unique(self.y, return_counts=True)[1].min())
 
+    @property
+    def all_trained_on(self) -> bool:
+        """Return whether no row of the data is held out."""
+        return len(self.y) == len(self.y_labelled)
+
+    def whole(self) -> Samples:
+        """Return the same with every labelled row of the data to train on."""
+        return replace(self, train=self.labelled, y=self.y_labelled)
+
 
 def samples_of(data: Matrix, labels: LabelSource, holdout: float, seed: int, test: Matrix | None = None) -> Samples:
     """Divide the rows of the data that have a label.

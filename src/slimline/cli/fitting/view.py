@@ -35,12 +35,16 @@ def fit_view(report: FitReport) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
+    from slimline.report.held_out import WHAT_MAY_HELP, no_better_words
+
     lines = Table.grid(padding=(0, 2))
     lines.add_column(style="dim", no_wrap=True)
     lines.add_column()
     for name, words in _lines(report):
         lines.add_row(name, Text(words))
     parts: list[RenderableType] = [Text(_heading(report), "bold"), lines, _features(report)]
+    if report.held_out is not None and report.held_out.worse_than_majority:
+        parts.append(Text(f"Warning: {no_better_words(report.held_out)} {WHAT_MAY_HELP}", "bold yellow"))
     parts += [Text(f"Note: {note}", "yellow") for note in report.notes]
     parts.append(Text(_PROVED, "dim"))
     return Group(*parts)
@@ -59,6 +63,8 @@ def _lines(report: FitReport) -> list[tuple[str, str]]:
         right = f"{_percent(held.accuracy)} of {held.n_rows:,} right ({_percent(held.low)} to {_percent(held.high)})"
         always = f"always {held.majority_label!r}: {_percent(held.majority_rate)}"
         found.append(("held-out rows", f"{right}; {always}; {_percent(held.proved)} of the labels proved"))
+        if held.trained_rows < report.data.n_rows:
+            found.append(("trained on", f"{held.trained_rows:,} rows for that measurement, then on all of them"))
     proved = f"{rounded_up(100 * error, 2)} %" if error < math.inf else "none"
     found.append(("certified error", f"{proved} (asked: {100 * report.model.tol:.2g} %), C = {report.model.C:.3g}"))
     k = min(_TOP, report.data.n_features)

@@ -9,7 +9,7 @@ from slimline.report.page.html import joined
 from slimline.report.page.proved import proved
 from slimline.report.page.section import Section, paragraph
 from slimline.report.page.summary import accuracy_words
-from slimline.report.page.words import percent
+from slimline.report.page.words import counted, percent
 
 
 def held_out_section(report: FitReport) -> Section | None:
@@ -37,6 +37,13 @@ def held_out_section(report: FitReport) -> Section | None:
         ", right or wrong.",
     )
     rows = paragraph("These rows: ", held_out.source.rstrip("."), ".") if held_out.source else None
+    refit = None
+    if held_out.trained_rows < report.data.n_rows:
+        refit = paragraph(
+            f"All of this was measured with a model trained on the other {counted(held_out.trained_rows, 'row')}; "
+            "“exact model” here means the exact model of these rows. The model that was written, which the rest of "
+            f"this page describes, was then trained on all {report.data.n_rows:,} rows with the same C."
+        )
     labels = [label for label, _ in report.data.classes]
-    body = joined(intro, rows, curves_part(held_out), confusion_part(labels, held_out.confusion))
+    body = joined(intro, rows, refit, curves_part(held_out), confusion_part(labels, held_out.confusion))
     return Section("held-out", "How good it is on rows it never saw", "New rows", body)

@@ -126,9 +126,9 @@ def left_out(report: FitReport) -> Html | None:
     if report.held_out is None:
         missing.append("There are no curves and no table of mistakes, because no rows were held out.")
     if report.audit is None:
-        why = (
-            "were not measured" if report.model.n_components else "have nothing to tell, because no projection was used"
-        )
+        why = "have nothing to tell, because no projection was used"
+        if report.model.n_components:
+            why = "were not measured: slimline fit --audit does"
         missing.append(f"Margins before and after the projection {why}.")
     if report.plan is None:
         missing.append("There is no comparison with a plan, because none was made.")

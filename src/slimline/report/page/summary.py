@@ -86,7 +86,9 @@ def _how_good(report: FitReport) -> Html:
     comparison = None
     if held_out.high < held_out.majority_rate:
         comparison = "It is worse than always naming that class."
-    elif held_out.accuracy <= held_out.majority_rate:
+    elif held_out.worse_than_majority and held_out.scoring == "balanced_accuracy":
+        comparison = "Averaged over the classes, it is no better than always naming one of them."
+    elif held_out.worse_than_majority:
         comparison = "It is no better than always naming that class."
     elif held_out.low <= held_out.majority_rate:
         comparison = f"{counted(held_out.n_rows, 'row')} cannot tell it from always naming that class."
@@ -97,6 +99,9 @@ def _how_good(report: FitReport) -> Html:
         element("p", accuracy_words(held_out)),
         _strip(held_out),
         element("p", f"With 95{NARROW}% confidence: {sure}.", class_="aside"),
+        element("p", f"Then trained on all {report.data.n_rows:,} rows.", class_="aside")
+        if held_out.trained_rows < report.data.n_rows
+        else None,
         None if comparison is None else element("p", comparison, class_="warning"),
     )
 
