@@ -128,7 +128,8 @@ def test_a_model_that_was_trained_again_on_all_rows_is_said():
     assert "then trained on all" not in read(fit_page(report)).words.lower()
     held = replace(report.held_out, trained_rows=report.data.n_rows - 60)
     page = read(fit_page(replace(report, held_out=held)))
-    assert f"Then trained on all {report.data.n_rows:,} rows." in page.words
+    trained, n = held.trained_rows, report.data.n_rows
+    assert f"Measured after training on the other {trained:,} rows; then trained on all {n:,}." in page.words
     assert f"a model trained on the other {held.trained_rows} rows" in page.words
 
 

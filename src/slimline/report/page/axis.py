@@ -12,6 +12,8 @@ from slimline.report.page.words import NARROW, number, power_of_ten
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 #: Decades above which not each has its own tick.
 _DECADES = 6
+#: Shorter ranges are drawn as single values: their steps would be rounded to 0.
+_LEAST = 1e-300
 
 
 @dataclass(frozen=True)
@@ -183,9 +185,11 @@ def share_axis(title: str) -> Axis:
 def _range(values: Iterable[float]) -> tuple[float, float]:
     kept = [value for value in values if math.isfinite(value)] or [0.0]
     low, high = min(kept), max(kept)
-    if high - low > 1e-12 * max(abs(low), abs(high)):
+    size = max(abs(low), abs(high))
+    if high - low > max(1e-12 * size, _LEAST):
         return low, high
-    return low - (abs(low) or 1.0) / 2, high + (abs(high) or 1.0) / 2
+    half = 0.5 * size if size > _LEAST else 0.5
+    return low - half, high + half
 
 
 def _step(least: float) -> float:

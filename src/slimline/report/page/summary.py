@@ -99,7 +99,12 @@ def _how_good(report: FitReport) -> Html:
         element("p", accuracy_words(held_out)),
         _strip(held_out),
         element("p", f"With 95{NARROW}% confidence: {sure}.", class_="aside"),
-        element("p", f"Then trained on all {report.data.n_rows:,} rows.", class_="aside")
+        element(
+            "p",
+            f"Measured after training on the other {held_out.trained_rows:,} rows; then trained on all "
+            f"{report.data.n_rows:,}.",
+            class_="aside",
+        )
         if held_out.trained_rows < report.data.n_rows
         else None,
         None if comparison is None else element("p", comparison, class_="warning"),
