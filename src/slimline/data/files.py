@@ -16,7 +16,7 @@ from slimline._kernels import _native, thread_count
 from slimline.errors import FileChangedError, FileFormatError, FileReadError
 
 #: Pieces of a file that its fingerprint looks at, and their bytes.
-_SAMPLES, _SAMPLE_BYTES = 64, 4096
+_SAMPLES, SAMPLE_BYTES = 64, 4096
 #: Threads that read, at most: more do not make the system copy faster.
 _READERS = 4
 
@@ -82,12 +82,33 @@ class DataFile:
         """Return a digest of the size and of pieces from all over the file; the name and time do not matter."""
         self.require_unchanged()
         digest = hashlib.sha256(f"{self.size}".encode())
-        last = max(self.size - _SAMPLE_BYTES, 0)
-        with self.path.open("rb") as file:
-            for offset in sorted({last * k // (_SAMPLES - 1) for k in range(_SAMPLES)}):
-                file.seek(offset)
-                digest.update(file.read(_SAMPLE_BYTES))
+        for piece in pieces(self.path, self.size, _SAMPLES):
+            digest.update(piece)
         return digest.hexdigest()
+
+
+def pieces(path: Path, size: int, count: int) -> Iterator[bytes]:
+    """Read pieces from all over a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    size : int
+        Its bytes.
+    count : int
+        Number of pieces, 2 or more; the first and the last lie at the ends of the file.
+
+    Yields
+    ------
+    piece : bytes
+        Of `SAMPLE_BYTES`, or fewer if the file has fewer.
+    """
+    last = max(size - SAMPLE_BYTES, 0)
+    with path.open("rb") as file:
+        for offset in sorted({last * k // (count - 1) for k in range(count)}):
+            file.seek(offset)
+            yield file.read(SAMPLE_BYTES)
 
 
 class OpenFile:

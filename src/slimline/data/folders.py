@@ -7,10 +7,11 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from slimline.data.files import SAMPLE_BYTES, pieces
 from slimline.errors import FileChangedError, FileFormatError
 
-#: Files that a fingerprint looks into, and bytes of each.
-_SAMPLES, _SAMPLE_BYTES = 64, 4096
+#: Pieces that a fingerprint looks at, if there are not more files than that: of each it looks at two at least.
+_SAMPLES = 4096
 
 
 class DataFolder:
@@ -31,8 +32,7 @@ class DataFolder:
             raise FileNotFoundError(f"{self}: no such file or folder.")
         if not self.path.is_dir():
             raise FileFormatError(f"{self} is not a folder.")
-        self._part = self.path
-        self._state = self._look()
+        self.watch("")
 
     def __str__(self) -> str:
         return self._given
@@ -41,6 +41,7 @@ class DataFolder:
         """Watch only a folder within, and the files that lie directly in the folders above it."""
         self._part = self.path / part
         self._state = self._look()
+        self._digest: str | None = None
 
     def require_unchanged(self) -> None:
         """Raise if a file came, went or was written since the folder was opened."""
@@ -55,19 +56,24 @@ class DataFolder:
             )
 
     def fingerprint(self) -> str:
-        """Return a digest of names and sizes of the files and of pieces of some; the times do not matter."""
+        """Return a digest of names and sizes of the files and of pieces of every one; the times do not matter."""
         self.require_unchanged()
-        files = sorted((str(Path(file.path).relative_to(self.path)), file.stat().st_size) for file in self._files())
+        if self._digest is None:
+            self._digest = self._digest_of_pieces()
+        return self._digest
+
+    def _digest_of_pieces(self) -> str:
+        files = sorted((str(Path(file.path).relative_to(self.path)), file.stat().st_size) for file in self.files())
         digest = hashlib.sha256(repr(files).encode())
-        for k in sorted({len(files) * k // _SAMPLES for k in range(_SAMPLES)} if files else ()):
-            name, size = files[k]
-            with (self.path / name).open("rb") as file:
-                digest.update(file.read(_SAMPLE_BYTES))
-                file.seek(max(size - _SAMPLE_BYTES, 0))
-                digest.update(file.read(_SAMPLE_BYTES))
+        share = max(_SAMPLES // max(len(files), 1), 2)
+        for name, size in files:
+            whole = size // SAMPLE_BYTES + 2  # so many leave no gap
+            for piece in pieces(self.path / name, size, min(share, whole)):
+                digest.update(piece)
         return digest.hexdigest()
 
-    def _files(self) -> Iterator[os.DirEntry[str]]:
+    def files(self) -> Iterator[os.DirEntry[str]]:
+        """Yield the files that are watched."""
         above = [folder for folder in (self._part, *self._part.parents) if folder.is_relative_to(self.path)]
         for folder in above[1:]:
             with os.scandir(folder) as entries:
@@ -84,7 +90,7 @@ class DataFolder:
     def _look(self) -> tuple[int, int]:
         """Return the number of files, and a digest of their names, sizes and times that does not see their order."""
         count = total = 0
-        for file in self._files():
+        for file in self.files():
             state = file.stat()
             count += 1
             total ^= hash((file.path, state.st_size, state.st_mtime_ns, state.st_ino))

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from slimline import open_matrix
+from slimline.data.folders import DataFolder
 from slimline.errors import FileChangedError, FileFormatError, InvalidParameterError, NonFiniteError
 
 from .damage import attack
@@ -172,6 +173,25 @@ def test_changes_are_noticed(tmp_path):
             _ = matrix.fingerprint
     with pytest.raises(FileNotFoundError):
         open_matrix(path)
+
+
+def test_a_chunk_that_is_written_again_changes_the_fingerprint(tmp_path):
+    root = zarr.open_group(tmp_path / "x.zarr", mode="w")
+    for name, x, chunk in (("a", numbers(300, 70, "f8"), (30, 5)), ("b", numbers(5000, 3, "f8"), (4000, 1))):
+        root.create_array(name, shape=x.shape, dtype=x.dtype, chunks=chunk, compressors=None)[...] = x
+    path = tmp_path / "x.zarr"  # more files than a fingerprint once looked at, and some of 32 KB
+    fingerprints = {DataFolder(path).fingerprint()}
+    files = sorted(file for file in path.rglob("*") if file.is_file())
+    for file in files[::3]:
+        content, state = bytearray(file.read_bytes()), file.stat()
+        content[len(content) // 2] ^= 1
+        file.write_bytes(content)
+        os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns))
+        source = DataFolder(path)
+        assert source.fingerprint() not in fingerprints
+        fingerprints.add(source.fingerprint())
+    shutil.copytree(path, tmp_path / "copy.zarr", copy_function=shutil.copyfile)
+    assert DataFolder(tmp_path / "copy.zarr").fingerprint() == source.fingerprint()
 
 
 def test_other_arrays_of_the_store_may_change(tmp_path):
