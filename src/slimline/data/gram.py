@@ -151,7 +151,7 @@ def gram_of_rows(matrix: Matrix) -> Floats:
     n = matrix.shape[0]
     out, at = np.zeros((n, n)), np.zeros(2, dtype=np.int64)  # the next block (-1: none is left), and passes
     sums, keeper = {"out": out, "at": at}, matrix._counter.keeper
-    begun = 0 if keeper is None else keeper.begin("gram of rows", {}, sums)
+    begun = 0 if keeper is None else keeper.begin("gram of rows", {"data": matrix.fingerprint}, sums)
     matrix._counter.count += int(at[1])  # those that were kept
     while n and at[0] >= 0:
         next_group = _gram_of_group(matrix, int(at[0]), out)

@@ -60,7 +60,7 @@ class PassKeeper(ABC):
         operation : str
             What it computes.
         inputs : dict
-            Arrays and texts that it computes it from, beside the data.
+            Arrays and texts that it computes it from; of the data their fingerprint.
         sums : dict of array
             What it adds to.
 

@@ -44,7 +44,9 @@ def go_through(
     keeper = None if kept is None else counter.keeper
     matrix.require_unchanged()
     matrix._tell(operation, 0.0)
-    first = 0 if keeper is None or kept is None else keeper.begin(operation, kept.inputs(), kept.sums())
+    first: int | None = 0
+    if keeper is not None and kept is not None:  # another view of the same data may be gone through in the same way
+        first = keeper.begin(operation, {**kept.inputs(), "data": matrix.fingerprint}, kept.sums())
     if first is not None:
         if keeper is not None:  # which counts them: a fit that goes on may ask for another size
             blocks = matrix.blocks_after(first, whole_columns)
