@@ -67,3 +67,7 @@ class SearchWarning(UserWarning):
 
 class AccuracyWarning(UserWarning):
     """On samples that it did not see, a model is no better than always naming the commonest class."""
+
+
+class CheckpointWarning(UserWarning):
+    """What a job would go on from after an interruption cannot be kept, for instance because the disk is full."""

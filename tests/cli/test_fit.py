@@ -231,19 +231,6 @@ def test_a_table_with_text_is_told_how(monkeypatch, capsys):
     )
 
 
-def test_no_room_for_what_it_could_go_on_from(monkeypatch, capsys):
-    *_, data = _npy()
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("slimline.model_files.pass_files.tensor_bytes", full)
-    assert _run(monkeypatch, *data, "--C", "0.1", "--no-report") == 2
-    assert "No space left on device. Make room, or do without it (slimline fit --no-resume)" in capsys.readouterr().err
-    assert _run(monkeypatch, *data, "--C", "0.1", "--no-report", "--no-resume") == 0
-    assert load_model("data.slim").classes_.size == 2 and not Path("data.slim.resume").exists()
-
-
 def test_names_in_a_compressed_file(monkeypatch):
     _, _, data = _npy()
     Path("names.txt.gz").write_bytes(gzip.compress("\n".join(f"gène {k}" for k in range(D)).encode("utf-8-sig")))

@@ -1,6 +1,8 @@
 """Jobs that are cut short at every block go on where they were, and end with the same bits."""
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,8 +12,9 @@ import scipy.sparse as sp
 
 from slimline.data import Squares, gram, open_matrix, write_genotypes
 from slimline.data.formats import npy, plink, svmlight
-from slimline.errors import FileWriteError, InvalidParameterError
+from slimline.errors import CheckpointWarning, InvalidParameterError
 from slimline.model_files import pass_files
+from slimline.model_files.checkpoint_folder import RECORD, CheckpointFolder
 from slimline.model_files.pass_files import PassFiles
 from slimline.projections import Gaussian, HashEmbedding, SubsampledHadamard
 
@@ -38,6 +41,10 @@ def job(matrix: Any) -> list[Any]:
         out.append(matrix.sketch(projection))
     out.append(matrix.gram())
     return [*out, matrix.passes]
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
 
 
 def plain(matrix: Any) -> Any:
@@ -145,7 +152,7 @@ def test_other_data_or_settings_take_nothing(tmp_path):
     one.dot(W)
     keeper = PassFiles(tmp_path / "resume", "other")
     assert keeper.replaced and not keeper.goes_on
-    assert sorted(path.name for path in (tmp_path / "resume").iterdir()) == ["key"]
+    assert names(tmp_path / "resume") == [RECORD]
     other = open_matrix(-X)
     other.keep(keeper)
     np.testing.assert_array_equal(other.dot(W), open_matrix(-X).dot(W))
@@ -154,12 +161,16 @@ def test_other_data_or_settings_take_nothing(tmp_path):
 
 def test_another_job_at_the_same_time_gives_nothing_away(tmp_path):
     one, other = open_matrix(X), open_matrix(-X[::-1])
-    one.keep(PassFiles(tmp_path / "resume", "one"))
+    first = PassFiles(tmp_path / "resume", "one")
+    one.keep(first)
     keeper = PassFiles(tmp_path / "resume", "other")
     other.keep(keeper)
-    one.row_norms()  # the first pass of both, and nothing but the job tells them apart
+    with pytest.warns(CheckpointWarning, match="another job"):
+        one.row_norms()  # the first pass of both, and nothing but the job tells them apart
+    first.remove()
     np.testing.assert_array_equal(other.row_norms(), open_matrix(-X[::-1]).row_norms())
-    assert keeper.passes_found == 0
+    assert keeper.passes_found == 0 and not keeper.gave_up
+    assert names(tmp_path / "resume") == [RECORD, "pass-0001"]
 
 
 def test_the_same_job_twice_at_the_same_time(tmp_path):
@@ -189,6 +200,18 @@ def test_another_pass_in_its_place(tmp_path, change):
         "projection": lambda matrix: matrix.sketch(SubsampledHadamard(D, 64, seed=0)),
     }[change]
     np.testing.assert_array_equal(call(other), call(open_matrix(X)))
+    assert keeper.passes_found == 0
+
+
+@pytest.mark.parametrize("operation", ["row_norms", "gram"])
+def test_another_view_in_its_place(tmp_path, operation):
+    one, other = open_matrix(X), open_matrix(X)
+    one.keep(PassFiles(tmp_path / "resume", "key"))
+    getattr(one.rows(slice(0, 10)), operation)()
+    keeper = PassFiles(tmp_path / "resume", "key")
+    other.keep(keeper)
+    found = getattr(other.rows(slice(10, 20)), operation)()
+    np.testing.assert_array_equal(found, getattr(open_matrix(X[10:20]), operation)())
     assert keeper.passes_found == 0
 
 
@@ -228,19 +251,106 @@ def test_files_come_every_so_often(tmp_path, monkeypatch, small_blocks):
     assert [blocks for blocks, done in written if not done] == [3, 6]  # of 6
 
 
-def test_a_full_disk_is_told(tmp_path, monkeypatch):
-    matrix = open_matrix(X)
-    matrix.keep(PassFiles(tmp_path / "resume", "key"))
+def test_a_full_disk_does_not_end_the_job(tmp_path, monkeypatch):
+    matrix, keeper = open_matrix(X), PassFiles(tmp_path / "resume", "key")
+    matrix.keep(keeper)
+    matrix.row_norms()
 
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pathlib.Path.write_bytes", full)
-    with pytest.raises(FileWriteError, match="No space left"):
-        matrix.dot(W)
-    assert sorted(path.name for path in (tmp_path / "resume").iterdir()) == ["key"]
+    with monkeypatch.context() as patched:
+        patched.setattr("pathlib.Path.write_bytes", full)
+        with pytest.warns(CheckpointWarning, match="No space left") as told:
+            found = [matrix.dot(W), matrix.tdot(A)]
+    assert len(told) == 1 and keeper.gave_up
+    found.append(matrix.dot(W))  # there is room again, and nobody knows what comes next
+    for one, other in zip(found, (X @ W, X.T @ A, X @ W), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
+    assert names(tmp_path / "resume") == [RECORD, "pass-0001"]
+    again = PassFiles(tmp_path / "resume", "key")
+    matrix = open_matrix(X)
+    matrix.keep(again)
+    np.testing.assert_array_equal([matrix.row_norms()], [open_matrix(X).row_norms()])
+    assert again.passes_found == 1
+    again.remove()
+    assert not again.folder.exists()
 
 
 def test_a_folder_that_cannot_be_made(tmp_path):
     with pytest.raises(InvalidParameterError, match="another folder"):
         PassFiles(tmp_path / "absent" / "resume", "key")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_somebody_else_made(tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "link").symlink_to("mine")
+    (tmp_path / "file").touch()
+    for name in ("mine", "link", "file"):
+        with pytest.raises(InvalidParameterError, match="slimline did not make it"):
+            PassFiles(tmp_path / name, "key")
+        CheckpointFolder(tmp_path / name).remove()
+    assert names(tmp_path) == ["file", "link", "mine"] and not names(tmp_path / "mine")
+
+
+def test_a_folder_that_somebody_else_puts_there_meanwhile(tmp_path):
+    matrix, keeper = open_matrix(X), PassFiles(tmp_path / "resume", "key")
+    matrix.keep(keeper)
+    keeper.remove()
+    (tmp_path / "resume").mkdir()
+    with pytest.warns(CheckpointWarning, match="slimline did not make it"):
+        matrix.row_norms()
+    keeper.remove()
+    assert names(tmp_path / "resume") == []
+
+
+def test_a_pass_that_cannot_be_read_is_made_again(tmp_path):
+    PassFiles(tmp_path / "resume", "key")
+    (tmp_path / "resume" / "pass-0001").mkdir()
+    matrix = open_matrix(X)
+    matrix.keep(PassFiles(tmp_path / "resume", "key"))
+    with pytest.warns(CheckpointWarning):
+        np.testing.assert_array_equal(matrix.row_norms(), open_matrix(X).row_norms())
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        b"",
+        b"[]",
+        b"null",
+        b"[" * 100_000,
+        b"\xff",
+        b'{"kind": "slimline checkpoint"}',
+        b'{"kind": "slimline checkpoint", "key": 1, "results": []}',
+        b'{"kind": "slimline checkpoint", "key": "key", "results": {}}',
+    ],
+)
+def test_a_damaged_record(tmp_path, record):
+    folder = CheckpointFolder(tmp_path / "resume")
+    folder.begin("key")
+    (folder.path / RECORD).write_bytes(record)
+    assert folder.key() is None and not folder.wrote(folder.path)
+    with pytest.raises(FileExistsError):
+        folder.begin("key")
+    folder.remove()
+    assert names(folder.path) == [RECORD]
+
+
+def test_it_knows_what_the_job_wrote(tmp_path):
+    folder, file = CheckpointFolder(tmp_path / "resume"), tmp_path / "result"
+    folder.begin("key")
+    file.write_text("first")
+    assert not folder.wrote(file)
+    folder.note_result("key", file)
+    folder.note_result("other", folder.path / RECORD)
+    assert folder.wrote(file) and folder.wrote(file, "key") and not folder.wrote(file, "other")
+    assert not folder.wrote(folder.path / RECORD)
+    (tmp_path / "other").write_bytes(file.read_bytes())
+    assert not folder.wrote(tmp_path / "other")
+    os.utime(file, ns=(0, 0))
+    assert not folder.wrote(file)
+    folder.note_result("key", file)
+    folder.begin("other")
+    assert not folder.wrote(file) and not folder.wrote(file, "other")

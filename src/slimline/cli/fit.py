@@ -283,7 +283,7 @@ def finished_fit(task: Task, threads: int | None) -> Finished:
         try:
             return run_fit(task, display)
         except KeyboardInterrupt:
-            how = " The same command goes on where it was." if task.resumable else ""
+            how = " The same command goes on where it was." if task.resumable and task.outputs.can_resume() else ""
             raise KeyboardInterrupt(f"stopped.{how}") from None
 
 

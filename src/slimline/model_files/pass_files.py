@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.data.keeping import Arrays, PassKeeper
-from slimline.errors import FileWriteError, InvalidParameterError, ModelFileError
+from slimline.errors import CheckpointWarning, DataError, InvalidParameterError
+from slimline.model_files.checkpoint_folder import CheckpointFolder
 from slimline.model_files.tensor_file import read_tensors, tensor_bytes
 
-#: Name of the file that says what the others belong to.
-KEY = "key"
 #: Seconds of a pass between two files.
 EVERY = 30.0
 
@@ -31,18 +30,32 @@ class PassFiles(PassKeeper):
     they are complete, so that a kill leaves nothing half-written under its name; they are not forced to the disk, and
     what a power failure damages does not fit its digest and is made again.
 
+    A checkpoint is not worth the job: if a file cannot be written, for instance because the disk is full, the job goes
+    on without, and no other is written.
+
     Parameters
     ----------
     folder : str or path
-        Where the files are; made if it is not there.
+        Where the files are; slimline makes it. A folder that it did not make is refused, and left as it is.
     key : str
         What the passes belong to: data and settings. With another key nothing is taken from the folder.
     every : float
         Seconds of a pass between two files.
+    tell : callable, optional
+        Told once, in a sentence or two, if a file cannot be written (default: a `CheckpointWarning`).
     """
 
-    def __init__(self, folder: str | os.PathLike[str], key: str, every: float = EVERY) -> None:
-        self.folder, self._every, self._key = Path(folder), every, key
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        key: str,
+        every: float = EVERY,
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
+        self.folder, self._every, self._key, self._tell = Path(folder), every, key, tell or _warn
+        self._files = CheckpointFolder(folder)
+        #: Whether a file could not be written, so that no other will be.
+        self.gave_up = False
         self._number = 0
         self._last = time.monotonic()
         self._operation, self._digest = "", ""
@@ -78,32 +91,37 @@ class PassFiles(PassKeeper):
         if sums is not None:
             self._write(sums, 0, done=True)
 
+    def note_result(self, file: Path) -> None:
+        """Note that the job wrote a file: it may be replaced when the job goes on.
+
+        Parameters
+        ----------
+        file : Path
+            As the job left it.
+        """
+        self._trying(lambda: self._files.note_result(self._key, file))
+
     def remove(self) -> None:
-        """Remove the folder: the job is done."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Remove what was kept: the job is done. Files of others stay, and a folder that has some."""
+        if self._files.key() == self._key:
+            self._files.remove()
 
     def _begin(self, key: str) -> None:
         try:
-            self.folder.mkdir(exist_ok=True)
-            told, begun = self.folder / KEY, any(self.folder.glob("pass-*"))
-            if told.exists() and told.read_text(errors="replace") == key:
-                self.goes_on = begun
-                return
-            self.replaced = begun
-            for path in self.folder.glob("pass-*"):
-                path.unlink()
-            told.write_text(key)
+            begun, found = self._files.holds_passes(), self._files.key()
+            self._files.begin(key)
         except OSError as error:
             raise InvalidParameterError(f"{self.folder}: {error.strerror or error}. Choose another folder.") from None
+        self.goes_on, self.replaced = begun and found == key, begun and found != key
 
-    def _path(self) -> Path:
-        return self.folder / f"pass-{self._number:04d}"
+    def _name(self) -> str:
+        return f"pass-{self._number:04d}"
 
     def _read(self, sums: Arrays) -> tuple[int, bool] | None:
         """Fill the sums with what the file of this pass holds; None where it cannot be used."""
         try:
-            arrays, plain = read_tensors(self._path())
-        except (FileNotFoundError, ModelFileError):
+            arrays, plain = read_tensors(self.folder / self._name())
+        except (OSError, DataError):
             return None
         fits = plain.get("digest") == self._digest and arrays.keys() == sums.keys()
         if not fits or any(arrays[k].shape != sums[k].shape or arrays[k].dtype != sums[k].dtype for k in sums):
@@ -114,18 +132,23 @@ class PassFiles(PassKeeper):
 
     def _write(self, sums: Arrays, blocks: int, done: bool) -> None:
         plain = {"operation": self._operation, "digest": self._digest, "blocks": blocks, "done": done}
-        path = self._path()
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        self._trying(lambda: self._files.write(self._key, self._name(), tensor_bytes(sums, plain)))
+
+    def _trying(self, write: Callable[[], None]) -> None:
+        if self.gave_up:
+            return
         try:
-            self.folder.mkdir(exist_ok=True)  # the same job may have run twice, and the other one is done
-            temporary.write_bytes(tensor_bytes(sums, plain))
-            temporary.replace(path)
+            write()
         except OSError as error:
-            temporary.unlink(missing_ok=True)
-            raise FileWriteError(
-                f"could not write to {self.folder}, where what is needed to go on after an interruption is kept: "
-                f"{error.strerror or error}. Make room, or do without it (slimline fit --no-resume)."
-            ) from None
+            self.gave_up = True
+            self._tell(
+                f"{self.folder}: {error.strerror or error}. The job goes on without writing there: if it is stopped, "
+                "what it does from now on has to be done again."
+            )
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, CheckpointWarning, stacklevel=2)
 
 
 def _digest(key: str, operation: str, inputs: dict[str, Any], sums: Arrays) -> str:

@@ -22,4 +22,4 @@ def test_ctrl_c(tmp_path):
     assert process.returncode == 130, said
     assert "The same command goes on where it was." in said and "Traceback" not in said
     assert not (tmp_path / "data.slim").exists() and not (tmp_path / "data.html").exists()
-    assert (tmp_path / "data.slim.resume" / "key").exists()
+    assert (tmp_path / "data.slim.resume" / "checkpoint.json").exists()

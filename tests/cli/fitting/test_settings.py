@@ -8,6 +8,7 @@ import pytest
 from slimline.cli.fitting.settings import FitSettings, Outputs, command_line
 from slimline.errors import InvalidParameterError
 from slimline.estimators import CertifiedClassifier, CertifiedClassifierCV
+from slimline.model_files.checkpoint_folder import CheckpointFolder
 
 ALL = FitSettings(
     C=0.5,
@@ -80,14 +81,15 @@ def test_files_that_could_not_be_written_are_refused_before_the_work(tmp_path):
     with pytest.raises(InvalidParameterError, match=r"m\.html is there already.*--report FILE.*--force"):
         Outputs(model, page, False).check()
     Outputs(model, page, True).check()
-    (tmp_path / "m.slim.resume").mkdir()
-    (tmp_path / "m.slim.resume" / "key").touch()  # of a run that was killed: what is newer is its own
-    os.utime(page, ns=(0, 0))
+    checkpoint = CheckpointFolder(tmp_path / "m.slim.resume")
+    checkpoint.begin("key")
     with pytest.raises(InvalidParameterError, match=r"m\.html is there already"):
-        Outputs(model, page, False).check()
-    page.write_text("written by that run")
-    os.utime(page)
+        Outputs(model, page, False).check()  # of a run that was stopped, but this is not its page
+    checkpoint.note_result("key", page)
     Outputs(model, page, False).check()
+    Outputs(model, page, False).check("key")
+    with pytest.raises(InvalidParameterError, match=r"m\.html is there already"):
+        Outputs(model, page, False).check("key of another job")
     with pytest.raises(InvalidParameterError, match="folder that exists"):
         Outputs(tmp_path / "no" / "m.slim", None, False).check()
     with pytest.raises(InvalidParameterError, match="folder that exists"):

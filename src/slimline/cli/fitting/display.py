@@ -113,7 +113,7 @@ class FitDisplay:
         words : str
             In words.
         """
-        self._console.print(words, soft_wrap=True)
+        self._console.print(words, soft_wrap=True, markup=False)
 
     def on_pass(self, now: PassProgress) -> None:
         """Show how far a pass is.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,6 @@ import numpy as np
 
 if TYPE_CHECKING:
     from slimline.cli.fitting.samples import Samples
-    from slimline.model_files import PassFiles
 
 
 def resume_folder(model: Path) -> Path:
@@ -30,15 +30,15 @@ def resume_folder(model: Path) -> Path:
     return model.with_name(model.name + ".resume")
 
 
-def pass_files(model: Path, path: Path, samples: Samples, settings: dict[str, Any]) -> PassFiles:
-    """Return the keeper of the passes of a fit.
+def job_key(path: Path, samples: Samples, settings: dict[str, Any]) -> str:
+    """Return a text that is the same only for a fit that computes the same.
+
+    Files of labels need no place in it since the labels have one; names of features decide nothing.
 
     Parameters
     ----------
-    model : Path
-        The model file that will be written.
     path : Path
-        The data file.
+        The data.
     samples : Samples
         Rows and labels.
     settings : dict
@@ -46,12 +46,11 @@ def pass_files(model: Path, path: Path, samples: Samples, settings: dict[str, An
 
     Returns
     -------
-    files : PassFiles
-        With what an earlier run has left, if data and settings are the same.
+    key : str
+        JSON.
     """
     from slimline import __version__
     from slimline._kernels import instruction_set, thread_count
-    from slimline.model_files import PassFiles
 
     labels = hashlib.sha256(np.char.encode(samples.y_labelled.astype(str), "utf-8").tobytes()).hexdigest()
     key = {
@@ -59,18 +58,23 @@ def pass_files(model: Path, path: Path, samples: Samples, settings: dict[str, An
         "kernels": instruction_set(),
         "threads": thread_count(),  # sums are taken in another order
         "data": samples.train.fingerprint,
-        "files": _stamps(path),
+        "files": _times(path),
         "labels": labels,
         **settings,
     }
-    return PassFiles(resume_folder(model), json.dumps(key, sort_keys=True))
+    return json.dumps(key, sort_keys=True)
 
 
-def _stamps(path: Path) -> list[tuple[str, int, int]]:
-    """Return size and time of change of the files: the fingerprint looks at pieces of them only."""
-    found = []
-    for file in [path, *(path.with_suffix(ending) for ending in (".bim", ".fam") if path.suffix == ".bed")]:
-        if file.exists():
-            state = file.stat()
-            found.append((file.name, state.st_size, state.st_mtime_ns))
-    return found
+def _times(path: Path) -> str:
+    """Return a digest of size and time of change of every file: the fingerprint looks at pieces of them only."""
+    from slimline.data.digest import digest
+    from slimline.data.folders import DataFolder
+
+    if path.is_dir():
+        files = [Path(file.path) for file in DataFolder(path).files()]
+    else:
+        stem = path.with_suffix("") if path.suffix.lower() == ".bed" else path
+        genotypes = (stem.with_name(f"{stem.name}.{ending}") for ending in ("bim", "fam"))
+        files = [path, *(file for file in genotypes if file.exists())]
+    found = [(os.path.relpath(file, path.parent), file.stat()) for file in files]
+    return digest(*sorted((name, state.st_size, state.st_mtime_ns) for name, state in found))

@@ -8,15 +8,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from shutil import rmtree
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from slimline.cli.data_file import DataFileOptions
 from slimline.cli.fitting.files import stored_bytes
-from slimline.cli.fitting.resume import pass_files, resume_folder
+from slimline.cli.fitting.resume import job_key, resume_folder
 from slimline.cli.fitting.samples import LabelSource, Samples, samples_of
 from slimline.cli.fitting.settings import OPTIONS, FitSettings, Outputs
 from slimline.cli.options import said_in_options
+from slimline.errors import InvalidParameterError
+from slimline.model_files.checkpoint_folder import CheckpointFolder
 
 if TYPE_CHECKING:
     from slimline.cli.fitting.display import FitDisplay
@@ -134,7 +135,9 @@ def run_fit(task: Task, display: FitDisplay) -> Finished:
         samples = samples_of(data, task.labels, task.settings.holdout, task.settings.seed, test)
     standardize = _standardised(task.settings, data)
     data.listen(display.on_pass)
-    keeper = _keeper(task, samples, standardize, display)
+    key = job_key(task.source.path, samples, {**task.settings.__dict__, "standardize": standardize})
+    task.outputs.check(key)
+    keeper = _keeper(task, key, display)
     data.keep(keeper)
     work.data, work.standardize = data, standardize
     if keeper is not None and keeper.replaced:
@@ -154,7 +157,9 @@ def run_fit(task: Task, display: FitDisplay) -> Finished:
         del fit  # its weights and intervals take as much memory as those of the final model
         fit = work.fit(settings, samples, FIT)
     if task.outputs.model is not None:
-        fit.stored.write(task.outputs.model, overwrite=True)  # whether it may was looked at before the work
+        _make_way(task, key, keeper)
+        fit.stored.write(task.outputs.model, overwrite=True)
+        _note_result(keeper, task.outputs.model)
     told = Told(
         labels=samples.labels,
         left_out=samples.left_out,
@@ -172,10 +177,11 @@ def run_fit(task: Task, display: FitDisplay) -> Finished:
     )
     report = _report(task, fit, samples, decisions, told, display)
     _write_page(task, report)
+    _note_result(keeper, task.outputs.report)
     if keeper is not None:
         keeper.remove()
     elif task.outputs.model is not None:
-        rmtree(resume_folder(task.outputs.model), ignore_errors=True)  # of an earlier run, which nobody goes on with
+        CheckpointFolder(resume_folder(task.outputs.model)).remove()  # of an earlier run, which nobody goes on with
     return Finished(report, report.relative_error <= task.settings.tol)
 
 
@@ -274,16 +280,33 @@ def _standardised(settings: FitSettings, data: Matrix) -> bool:
     return data.variants is not None if settings.standardize is None else settings.standardize
 
 
-def _keeper(task: Task, samples: Samples, standardize: bool, display: FitDisplay) -> PassFiles | None:
+def _keeper(task: Task, key: str, display: FitDisplay) -> PassFiles | None:
+    from slimline.model_files import PassFiles
+
     if task.outputs.model is None or not task.resumable:
         return None
-    settings: dict[str, Any] = {**task.settings.__dict__, "standardize": standardize}
-    keeper = pass_files(task.outputs.model, task.source.path, samples, settings)
+    try:
+        keeper = PassFiles(resume_folder(task.outputs.model), key, tell=display.say)
+    except InvalidParameterError as error:
+        display.say(f"No checkpoint is kept, and if this fit is stopped it begins anew. {error}")
+        return None
     if keeper.goes_on:
         display.say("Going on from where an earlier run was stopped.")
     elif keeper.replaced:
         display.say("An earlier run was stopped; data, labels, settings or threads are others now: beginning anew.")
     return keeper
+
+
+def _make_way(task: Task, key: str, keeper: PassFiles | None) -> None:
+    """Refuse to replace what came while the fit ran; where the disk is full, the model gets the checkpoint's room."""
+    task.outputs.check(key)
+    if keeper is not None and keeper.gave_up:
+        keeper.remove()
+
+
+def _note_result(keeper: PassFiles | None, path: Path | None) -> None:
+    if keeper is not None and path is not None:
+        keeper.note_result(path)
 
 
 def _stored(task: Task, model: CertifiedClassifier, samples: Samples, stats: ColumnStats | None) -> StoredModel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from slimline.cli.fitting.resume import resume_folder
 from slimline.cli.output import require_file
 from slimline.errors import InvalidParameterError
-from slimline.model_files.pass_files import KEY
+from slimline.model_files.checkpoint_folder import CheckpointFolder
 
 if TYPE_CHECKING:
     from slimline.estimators import CertifiedClassifier
@@ -170,23 +171,31 @@ class Outputs:
     report: Path | None
     overwrite: bool
 
-    def check(self) -> None:
-        """Refuse files that could not be written, before any work is done."""
+    def check(self, key: str | None = None) -> None:
+        """Refuse files that could not be written, before any work is done.
+
+        Parameters
+        ----------
+        key : str, optional
+            Of the job, once it is known: files that exist may be those of another one.
+        """
         for option, path in (("--model", self.model), ("--report", self.report)):
             if path is None:
                 continue
             require_file(option, path)
-            if path.exists() and not (self.overwrite or self._unfinished(path)):
+            if os.path.lexists(path) and not (self.overwrite or self._stopped_job_wrote(path, key)):
                 raise InvalidParameterError(
                     f"{path} is there already: name another with {option} FILE, or replace it with --force."
                 )
         if self.model is not None and self.model == self.report:
             raise InvalidParameterError(f"--model and --report are the same file, {self.model}.")
 
-    def _unfinished(self, path: Path) -> bool:
-        """Say whether a file is of a run that was killed: one that is older is not."""
-        key = None if self.model is None else resume_folder(self.model) / KEY
-        return key is not None and key.exists() and path.stat().st_mtime_ns >= key.stat().st_mtime_ns
+    def can_resume(self) -> bool:
+        """Return whether a job that was stopped left anything to go on from."""
+        return self.model is not None and CheckpointFolder(resume_folder(self.model)).holds_passes()
+
+    def _stopped_job_wrote(self, path: Path, key: str | None) -> bool:
+        return self.model is not None and CheckpointFolder(resume_folder(self.model)).wrote(path, key)
 
 
 def command_line(words: list[str], settings: FitSettings, threads: int | None) -> str:
