@@ -36,6 +36,7 @@ def test_chosen_and_proved_features_are_those_of_the_exact_model():
     np.testing.assert_array_equal(selector.transform(X), X[:, sorted(truth)])
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of the naive weights
 def test_repeats_measure_how_far_sketches_agree():
     X, y = data(strong=2)
     rough = CertifiedClassifier(method="sketch", recovery="naive", n_components=64, random_state=1)

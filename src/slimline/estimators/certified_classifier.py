@@ -198,6 +198,8 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         self._keep(data, outcome, before, fitting)
         if self.recovery == "certified":
             self._warn_if_open(outcome)
+        else:
+            self._warn_if_worthless(outcome)
 
     def _prepared(
         self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, n_fits: int = 1
@@ -296,6 +298,26 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
             f"the certified relative error after {outcome.history[-1].passes} passes is {reached}, and "
             f"tol={self.tol:g} was asked for. The weights may be better than that: the certificate is loose where C is "
             f"large for the scale of the data. What would help: {', '.join(help_)}.",
+            ConvergenceWarning,
+            stacklevel=6,  # the line that called `fit`
+        )
+
+    def _warn_if_worthless(self, outcome: Outcome) -> None:
+        """Warn of weights of a published recovery that are not proved to be nearer to the exact ones than zeros are."""
+        worst = max(range(len(outcome.proofs)), key=lambda k: outcome.proofs[k].relative_error)
+        error, radius = outcome.proofs[worst].relative_error, outcome.proofs[worst].radius
+        if error <= 1.0:
+            return
+        proved = f"the certified relative error is {error:.2g}" if np.isfinite(error) else "no error could be proved"
+        diverged = ""
+        if radius > (first := outcome.history[0].radius[worst]):
+            diverged = (
+                f" It diverged: the certified distance to the exact weights grew from {first:.2g} to {radius:.2g}."
+            )
+        warnings.warn(
+            f'recovery="{self.recovery}": {proved}, so nothing shows that these weights are nearer to the exact ones '
+            f"than weights of 0, whose relative error is 1.{diverged} What would help: rows of norm 1, more "
+            'components, a smaller C, or recovery="certified", whose steps cannot get worse.',
             ConvergenceWarning,
             stacklevel=6,  # the line that called `fit`
         )

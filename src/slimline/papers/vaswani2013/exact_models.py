@@ -94,7 +94,7 @@ def distance(weights: Floats, exact: Floats) -> float:
 
 @contextmanager
 def stopped_early() -> Iterator[None]:
-    """Keep quiet about fits that are stopped before they are certified, where that is the experiment.
+    """Keep quiet about fits that end without a certified error, where that is the experiment.
 
     Yields
     ------

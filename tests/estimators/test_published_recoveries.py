@@ -1,0 +1,55 @@
+"""Warnings of the published recoveries about weights that nothing useful is proved about."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from slimline import CertifiedClassifier
+from tests.estimators.certified import wide
+
+PUBLISHED = ("iterative", "dual", "naive")
+
+
+def fitted(recovery, X, y, **options):
+    settings = {"method": "sketch", "n_components": 30, "max_passes": 30, "random_state": 0} | options
+    return CertifiedClassifier(recovery=recovery, **settings).fit(X, y)
+
+
+@pytest.mark.parametrize("loss", ["squared", "squared_hinge", "hinge", "logistic"])
+@pytest.mark.parametrize("recovery", PUBLISHED)
+def test_a_certificate_that_says_nothing_is_a_warning(recovery, loss):
+    X, y = wide()
+    with pytest.warns(ConvergenceWarning, match=f'recovery="{recovery}".*weights of 0') as caught:
+        model = fitted(recovery, 1e4 * X, y, loss=loss)
+    assert not model.certificate_.relative_error[0] <= 1.0
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("recovery", ["iterative", "dual"])
+def test_no_warning_about_weights_that_are_proved_to_be_near(recovery):
+    X, y = wide()
+    model = fitted(recovery, X, y, n_components=500)
+    assert model.certificate_.relative_error[0] < 1.0
+
+
+def test_an_error_above_that_of_no_weights_is_a_warning_too():
+    X, y = wide()
+    with pytest.warns(ConvergenceWarning, match="the certified relative error is"):
+        model = fitted("naive", X, y, n_components=128)
+    assert 1.0 < model.certificate_.relative_error[0] < np.inf
+
+
+def test_with_several_classes_the_worst_counts():
+    X, y = wide(classes=3)
+    with pytest.warns(ConvergenceWarning, match="no error could be proved"):
+        model = fitted("dual", 1e4 * X, y)
+    assert np.isinf(model.certificate_.relative_error.max())
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("recovery", PUBLISHED)
+def test_raw_arcene(recovery, data_dir):
+    X, y = (np.loadtxt(data_dir / "arcene" / f"arcene_train.{kind}") for kind in ("data", "labels"))
+    with pytest.warns(ConvergenceWarning, match="no error could be proved") as caught:
+        fitted(recovery, X, y, loss="squared", n_components=300, max_passes=50)
+    assert ("It diverged" in str(caught[0].message)) == (recovery == "iterative")
