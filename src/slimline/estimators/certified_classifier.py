@@ -79,13 +79,14 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
     Attributes
     ----------
     coef_ : array of shape (1, n_features) or (n_classes, n_features)
-        Weights of the original features.
+        Weights of the original features, for `predict`. Changing them changes no claim: `decide`, `certified`,
+        `top_features` and `save` go by `certificate_.weights`.
     intercept_ : array of shape (1,) or (n_classes,)
         Constants.
     intercept_scaling_ : float
         Value of the constant column; 0 without an intercept.
     certificate_ : Certificate
-        What is proved.
+        What is proved; its arrays are read-only.
     history_ : list of Step
         What each step reached.
     n_passes_ : int
@@ -240,11 +241,8 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
             centre, factor, fill = affine.centre, affine.factor, affine.fill
         self._centre, self._factor, self._fill = centre, factor, fill
         self.certificate_ = certificate_of(data, outcome, factor)
-        weights = self.certificate_.weights
         self.coef_ = self.certificate_.coefficients(factor)
-        self.intercept_ = data.constant * weights[:, -1]
-        if centre is not None:
-            self.intercept_ = self.intercept_ - self.coef_ @ centre
+        self.intercept_ = self.certificate_.intercepts(data.constant, factor, centre)
         self.intercept_scaling_ = data.constant
         if self.route_.method == "sketch" and (outcome.model.exact or outcome.model.lossless):
             taken = "gram" if outcome.model.exact else "direct"

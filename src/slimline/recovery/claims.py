@@ -20,6 +20,7 @@ class Certificate:
     """How far the weights can be from the exact optimum w* of the stated objective: proved, no probability attached.
 
     One row or entry a class (one for two classes). With standardising, weights are those of the standardised features.
+    The arrays are read-only.
 
     Parameters
     ----------
@@ -48,8 +49,19 @@ class Certificate:
     interval_radius: Floats
     passes: int
 
+    def __post_init__(self) -> None:
+        self.__setstate__(self.__dict__)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # what is copied or unpickled would be writeable again
+        for name, value in list(state.items()):
+            if isinstance(value, np.ndarray):
+                value = value.view()
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
+
     def coefficients(self, factor: Floats | None) -> Floats:
-        """Return the weights of the features as they are given.
+        """Return the weights of the features as they are given, in an array of their own.
 
         Parameters
         ----------
@@ -62,7 +74,29 @@ class Certificate:
             Without those of the constant column.
         """
         weights = self.weights[:, :-1]
-        return weights if factor is None else weights * factor
+        return weights.copy() if factor is None else weights * factor
+
+    def intercepts(self, constant: float, factor: Floats | None, centre: Floats | None) -> Floats:
+        """Return what is added to the products of `coefficients` with a row as it is given.
+
+        Parameters
+        ----------
+        constant : float
+            Value of the constant column.
+        factor, centre : arrays of shape (n_features,), optional
+            What each feature was multiplied by before training, and what was subtracted from it before.
+
+        Returns
+        -------
+        intercepts : array of shape (n_tasks,)
+            One a task.
+        """
+        intercepts = constant * self.weights[:, -1]
+        if centre is None:
+            return intercepts
+        middle = centre if factor is None else centre * factor
+        # not by BLAS, whose last bits depend on the number of threads: a saved model has the same bits
+        return np.asarray(intercepts - np.einsum("ij,j->i", self.weights[:, :-1], middle))
 
     def __str__(self) -> str:
         lines = [f"proved after {self.passes} passes over the data: the weights are within"]
