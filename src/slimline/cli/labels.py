@@ -166,19 +166,24 @@ def require_classes(labels: Labels) -> None:
 
 def _known(values: NDArray[Any], source: str) -> Labels:
     """Return the labels without those that are missing."""
+    from slimline.data.class_labels import as_one_type, missing_labels
     from slimline.data.formats.delimited import MISSING_TEXT
 
-    if values.dtype.kind in "if":
-        there = ~np.isnan(values) & (values != int(_NO_PHENOTYPE))
-    elif values.dtype.kind in "US":
-        there = ~np.isin(values, np.array((*MISSING_TEXT, *_NO_LABEL, _NO_PHENOTYPE)))
+    rows = np.flatnonzero(~missing_labels(values))
+    known = as_one_type(values[rows])
+    if known.dtype.kind == "O":
+        known = known.astype(str)
+    if known.dtype.kind in "if":
+        there = known != int(_NO_PHENOTYPE)
+    elif known.dtype.kind in "US":
+        there = ~np.isin(known, np.array((*MISSING_TEXT, *_NO_LABEL, _NO_PHENOTYPE)))
     else:
-        there = np.ones(len(values), dtype=bool)
-    rows = np.flatnonzero(there)
+        there = np.ones(len(known), dtype=bool)
+    rows, known = rows[there], known[there]
     left = len(values) - len(rows)
     if left:
         source += f"; {left:,} of {len(values):,} rows have none and are left out"
-    return Labels(_whole(values[rows]), rows, not left, source)
+    return Labels(_whole(known), rows, not left, source)
 
 
 def _whole(values: NDArray[Any]) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -36,9 +37,7 @@ def class_codes(labels: Any, matrix: Matrix) -> tuple[NDArray[Any], NDArray[np.i
     labels = labels.ravel()
     if len(labels) != matrix.shape[0]:
         raise InvalidParameterError(f"y has {len(labels):,} labels, and {matrix.name} {matrix.shape[0]:,} rows.")
-    missing = np.array([value is None or value != value for value in labels.tolist()])
-    if missing.any():
-        raise DataError(f"{int(missing.sum()):,} rows have no label: leave them out, for instance with X.rows(known).")
+    require_labels(labels)
     if labels.dtype == object:
         labels = labels.astype(str)
     if type_of_target(labels).startswith("continuous"):
@@ -47,3 +46,63 @@ def class_codes(labels: Any, matrix: Matrix) -> tuple[NDArray[Any], NDArray[np.i
     if len(names) < 2:
         raise DataError("y has only one class: there is nothing to tell apart.")
     return names, codes
+
+
+def missing_labels(labels: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which labels are None, NaN or another value that stands for none.
+
+    Parameters
+    ----------
+    labels : array of shape (n_samples,)
+        Of any type.
+
+    Returns
+    -------
+    missing : array of shape (n_samples,), bool
+        No text is one, not even an empty one.
+    """
+    if labels.dtype.kind != "O":
+        return np.asarray(labels != labels) if labels.dtype.kind in "fcmM" else np.zeros(labels.shape, dtype=bool)
+    return np.array([_is_missing(value) for value in labels.ravel()], dtype=bool).reshape(labels.shape)
+
+
+def _is_missing(value: Any) -> bool:
+    # pandas.NA compares to neither True nor False
+    differs = value is None or value != value
+    return bool(differs) if isinstance(differs, (bool, np.bool_)) else True
+
+
+def require_labels(labels: NDArray[Any]) -> None:
+    """Refuse labels some of which are missing.
+
+    Parameters
+    ----------
+    labels : array of shape (n_samples,)
+        Of any type.
+    """
+    missing = missing_labels(labels)
+    if missing.any():
+        raise DataError(
+            f"{int(missing.sum()):,} of {missing.size:,} samples have no label in y (None or NaN), the first of them "
+            f"sample {int(missing.argmax()):,}, counted from 0. Leave them out of both: with known = ~pandas.isna(y), "
+            "take y[known], and X.rows(known) of a Matrix or X[known] of an array."
+        )
+
+
+def as_one_type(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers or truth values that lie in an array of objects as an array of their own type.
+
+    Parameters
+    ----------
+    labels : array of shape (n_samples,)
+        None of them missing.
+
+    Returns
+    -------
+    labels : array of shape (n_samples,)
+        The same array where it holds anything else.
+    """
+    if labels.dtype.kind != "O" or not all(isinstance(value, (Real, np.bool_)) for value in labels):
+        return labels
+    typed = np.array(labels.tolist())
+    return typed if typed.dtype.kind in "biuf" else labels

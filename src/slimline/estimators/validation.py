@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from slimline.data import Matrix, open_matrix
 from slimline.data.arguments import sample_weights
+from slimline.data.class_labels import as_one_type, require_labels
 from slimline.errors import DataError
 
 #: How many names a message lists.
@@ -87,6 +88,8 @@ def class_labels(y: Any, n_samples: int | None = None) -> tuple[NDArray[Any], ND
     labels = column_or_1d(y, warn=True)
     if n_samples is not None:
         check_consistent_length(np.broadcast_to(0, n_samples), labels)
+    require_labels(labels)
+    labels = as_one_type(labels)
     assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)
     classes, codes = np.unique(labels, return_inverse=True)

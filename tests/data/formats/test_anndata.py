@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from slimline import open_matrix
-from slimline.errors import FileFormatError, InvalidParameterError
+from slimline import CertifiedClassifier, CertifiedClassifierCV, ProjectedClassifier, open_matrix
+from slimline.errors import DataError, FileFormatError, InvalidParameterError
+from tests.cli.command import run_here
 
 from .passes import check_passes
 
@@ -127,3 +128,27 @@ def test_matrices_that_are_not_of_observations(tmp_path):
     path = written(tmp_path / "x.h5ad", data)
     with pytest.raises(InvalidParameterError, match="observation"):
         open_matrix(path, dataset="varm/loadings")
+
+
+@pytest.mark.parametrize("ending", [".h5ad", ".zarr"])
+@pytest.mark.parametrize("column", ["unsure", "doublet", "grade"])
+def test_cells_without_a_label(tmp_path, monkeypatch, capsys, ending, column):
+    X = np.random.default_rng(0).standard_normal((40, 12)).astype("f4")
+    data = cells(X)
+    data.obs["unsure"] = pd.Categorical((["B"] * 3 + [None] + ["T"] * 4) * 5)
+    data.obs["doublet"] = pd.array(([True] * 3 + [None] + [False] * 4) * 5, dtype="boolean")
+    data.obs["grade"] = ([1.0] * 3 + [np.nan] + [2.0] * 4) * 5
+    matrix = open_matrix(written(tmp_path / f"x{ending}", data), label=column)
+    for fit in (CertifiedClassifier().fit, CertifiedClassifierCV(cv=2).fit):
+        with pytest.raises(DataError, match=r"5 of 40 samples have no label in y .*sample 3,"):
+            fit(matrix)
+    with pytest.raises(DataError, match="5 of 40 samples have no label"):
+        ProjectedClassifier().fit(matrix, matrix.labels)
+    known = np.flatnonzero(~pd.isna(matrix.labels))
+    model = CertifiedClassifier(0.1, random_state=0).fit(matrix.rows(known), matrix.labels[known])
+    assert len(model.classes_) == 2
+    monkeypatch.chdir(tmp_path)
+    assert run_here(monkeypatch, "fit", f"x{ending}", "--target", column, "--model", "m.slim", "--no-report") == 0
+    assert "5 rows without a label left out" in " ".join(capsys.readouterr().out.split())
+    stored = CertifiedClassifier.load("m.slim")
+    assert len(stored.classes_) == 2
