@@ -162,7 +162,8 @@ def test_numbers_for_labels_and_columns_without_names(monkeypatch, capsys):
 def test_svmlight_may_end_before_the_last_column(monkeypatch, capsys):
     Path("new.svm").write_text("1 1:1\n-1 2:4\n")
     rows, said = _predicted(monkeypatch, capsys, "words.slim", "new.svm")
-    expected = CertifiedClassifier.load("words.slim").predict(np.array([[1.0, 0, 0], [0, 4.0, 0]]))
+    same = open_matrix(np.array([[1.0, 0, 0], [0, 4.0, 0]]), feature_names=["1", "2", "3"])
+    expected = CertifiedClassifier.load("words.slim").predict(same)
     assert [float(row["label"]) for row in rows] == expected.tolist()
     assert "Right for 100% of 2 rows with a label" in said  # the labels of the file are the model's
     Path("new.svm").write_text("0 1:1\n0 2:4\n")
@@ -179,7 +180,8 @@ def test_svmlight_begins_where_it_began_in_training(monkeypatch, capsys):
     model.save("zero.slim", trained_on=matrix.rows(slice(None)))
     Path("new.svm").write_text("0 1:1\n0 1:4 2:1\n")  # the first column is 0: by itself it seems to begin with 1
     rows, _ = _predicted(monkeypatch, capsys, "zero.slim", "new.svm")
-    expected = model.decision_function(np.array([[0.0, 1.0, 0.0], [0.0, 4.0, 1.0]]))
+    same = open_matrix(np.array([[0.0, 1.0, 0.0], [0.0, 4.0, 1.0]]), feature_names=["0", "1", "2"])
+    expected = model.decision_function(same)
     np.testing.assert_allclose([float(row["score"]) for row in rows], expected, rtol=1e-12)
 
 

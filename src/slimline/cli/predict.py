@@ -111,7 +111,7 @@ def _made(
         loss = restored_model(stored, str(path)).loss
         bar.update(task, description=f"opening {source.path.name}")
         with _in_words(stored):
-            matrix = _opened(source, stored)
+            matrix = source.open()
             known = true_labels(matrix, stored.classes, labels, target)
             bar.update(task, description=source.path.name)
             matrix.listen(lambda now: bar.update(task, completed=now.fraction, total=1.0))
@@ -129,18 +129,6 @@ def _made(
             trained_on=None if trained_on is None else int(trained_on.sum()),
         )
         return summary, _head(stored, loss), _lines(decisions, stored, loss, matrix, trained_on)
-
-
-def _opened(source: DataFileOptions, stored: StoredModel) -> Matrix:
-    from slimline.data import open_matrix
-    from slimline.data.open import format_of
-
-    keywords = source.keywords()
-    if (source.format or format_of(source.path)) == "svmlight" and stored.feature_names is None:
-        keywords["n_features"] = stored.n_features  # the last columns may be 0 in every row
-        if isinstance(stored.details.get("zero_based"), bool):
-            keywords["zero_based"] = stored.details["zero_based"]  # and so may the first
-    return open_matrix(source.path, **keywords)
 
 
 @contextmanager

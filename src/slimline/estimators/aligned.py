@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.data import Matrix, open_matrix
+from slimline.data.formats.svmlight import SvmlightMatrix
 from slimline.errors import DataError
-from slimline.estimators.alignment import Alignment, ColumnPlaces, align_columns
+from slimline.estimators.alignment import Alignment, ColumnPlaces, align_columns, first_number
 from slimline.estimators.decisions import AbsentPart, Decisions, decisions_of
 from slimline.model_files import StoredModel
 from slimline.recovery.rounding import sum_error
@@ -62,6 +63,8 @@ def aligned_decisions(model: Any, X: Any) -> tuple[Decisions, Alignment]:
     """
     stored = _stored(model)
     matrix = X if isinstance(X, Matrix) else open_matrix(X)
+    if isinstance(matrix, SvmlightMatrix) and (zero_based := _zero_based(stored)) is not None:
+        matrix = matrix.widened(stored.n_features, zero_based)  # the first and last columns may be 0 in every row
     places, alignment = align_columns(stored, matrix)
     present = np.flatnonzero(places.column >= 0)
     # the weights follow the order of the data, which therefore need not be copied
@@ -86,6 +89,14 @@ def _stored(model: Any) -> StoredModel:
 
     check_is_fitted(model)
     return stored_model(model)
+
+
+def _zero_based(stored: StoredModel) -> bool | None:
+    """Return whether the columns of a model are numbered from 0; None: nothing says so."""
+    if stored.feature_names is not None and (first := first_number(stored.feature_names)) in (0, 1):
+        return first == 0
+    said = stored.details.get("zero_based")  # of a file whose columns were given names
+    return said if isinstance(said, bool) else None
 
 
 def _as_in_training(stored: StoredModel, view: Matrix, places: ColumnPlaces, columns: Columns) -> Matrix:

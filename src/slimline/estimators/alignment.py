@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.data import Matrix, Variants
+from slimline.data.formats.svmlight import FeatureNumbers
 from slimline.errors import DataError
 from slimline.estimators.variant_matching import (
     compared_alleles,
@@ -104,7 +105,8 @@ def align_columns(stored: StoredModel, matrix: Matrix) -> tuple[ColumnPlaces, Al
         The same in numbers.
     """
     own_names, names = stored.feature_names, matrix.feature_names
-    if own_names is None or names is None:
+    numbers = isinstance(names, FeatureNumbers)
+    if own_names is None or names is None or (numbers and first_number(own_names) is None):
         return _by_order(stored, matrix)
     own, other = stored_variants(stored), matrix.variants
     if own is None or other is None:
@@ -116,6 +118,11 @@ def align_columns(stored: StoredModel, matrix: Matrix) -> tuple[ColumnPlaces, Al
         same, other_way = compared_alleles(own.of(found), other.of(column[found]))
         swapped[found], differ[found] = other_way, ~(same | other_way)
         column[differ] = -1
+    if numbers and (column < 0).any():  # not one that is missing, but one whose value is 0 in every row
+        raise DataError(
+            f"{matrix.name} was opened with the features {names[0]} to {names[-1]}, and the model has {own_names[0]} "
+            f"to {own_names[-1]}: open it with n_features={stored.n_features}, zero_based={own_names[0] == '0'}."
+        )
     _require_enough(own_names, names, column, differ, matrix.name)
     used = column[column >= 0]
     return ColumnPlaces(column, swapped), Alignment(
@@ -130,6 +137,25 @@ def align_columns(stored: StoredModel, matrix: Matrix) -> tuple[ColumnPlaces, Al
         reordered=bool((np.diff(used) < 0).any()),
         alleles_compared=own is not None,
     )
+
+
+def first_number(names: Sequence[str]) -> int | None:
+    """Return the first number, where names are nothing but numbers one after the other.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of columns.
+
+    Returns
+    -------
+    first : int or None
+        None where they are anything else.
+    """
+    first = int(names[0]) if len(names) and names[0].isdecimal() else None
+    if first is None or any(name != str(first + j) for j, name in enumerate(names)):
+        return None
+    return first
 
 
 def _by_order(stored: StoredModel, matrix: Matrix) -> tuple[ColumnPlaces, Alignment]:

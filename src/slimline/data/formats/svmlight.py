@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 import scipy.sparse as sp
@@ -73,9 +73,31 @@ class SvmlightMatrix(Matrix):
         return self._index.labels
 
     @property
+    def feature_names(self) -> FeatureNumbers:
+        """Return the number of each column in the file, as text."""
+        return FeatureNumbers(range(self._base, self._base + self.shape[1]))
+
+    @property
     def zero_based(self) -> bool:
         """Return whether the first column has index 0 in the file."""
         return self._base == 0
+
+    def widened(self, n_features: int, zero_based: bool) -> SvmlightMatrix:
+        """Return the same rows with the columns of another file, as if they had been opened so.
+
+        Parameters
+        ----------
+        n_features : int
+            Number of columns; no index of this file may be beyond them.
+        zero_based : bool
+            Whether the first of them has index 0.
+
+        Returns
+        -------
+        matrix : SvmlightMatrix
+            The file is not gone through again.
+        """
+        return _matrix(self._text, self._index, n_features, 0 if zero_based else 1)
 
     @property
     def nonzeros(self) -> int:
@@ -106,7 +128,8 @@ def open_svmlight(
         Number of columns (default: as many as the largest index asks for). Give it for a test set, so that it has
         the columns of the training set.
     zero_based : bool or "auto"
-        Whether the first feature has index 0. "auto": it has index 1 if index 0 occurs nowhere in the file.
+        Whether the first feature has index 0. "auto": it has index 1 if index 0 occurs nowhere in the file. Features
+        are named by their index in either case.
 
     Returns
     -------
@@ -120,14 +143,43 @@ def open_svmlight(
         raise InvalidParameterError(f"n_features must be a whole number, 1 or more; got {n_features!r}.")
     text = TextFile(path)
     index = _index(text, 1 if zero_based is False else 0)
-    base = int(index.smallest > 0) if zero_based == "auto" else 1 - int(zero_based)
+    return _matrix(text, index, n_features, int(index.smallest > 0) if zero_based == "auto" else 1 - int(zero_based))
+
+
+def _matrix(text: TextFile, index: SvmlightIndex, n_features: int | None, base: int) -> SvmlightMatrix:
     found = max(index.largest + 1 - base, 0)
     if n_features is not None and n_features < found:
         raise FileFormatError(
             f"{text}, line {index.largest_line:,}: index {index.largest} belongs to feature {found:,}, and "
             f"n_features={n_features} was asked for."
         )
+    if 0 <= index.smallest < base:
+        raise FileFormatError(f"{text} has the index 0, and with zero_based=False the first feature has index 1.")
     return SvmlightMatrix(text, index, found if n_features is None else int(n_features), base)
+
+
+class FeatureNumbers(Sequence[str]):
+    """Numbers of features in a file that names them by nothing else.
+
+    Parameters
+    ----------
+    numbers : range
+        Of the columns.
+    """
+
+    def __init__(self, numbers: range) -> None:
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> FeatureNumbers: ...
+    def __getitem__(self, place: int | slice) -> str | FeatureNumbers:
+        found = self._numbers[place]
+        return FeatureNumbers(found) if isinstance(found, range) else str(found)
 
 
 @dataclass(frozen=True, slots=True)
