@@ -9,12 +9,13 @@ from rich.table import Table
 from rich.text import Text
 
 from slimline.cli.features import feature_name
+from slimline.cli.narrow import UNBROKEN
 from slimline.cli.rounding import rounded_up
 from slimline.estimators.ranking import Ranking
 from slimline.model_files import StoredModel
 
-#: Letters of a name that are shown.
-_LONGEST = 40
+#: Letters of the name of a feature that are shown.
+_LONGEST = 200
 
 
 def features_view(stored: StoredModel, ranking: Ranking, count: int, label: str | None) -> RenderableType:
@@ -40,10 +41,11 @@ def features_view(stored: StoredModel, ranking: Ranking, count: int, label: str 
     genotypes = stored.chromosome is not None and stored.position is not None
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     table.add_column("", justify="right")
-    table.add_column("feature", overflow="fold", min_width=7)
+    longest = max(len(feature_name(stored, int(j))) for j in ranking.index[:count])
+    table.add_column("feature", min_width=max(min(longest, UNBROKEN), 7))
     for name, wanted in (("position", genotypes), ("alleles", alleles), ("class", several)):
         if wanted:
-            table.add_column(name, overflow="fold", min_width=len(name), no_wrap=name == "position")
+            table.add_column(name, min_width=len(name), no_wrap=name == "position")
     for name in ("weight", "exact ±", "exact\nplace"):  # in two lines: names of variants have room in 80 letters
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column(f"top {count}", no_wrap=True)
@@ -55,7 +57,7 @@ def features_view(stored: StoredModel, ranking: Ranking, count: int, label: str 
         if stored.allele1 is not None and stored.allele2 is not None:
             cells.append(_short(f"{_cut(stored.allele1[j], 6)}/{_cut(stored.allele2[j], 6)}"))
         if several:
-            cells.append(_short(str(stored.classes[ranking.task[place]])))
+            cells.append(escape(str(stored.classes[ranking.task[place]])))
         weight = ranking.weight[place]
         around = max(ranking.upper[place] - weight, weight - ranking.lower[place])
         best, worst = int(ranking.best[place]), int(ranking.worst[place])

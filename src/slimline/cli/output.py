@@ -19,9 +19,9 @@ STANDARD_OUTPUT = Path("-")
 
 def tables(json: Path | None) -> Console:
     """Return the console for tables: standard output, or standard error if the JSON goes there."""
-    from rich.console import Console
+    from slimline.cli.narrow import WholeConsole
 
-    return Console(stderr=json == STANDARD_OUTPUT, highlight=False)
+    return WholeConsole(stderr=json == STANDARD_OUTPUT, highlight=False)
 
 
 def progress() -> Progress:

@@ -84,13 +84,16 @@ def _features(report: FitReport) -> RenderableType:
     from rich.markup import escape
     from rich.table import Table
 
+    from slimline.cli.narrow import UNBROKEN
+
     several = len(report.data.classes) > 2
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("feature", no_wrap=True, overflow="ellipsis")
     rows = [_cells(feature, several) for feature in report.features[:_SHOWN]]
-    for k, name in enumerate(("weight", "exact weight, proved", "place", "class")[: len(rows[0]) - 1], 1):
-        width = max(len(name), *(len(row[k]) for row in rows))  # in a narrow terminal the names give way
-        table.add_column(name, justify="left" if name == "class" else "right", min_width=width)
+    table.add_column("feature", min_width=min(max(len(row[0]) for row in rows), UNBROKEN))
+    for name in ("weight", "exact weight, proved", "place"):  # in a narrow terminal the names give way
+        table.add_column(name, justify="right", no_wrap=True)
+    if several:
+        table.add_column("class")
     for row in rows:
         table.add_row(*(escape(cell) for cell in row))
     return table
