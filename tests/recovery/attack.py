@@ -63,7 +63,7 @@ def dual_point_at(data, task, a):
     """Return the dual point of a, after a pass as the recovery makes it."""
     beta = task.representer(a)
     W, F = data.normal(beta[:, None])
-    weights = W[:, 0] / task.penalty
+    weights = W[0] / task.penalty
     error = data.values_error(float(np.linalg.norm(weights)))
     return DualPoint(weights, F[:, 0] / task.penalty, error, a=a, weights_error=data.weights_error(beta) / task.penalty)
 

@@ -116,7 +116,8 @@ def prove(task: Task, point: Point, dual: DualPoint, row_bounds: Floats) -> Proo
         About the midpoint.
     """
     parts = gap_parts(task, point, dual, row_bounds)
-    weights = 0.5 * (point.weights + dual.weights)
+    weights = point.weights + dual.weights
+    weights *= 0.5
     norm = float(np.linalg.norm(weights))
     radius = float(np.sqrt(parts.residuals / task.penalty + 0.25 * parts.distance**2))
     radius = (radius + 0.5 * dual.weights_error + 2 * ROUNDOFF * norm) * (1.0 + 16 * ROUNDOFF)
@@ -129,8 +130,10 @@ def relative(radius: float, norm: float) -> float:
     return radius / (norm - radius) * (1.0 + 8 * ROUNDOFF) if radius < norm else float("inf")
 
 
-def intervals(task: Task, point: Point, dual: DualPoint, parts: Parts, column_squares: Floats) -> tuple[Floats, Floats]:
-    """Return an interval for each coordinate of the exact optimum.
+def intervals(
+    task: Task, point: Point, dual: DualPoint, parts: Parts, column_squares: Floats, columns: slice = slice(None)
+) -> tuple[Floats, Floats]:
+    """Return an interval for each coordinate of the exact optimum, or for some of them.
 
     Parameters
     ----------
@@ -142,12 +145,14 @@ def intervals(task: Task, point: Point, dual: DualPoint, parts: Parts, column_sq
         α.
     parts : Parts
         Of the gap of these two.
-    column_squares : array of shape (n_features + 1,)
-        Σ sᵢ x²ᵢⱼ, at most.
+    column_squares : array of shape (n_columns,)
+        Σ sᵢ x²ᵢⱼ of these coordinates, at most.
+    columns : slice
+        Which coordinates; all of them unless given.
 
     Returns
     -------
-    centre, radius : arrays of shape (n_features + 1,)
+    centre, radius : arrays of shape (n_columns,)
         |w*ⱼ - centreⱼ| ≤ radiusⱼ.
 
     Notes
@@ -156,7 +161,7 @@ def intervals(task: Task, point: Point, dual: DualPoint, parts: Parts, column_sq
     linear function of α - α* whose size is bounded by the column's norm: κⱼ = 1 + λ/(L Σ sᵢ x²ᵢⱼ) is its factor. The
     centre is then not the midpoint but the mean of wⱼ and w_α,ⱼ with weights 1 and κⱼ.
     """
-    w, v = point.weights, dual.weights
+    w, v = point.weights[columns], dual.weights[columns]
     difference = np.abs(w - v)
     if task.loss.smoothness is None:
         kappa = np.ones_like(w)

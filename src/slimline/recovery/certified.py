@@ -183,6 +183,8 @@ def recover_certified(
         idle = idle + 1 if better is None and max(gains) < 1.0001 else 0
         if idle == _MOST_IDLE:
             break
+    for state in progress:
+        state.recent = []  # no span is searched any more, and each point is as long as the data are wide
     return Outcome(progress, [proof for proof in proofs if proof is not None], history, model)
 
 

@@ -13,6 +13,8 @@ from slimline.recovery.certified import Outcome
 from slimline.recovery.training_data import TrainingData
 
 Floats = NDArray[np.float64]
+#: Coordinates that intervals are computed of at a time.
+_COLUMNS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -127,21 +129,27 @@ def certificate_of(data: TrainingData, outcome: Outcome, factor: Floats | None) 
     shape = len(proofs), data.shape[1]
     weights = np.empty((shape[0], shape[1] + 1))
     centres, radii, around = np.empty(shape), np.empty(shape), np.empty(shape)
+    squares = data.column_squares
     for k, (state, proof) in enumerate(zip(outcome.progress, proofs, strict=True)):
         parts = gap_parts(state.task, state.best, state.dual, data.row_bounds)
-        centre, radius = intervals(state.task, state.best, state.dual, parts, data.column_squares)
-        wider = radius[:-1] > proof.radius  # the ball is an interval of every coordinate too
         weights[k] = proof.weights
-        middle = proof.weights[:-1]
-        centres[k] = np.where(wider, middle, centre[:-1])
-        radii[k] = np.where(wider, proof.radius, radius[:-1])
-        around[k] = np.minimum(proof.radius, np.abs(centre[:-1] - middle) * (1.0 + 1e-15) + radius[:-1])
+        for start in range(0, shape[1], _COLUMNS):  # the formula has a dozen vectors between, all of them short here
+            some = slice(start, min(start + _COLUMNS, shape[1]))
+            centre, radius = intervals(state.task, state.best, state.dual, parts, squares[some], some)
+            wider = radius > proof.radius  # the ball is an interval of every coordinate too
+            middle = proof.weights[some]
+            centres[k, some] = np.where(wider, middle, centre)
+            radii[k, some] = np.where(wider, proof.radius, radius)
+            around[k, some] = np.minimum(proof.radius, np.abs(centre - middle) * (1.0 + 1e-15) + radius)
+            if factor is not None:
+                around[k, some] *= np.abs(factor[some])
+                around[k, some] *= 1.0 + 1e-15
     return Certificate(
         gap=np.array([proof.gap for proof in proofs]),
         radius=np.array([proof.radius for proof in proofs]),
         relative_error=np.array([proof.relative_error for proof in proofs]),
         weights=weights,
-        coordinate_radius=around if factor is None else around * np.abs(factor) * (1.0 + 1e-15),
+        coordinate_radius=around,
         interval_centre=centres,
         interval_radius=radii,
         passes=data.passes,

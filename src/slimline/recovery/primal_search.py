@@ -55,15 +55,21 @@ def lowest_in_span(task: Task, points: list[Point]) -> Point:
 def _minimise(task: Task, points: list[Point], lowest: float) -> Floats:
     """Return the factors of the points in the combination of the lowest objective; theirs are not below `lowest`."""
     # Near the end all points are nearly the same: their differences to the first are what spans the rest.
-    W = np.array([points[0].weights, *(point.weights - points[0].weights for point in points[1:])])
-    V = np.array([points[0].values, *(point.values - points[0].values for point in points[1:])])
-    scale = np.linalg.norm(W, axis=1)
+    W, V = np.empty((len(points), len(points[0].weights))), np.empty((len(points), len(points[0].values)))
+    W[0], V[0] = points[0].weights, points[0].values
+    for row, point in enumerate(points[1:], 1):
+        np.subtract(point.weights, points[0].weights, out=W[row])
+        np.subtract(point.values, points[0].values, out=V[row])
+    scale = np.array([np.linalg.norm(row, axis=0) for row in W])  # one at a time: a row is as long as the data are wide
     if not np.isfinite(scale).all():
         return np.asarray(np.eye(len(points))[0])
     apart = scale > _NOISE * scale[0]  # what is nearer is rounding, and would be blown up
-    W, V, scale = W[apart] / scale[apart, None], V[apart] / scale[apart, None], scale[apart]
+    W, V, scale = _rows(W, apart), V[apart], scale[apart]
+    W /= scale[:, None]
+    V /= scale[:, None]
     # In orthonormal coordinates of the span the penalty is that of any small problem, with a handful of features.
     squares, vectors = np.linalg.eigh(W @ W.T)
+    del W
     kept = squares > 1e-8 * squares[-1]
     change = vectors[:, kept] / np.sqrt(squares[kept])
     used = task.weights > 0
@@ -83,6 +89,14 @@ def _minimise(task: Task, points: list[Point], lowest: float) -> Floats:
     factors[apart] = (change @ weights[: features.shape[1]]) / scale
     factors[0] -= factors[1:].sum()
     return factors
+
+
+def _rows(W: Floats, kept: NDArray[np.bool_]) -> Floats:
+    """Return some of the rows, moved up to the first ones of the same memory."""
+    for place, row in enumerate(np.flatnonzero(kept)):
+        if place != row:
+            W[place] = W[row]
+    return W[: int(kept.sum())]
 
 
 def _losses(loss: Loss, finest: float) -> list[Loss]:

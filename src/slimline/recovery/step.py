@@ -58,7 +58,8 @@ def next_points(
     points: list[tuple[DualPoint, Point | None]] = []
     for j, (state, a) in enumerate(zip(states, answers, strict=True)):
         penalty = state.task.penalty
-        weights = W[:, j] / penalty
+        weights = W[j]
+        weights /= penalty
         error = data.values_error(float(np.linalg.norm(weights)))
         lost = data.weights_error(B[:, j]) / penalty
         dual = DualPoint(weights, F[:, j] / penalty, error, a=a, weights_error=lost)

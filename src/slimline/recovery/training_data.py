@@ -99,8 +99,8 @@ class TrainingData:
         self._squares = self._squares or squares
         return result
 
-    def normal(self, B: Floats) -> tuple[Floats, Floats]:
-        """Return [X, c]ᵀ B, of shape (n_features + 1, k), and [X, c] [X, c]ᵀ B, the constant column's part last.
+    def normal(self, B: Floats) -> tuple[list[Floats], Floats]:
+        """Return the columns of [X, c]ᵀ B, the constant column's part last, and [X, c] [X, c]ᵀ B.
 
         Parameters
         ----------
@@ -109,8 +109,8 @@ class TrainingData:
 
         Returns
         -------
-        W : array of shape (n_features + 1, k)
-            The last row belongs to the constant column.
+        W : list of k arrays of shape (n_features + 1,)
+            Each has memory of its own, and may be written to.
         F : array of shape (n_samples, k)
             The values of W.
         """
@@ -120,7 +120,7 @@ class TrainingData:
         W, F = self.matrix.normal(B, squares=new)
         self._squares = self._squares or new
         bias = self.constant * B.sum(axis=0)
-        return np.vstack([W, bias]), F + self.constant * bias
+        return [np.append(column, last) for column, last in zip(W.T, bias, strict=True)], F + self.constant * bias
 
     def values(self, W: Floats) -> Floats:
         """Return [X, c] W, in one pass."""

@@ -134,7 +134,7 @@ class Judge:
         penalty = self._task.penalty
         beta = self._task.representer(a)
         W, F = self._data.normal(beta[:, None])
-        weights = W[:, 0] / penalty
+        weights = W[0] / penalty
         values_error = self._data.values_error(float(np.linalg.norm(weights)))
         error = self._data.weights_error(beta) / penalty
         return DualPoint(weights, F[:, 0] / penalty, values_error, a=a, weights_error=error)
