@@ -9,6 +9,7 @@ import os
 import re
 import secrets
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -52,13 +53,13 @@ class CheckpointFolder:
             return
         if found is not None:
             self._clear()
-            self._put(RECORD, _record_of(key))
+            self._put(RECORD, [_record_of(key)])
         elif os.path.lexists(self.path):
             raise FileExistsError(errno.EEXIST, "slimline did not make it, and leaves it alone")
         else:
             self._appear(_record_of(key))
 
-    def write(self, key: str, name: str, content: bytes) -> None:
+    def write(self, key: str, name: str, content: Iterable[bytes | memoryview]) -> None:
         """Write a file of the checkpoint; it appears when it is complete.
 
         Parameters
@@ -67,8 +68,8 @@ class CheckpointFolder:
             What the checkpoint belongs to.
         name : str
             Of the file: pass- and its number.
-        content : bytes
-            All of it.
+        content : iterable of bytes
+            All of it, piece by piece.
         """
         found = self.key()
         if found not in (None, key):
@@ -103,7 +104,7 @@ class CheckpointFolder:
         """
         record = self._record()
         if record is not None and record["key"] == key:
-            self._put(RECORD, _record_of(key, [*record["results"], self._state(file)]))
+            self._put(RECORD, [_record_of(key, [*record["results"], self._state(file)])])
 
     def wrote(self, file: Path, key: str | None = None) -> bool:
         """Return whether a file is one that the job wrote, and nobody since.
@@ -143,7 +144,7 @@ class CheckpointFolder:
         made = CheckpointFolder(self.path.with_name(f".{self.path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp"))
         made.path.mkdir()
         try:
-            made._put(RECORD, record)
+            made._put(RECORD, [record])
             made.path.rename(self.path)
         except BaseException:
             made.remove()
@@ -151,10 +152,10 @@ class CheckpointFolder:
                 made.path.rmdir()  # without a record
             raise
 
-    def _put(self, name: str, content: bytes) -> None:
+    def _put(self, name: str, content: Iterable[bytes | memoryview]) -> None:
         temporary = self.path / f".{name}.{os.getpid()}.tmp"
         try:
-            temporary.write_bytes(content)
+            _fill(temporary, content)
             temporary.replace(self.path / name)
         finally:
             with contextlib.suppress(OSError):
@@ -167,6 +168,11 @@ class CheckpointFolder:
     def _own(self) -> list[str]:
         with os.scandir(self.path) as entries:
             return [file.name for file in entries if _OWN.fullmatch(file.name) and file.is_file(follow_symlinks=False)]
+
+
+def _fill(path: Path, content: Iterable[bytes | memoryview]) -> None:
+    with path.open("wb") as file:
+        file.writelines(content)
 
 
 def _record_of(key: str, results: list[Any] | None = None) -> bytes:

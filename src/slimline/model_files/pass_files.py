@@ -10,13 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from slimline.data.keeping import Arrays, PassKeeper
 from slimline.errors import CheckpointWarning, DataError, InvalidParameterError
 from slimline.model_files.checkpoint_folder import CheckpointFolder
-from slimline.model_files.tensor_file import read_tensors, tensor_bytes
+from slimline.model_files.tensor_file import array_pieces, read_tensors, tensor_pieces
 
 #: Seconds of a pass between two files.
 EVERY = 30.0
@@ -132,7 +129,7 @@ class PassFiles(PassKeeper):
 
     def _write(self, sums: Arrays, blocks: int, done: bool) -> None:
         plain = {"operation": self._operation, "digest": self._digest, "blocks": blocks, "done": done}
-        self._trying(lambda: self._files.write(self._key, self._name(), tensor_bytes(sums, plain)))
+        self._trying(lambda: self._files.write(self._key, self._name(), tensor_pieces(sums, plain)))
 
     def _trying(self, write: Callable[[], None]) -> None:
         if self.gave_up:
@@ -156,11 +153,8 @@ def _digest(key: str, operation: str, inputs: dict[str, Any], sums: Arrays) -> s
     digest = hashlib.sha256(f"{key}\n{operation}".encode())
     for name, value in sorted(inputs.items()):
         digest.update(name.encode())
-        digest.update(value.encode() if isinstance(value, str) else _bytes(value))
+        for piece in [value.encode()] if isinstance(value, str) else array_pieces(value):
+            digest.update(piece)
     for name, array in sorted(sums.items()):
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
     return digest.hexdigest()
-
-
-def _bytes(array: NDArray[Any]) -> bytes:
-    return np.ascontiguousarray(array).tobytes()

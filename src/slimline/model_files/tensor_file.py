@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
+from collections.abc import Iterator
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,10 @@ from slimline.errors import ModelFileError
 _KEY = "slimline"
 #: Bytes before the header: its length.
 _LENGTH = 8
+#: The longest header that the format allows.
+_LONGEST = 100_000_000
+#: Bytes of an array that are put into C order at a time.
+_PIECE = 4 << 20
 #: Types of the arrays in our files.
 _TYPES = {
     "F64": np.float64,
@@ -29,6 +36,7 @@ _TYPES = {
     "U8": np.uint8,
     "BOOL": np.bool_,
 }
+_NAMES = {np.dtype(kind): name for name, kind in _TYPES.items()}
 
 
 def write_tensors(
@@ -47,13 +55,14 @@ def write_tensors(
     overwrite : bool
         Whether a file that exists may be replaced.
     """
-    content = tensor_bytes(arrays, plain)
     with NewFiles([Path(path)], overwrite=overwrite) as files:
-        files.create(Path(path)).write(content)
+        file = files.create(Path(path))
+        for piece in tensor_pieces(arrays, plain):
+            file.write(piece)
 
 
-def tensor_bytes(arrays: dict[str, NDArray[Any]], plain: dict[str, Any]) -> bytes:
-    """Return the content of a file.
+def tensor_pieces(arrays: dict[str, NDArray[Any]], plain: dict[str, Any]) -> Iterator[bytes | memoryview]:
+    """Yield the content of a file piece by piece: no second copy of the arrays is made.
 
     Parameters
     ----------
@@ -62,16 +71,45 @@ def tensor_bytes(arrays: dict[str, NDArray[Any]], plain: dict[str, Any]) -> byte
     plain : dict
         What JSON can hold.
 
-    Returns
-    -------
-    content : bytes
+    Yields
+    ------
+    piece : bytes or memoryview
         The same for the same arguments.
     """
-    from safetensors.numpy import save
-
     text = json.dumps(plain, allow_nan=False, ensure_ascii=False)
-    whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    return save(whole, {_KEY: f"{_digest(text, whole)} {text}"})
+    names = sorted(arrays, key=lambda name: (-arrays[name].itemsize, name))  # each begins where its type may
+    header: dict[str, Any] = {"__metadata__": {_KEY: f"{_digest(text, arrays)} {text}"}}
+    begin = 0
+    for name in names:
+        array = arrays[name]
+        end = begin + array.nbytes
+        header[name] = {"dtype": _NAMES[array.dtype], "shape": array.shape, "data_offsets": (begin, end)}
+        begin = end
+    head = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    head += b" " * (-len(head) % _LENGTH)
+    yield len(head).to_bytes(_LENGTH, "little") + head
+    for name in names:
+        yield from array_pieces(arrays[name])
+
+
+def array_pieces(array: NDArray[Any]) -> Iterator[memoryview]:
+    """Yield the bytes of an array in C order, whatever its own order is, without a copy of all of it.
+
+    Parameters
+    ----------
+    array : array
+        Of any shape.
+
+    Yields
+    ------
+    piece : memoryview
+        All bytes at once where the array is in C order.
+    """
+    rows = len(array) if array.ndim else 1
+    step = max(rows if array.flags.c_contiguous else _PIECE * rows // max(array.nbytes, 1), 1)
+    for start in range(0, rows, step):
+        part = np.ascontiguousarray(array[start : start + step] if array.ndim else array)
+        yield part.reshape(-1).view(np.uint8).data
 
 
 def read_tensors(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -89,16 +127,16 @@ def read_tensors(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]],
     plain : dict
         As it was given.
     """
-    from safetensors import SafetensorError, deserialize
-
     file = DataFile(path)
-    content = file.path.read_bytes()  # not mapped: a mapped file that is cut short kills the process
-    try:
-        tensors = deserialize(content)  # type: ignore[no-untyped-call]
-    except SafetensorError as error:
-        raise ModelFileError(f"{file} is damaged, or no model of slimline: {error}.") from None
-    arrays = {name: _array(name, entry, file) for name, entry in tensors}
-    digest, _, text = _entry(content, file).partition(" ")
+    with file.path.open("rb") as handle:  # not mapped: a mapped file that is cut short kills the process
+        try:
+            header, entry = _header(handle, file)
+            arrays = _arrays(handle, file, header)
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+            raise ModelFileError(f"{file} is damaged, or no model of slimline: {error!r:.200}.") from None
+    if entry is None:
+        raise ModelFileError(f"{file} is a safetensors file, but no model of slimline.")
+    digest, _, text = entry.partition(" ")
     if digest != _digest(text, arrays):
         raise ModelFileError(f"{file} is damaged: its content is not what was written.")
     try:
@@ -110,21 +148,35 @@ def read_tensors(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]],
     return arrays, plain
 
 
-def _array(name: str, entry: Any, file: DataFile) -> NDArray[Any]:
-    dtype = _TYPES.get(entry["dtype"])
-    if dtype is None:
-        raise ModelFileError(f"{file}: {name} is of type {entry['dtype']}, which no model of slimline has.")
-    array: NDArray[Any] = np.frombuffer(entry["data"], dtype=dtype).reshape(entry["shape"])
-    return array if array.flags.writeable else array.copy()
+def _header(handle: BufferedReader, file: DataFile) -> tuple[dict[str, Any], str | None]:
+    """Return what the header says of each array, and our part of it, if it has one."""
+    length = int.from_bytes(handle.read(_LENGTH), "little")
+    if not 0 < length <= min(file.size - _LENGTH, _LONGEST):
+        raise ValueError(f"a header of {length:,} bytes")
+    header = json.loads(handle.read(length).decode())
+    entry = (header.pop("__metadata__", None) or {}).get(_KEY)
+    return header, None if entry is None else str(entry)
 
 
-def _entry(content: bytes, file: DataFile) -> str:
-    """Return our part of the header, which safetensors has found sound."""
-    length = int.from_bytes(content[:_LENGTH], "little")
-    metadata = json.loads(content[_LENGTH : _LENGTH + length]).get("__metadata__") or {}
-    if _KEY not in metadata:
-        raise ModelFileError(f"{file} is a safetensors file, but no model of slimline.")
-    return str(metadata[_KEY])
+def _arrays(handle: BufferedReader, file: DataFile, header: dict[str, Any]) -> dict[str, NDArray[Any]]:
+    """Read the arrays, which lie one after the other and fill the file to its end; each into memory of its own."""
+    arrays: dict[str, NDArray[Any]] = {}
+    here, left = 0, file.size - handle.tell()
+    for name, entry in sorted(header.items(), key=lambda item: tuple(item[1]["data_offsets"])):
+        if entry["dtype"] not in _TYPES:
+            raise ModelFileError(f"{file}: {name} is of type {entry['dtype']}, which no model of slimline has.")
+        dtype, shape, (begin, end) = np.dtype(_TYPES[entry["dtype"]]), entry["shape"], entry["data_offsets"]
+        if any(type(size) is not int or size < 0 for size in (*shape, begin, end)):
+            raise ValueError(f"{name} has sizes that are none")
+        if begin != here or end > left or end - begin != math.prod(shape) * dtype.itemsize:
+            raise ValueError(f"{name} is not where it should be")
+        arrays[name] = np.empty(shape, dtype=dtype)
+        if handle.readinto(arrays[name].reshape(-1).view(np.uint8).data) != end - begin:
+            raise ValueError(f"it ends within {name}")
+        here = end
+    if here != left:
+        raise ValueError(f"{left - here:,} bytes that belong to nothing")
+    return arrays
 
 
 def _digest(text: str, arrays: dict[str, NDArray[Any]]) -> str:
@@ -133,5 +185,6 @@ def _digest(text: str, arrays: dict[str, NDArray[Any]]) -> str:
     for name in sorted(arrays):
         array = arrays[name]
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        digest.update(array.reshape(-1).view(np.uint8).data)
+        for piece in array_pieces(array):
+            digest.update(piece)
     return digest.hexdigest()

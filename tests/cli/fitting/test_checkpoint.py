@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from slimline import CertifiedClassifier
-from slimline.model_files import pass_files
+from slimline.model_files import checkpoint_folder, pass_files
 from slimline.model_files.checkpoint_folder import RECORD
 from tests.cli.command import run_here
 
@@ -237,14 +237,15 @@ def test_a_file_that_comes_while_the_fit_runs_is_not_replaced(monkeypatch, capsy
 
 
 def _fails(code, *, writes):
-    """Return a `Path.write_bytes` that fails after so many files of checkpoints; half of the next is written."""
-    write, count = Path.write_bytes, itertools.count()
+    """Return what writes so many files of checkpoints, half of the next, and then fails."""
+    fill, count = checkpoint_folder._fill, itertools.count()
 
-    def fail(self, data):
-        if RESUME.name in str(self) and next(count) >= writes:
-            write(self, data[: len(data) // 2])
+    def fail(path, content):
+        content = b"".join(content)
+        if next(count) >= writes:
+            fill(path, [content[: len(content) // 2]])
             raise OSError(code, os.strerror(code))
-        return write(self, data)
+        fill(path, [content])
 
     return fail
 
@@ -252,7 +253,7 @@ def _fails(code, *, writes):
 @pytest.mark.parametrize("writes", [0, 1, 3])
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO])
 def test_a_checkpoint_that_cannot_be_written_does_not_end_the_fit(monkeypatch, capsys, code, writes):
-    monkeypatch.setattr(Path, "write_bytes", _fails(code, writes=writes))
+    monkeypatch.setattr(checkpoint_folder, "_fill", _fails(code, writes=writes))
     assert run_here(monkeypatch, *FIT, "--no-report") == 0
     assert capsys.readouterr().err.count(os.strerror(code)) == 1
     assert _names(".") == ["data.npy", "data.slim", "labels.npy"]
@@ -261,7 +262,7 @@ def test_a_checkpoint_that_cannot_be_written_does_not_end_the_fit(monkeypatch, c
 def test_what_was_kept_before_the_disk_was_full_is_used(monkeypatch, capsys):
     assert run_here(monkeypatch, *FIT, "--no-report", "--model", "whole.slim") == 0
     with monkeypatch.context() as patched:
-        patched.setattr(Path, "write_bytes", _fails(errno.ENOSPC, writes=3))  # the record, and two passes
+        patched.setattr(checkpoint_folder, "_fill", _fails(errno.ENOSPC, writes=3))  # the record, and two passes
         patched.setattr("slimline.estimators.saving.stored_model", _interrupt)
         assert run_here(monkeypatch, *FIT, "--no-report") == 130
     assert _names(RESUME) == [RECORD, "pass-0001", "pass-0002"]
@@ -277,11 +278,11 @@ def _interrupt(*_, **__):
 
 def test_ctrl_c_while_a_checkpoint_is_written(monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr(pass_files, "tensor_bytes", _interrupt)
+        patched.setattr(pass_files, "tensor_pieces", _interrupt)
         assert run_here(monkeypatch, *FIT) == 130
     assert _names(RESUME) == [RECORD]
     with monkeypatch.context() as patched:
-        patched.setattr(Path, "write_bytes", _interrupt)
+        patched.setattr(checkpoint_folder, "_fill", _interrupt)
         assert run_here(monkeypatch, *FIT, "--model", "second.slim") == 130
     assert _names(".") == ["data.npy", "data.slim.resume", "labels.npy"]
 
