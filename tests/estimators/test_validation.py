@@ -15,12 +15,12 @@ from sklearn.exceptions import DataConversionWarning
 from slimline import open_matrix
 from slimline.data import Matrix
 from slimline.errors import DataError
-from slimline.estimators.validation import as_matrix, class_labels
+from slimline.estimators.validation import NamedFeatures, as_matrix, class_labels
 
 VALUES = np.array([[1, 0, 3], [0, 5, 6]])
 
 
-class Learner(BaseEstimator):
+class Learner(NamedFeatures, BaseEstimator):
     """An estimator that holds names and numbers only."""
 
 

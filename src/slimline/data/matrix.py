@@ -160,6 +160,33 @@ class Matrix(Storage):
             self._add_squares(squares, block, affine)
         return out[:, 0] if flat else out
 
+    def tdot_parts(self, A: Any) -> Iterator[tuple[slice, FloatMatrix]]:
+        """Yield Xᵀ A some features at a time, in one pass: all of it at once where whole columns cannot be had.
+
+        Parameters
+        ----------
+        A : array of shape (n_samples, k)
+            Right-hand sides.
+
+        Yields
+        ------
+        columns : slice
+            Features.
+        product : array of shape (n_columns, k), float64
+            Their rows of Xᵀ A, which may be written to.
+        """
+        if self.normal_passes == 2:
+            yield slice(0, self.shape[1]), self.tdot(A)
+            return
+        A, _ = right_hand_sides(A, self.shape[0], "A", "sample")
+        for block, affine in self._pass("tdot", True, large=True):
+            out = np.zeros((block.values.shape[1], A.shape[1]))
+            with self._beside_the_reader():
+                here = Block(block.rows, slice(0, len(out)), block.values, block.missing)
+                products.add_tdot(here, A, affine, out)
+            self._require_finite(out, slice(None), block, affine)
+            yield block.columns, out
+
     def normal(self, A: Any, squares: Squares | None = None) -> tuple[FloatMatrix, FloatMatrix]:
         """Return Xᵀ A and X Xᵀ A: in one pass where whole columns can be had at full speed, else in two.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from operator import index as as_index
 from typing import Any, overload
@@ -47,8 +48,12 @@ class PackedStrings(Sequence[str]):
         """
         if isinstance(texts, PackedStrings):
             return texts
-        encoded = [str(text).encode(errors="backslashreplace") for text in texts]
-        return cls(b"".join(encoded), np.cumsum([len(text) for text in encoded]))
+        data, sizes = bytearray(), array("Q")
+        for text in texts:
+            encoded = str(text).encode(errors="backslashreplace")
+            data += encoded
+            sizes.append(len(encoded))
+        return cls(bytes(data), np.cumsum(np.frombuffer(sizes, dtype=np.uint64), dtype=np.uint64))
 
     def arrays(self) -> tuple[NDArray[np.uint8], NDArray[Any]]:
         """Return the bytes of all texts, and where each ends."""
@@ -84,6 +89,28 @@ class PackedStrings(Sequence[str]):
             ends = self._ends[first : first + _AT_A_TIME].tolist()
             starts = [self._start(first), *ends[:-1]]
             yield [self._data[start:end] for start, end in zip(starts, ends, strict=True)]
+
+    def take(self, index: NDArray[np.intp]) -> PackedStrings:
+        """Return some of the texts.
+
+        Parameters
+        ----------
+        index : array of int
+            Their numbers, from 0.
+
+        Returns
+        -------
+        packed : PackedStrings
+            In that order.
+        """
+        if not len(index):
+            return PackedStrings(b"", np.zeros(0, dtype=np.uint32))
+        starts = np.where(index > 0, self._ends[index - 1].astype(np.int64), 0)
+        sizes = self._ends[index].astype(np.int64) - starts
+        ends = np.cumsum(sizes)
+        places = np.repeat(starts - ends + sizes, sizes)
+        places += np.arange(len(places))
+        return PackedStrings(np.frombuffer(self._data, dtype=np.uint8)[places].tobytes(), ends)
 
     def to_array(self) -> NDArray[Any]:
         """Return the texts as a NumPy array of `StringDType`: 16 bytes each, longer ones beside."""

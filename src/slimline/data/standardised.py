@@ -128,7 +128,10 @@ class Standardised(Matrix):
         if self.knows_mean_square:
             total = self.shape[0] if self._weight is None else self._weight.sum()
             # missing values are imputed with the mean: after centring they are 0
-            self._mean_square = float(np.square(stats.std / stats.scale) @ (stats.weight / total))
+            squares = stats.std
+            squares /= stats.scale
+            squares *= squares
+            self._mean_square = float(squares @ (stats.weight / total))
 
     def _affine(self, block: Block) -> Affine:
         return PLAIN if self._affine_of_all is None else self._affine_of_all.of(block.columns)
@@ -142,7 +145,9 @@ class Standardised(Matrix):
 
         centre, scale, fill = value(self._centre), value(self._scale), value(self._fill)
         with np.errstate(over="ignore"):  # products that overflow are refused
-            factor = None if scale is None else 1.0 / np.where(scale == 0, 1.0, scale)
+            factor = None if scale is None else np.where(scale == 0, 1.0, scale)
+            if factor is not None:
+                np.divide(1.0, factor, out=factor)
         return Affine(
             centre, factor, fill, far_columns(stats) if stats is not None and isinstance(self._centre, str) else None
         )

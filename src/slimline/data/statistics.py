@@ -49,15 +49,19 @@ class ColumnStats:
     @property
     def std(self) -> Vector:
         """Return the standard deviation of each column."""
-        return np.sqrt(self.variance)
+        variance = self.variance
+        return np.sqrt(variance, out=variance)
 
     @property
     def scale(self) -> Vector:
         """Return the standard deviation, and 1 where a column is constant up to rounding."""
         # what adding up so many values can lose; their weights do not matter, which may be of any size
         lost = (self.n_samples - self.missing) * float(np.finfo(np.float64).eps)
-        noise = np.hypot(np.sqrt(lost) * self.std, lost * self.mean)  # no squares: they overflow
-        return np.where(self.std <= noise, 1.0, self.std)
+        std, noise = self.std, np.sqrt(lost)
+        noise *= std
+        np.hypot(noise, np.multiply(lost, self.mean, out=lost), out=noise)  # no squares: they overflow
+        std[std <= noise] = 1.0
+        return std
 
     @property
     def sum_of_squares(self) -> Vector:

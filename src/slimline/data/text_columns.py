@@ -57,9 +57,9 @@ def read_text_columns(
             text += _gathered(piece, starts[:, column], length).tobytes()
             size += length.astype(np.uint32).tobytes()
     columns = []
-    for text, size in zip(texts, sizes, strict=True):
-        ends_of_all = np.cumsum(np.frombuffer(size, dtype=np.uint32), dtype=np.uint64)
-        columns.append(PackedStrings(bytes(text), ends_of_all))
+    while texts:  # each is let go when it is packed
+        ends_of_all = np.cumsum(np.frombuffer(sizes.pop(0), dtype=np.uint32), dtype=np.uint64)
+        columns.append(PackedStrings(bytes(texts.pop(0)), ends_of_all))
     return columns, skipped
 
 

@@ -66,6 +66,10 @@ def aligned_decisions(model: Any, X: Any) -> tuple[Decisions, Alignment]:
     if isinstance(matrix, SvmlightMatrix) and (zero_based := _zero_based(stored)) is not None:
         matrix = matrix.widened(stored.n_features, zero_based)  # the first and last columns may be 0 in every row
     places, alignment = align_columns(stored, matrix)
+    if alignment.as_trained:
+        if stored.centre is not None and stored.factor is not None:
+            matrix = matrix.standardised(stored.centre, 1.0 / stored.factor, stored.fill)
+        return decisions_of(matrix, stored.classes, stored.weights, stored.radius, stored.constant), alignment
     present = np.flatnonzero(places.column >= 0)
     # the weights follow the order of the data, which therefore need not be copied
     present = present[np.argsort(places.column[present])]

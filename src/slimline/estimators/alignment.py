@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from slimline.data import Matrix, Variants
 from slimline.data.formats.svmlight import FeatureNumbers
+from slimline.data.packed_strings import PackedStrings
 from slimline.errors import DataError
 from slimline.estimators.variant_matching import (
+    NO_NAME,
     compared_alleles,
     palindromic,
     stored_variants,
@@ -22,6 +24,8 @@ from slimline.model_files import StoredModel
 
 #: Share of a model's columns that may be filled in, at most.
 MOST_ABSENT = 0.1
+#: Columns whose alleles are compared at a time.
+_COLUMNS = 1 << 16
 #: How many names a message lists.
 _NAMES_SHOWN = 3
 
@@ -64,6 +68,11 @@ class Alignment:
     ignored: int
     reordered: bool
     alleles_compared: bool
+
+    @property
+    def as_trained(self) -> bool:
+        """Say whether the data have the columns of the model, all as they were in training, and no others."""
+        return not (self.filled or self.ignored or self.swapped or self.reordered)
 
     @property
     def filled(self) -> int:
@@ -111,12 +120,16 @@ def align_columns(stored: StoredModel, matrix: Matrix) -> tuple[ColumnPlaces, Al
     own, other = stored_variants(stored), matrix.variants
     if own is None or other is None:
         own = other = None
-    column = _matched(variant_keys(own_names, own), variant_keys(names, other), own, other, matrix.name)
+    if _same_names(own_names, names):
+        column = np.arange(len(own_names), dtype=np.intp)
+    else:
+        column = _matched(variant_keys(own_names, own), variant_keys(names, other), own, other, matrix.name)
     swapped, differ = np.zeros((2, len(column)), dtype=bool)
     if own is not None and other is not None:
-        found = np.flatnonzero(column >= 0)
-        same, other_way = compared_alleles(own.of(found), other.of(column[found]))
-        swapped[found], differ[found] = other_way, ~(same | other_way)
+        for start in range(0, len(column), _COLUMNS):
+            found = start + np.flatnonzero(column[start : start + _COLUMNS] >= 0)
+            same, other_way = compared_alleles(own.of(found), other.of(column[found]))
+            swapped[found], differ[found] = other_way, ~(same | other_way)
         column[differ] = -1
     if numbers and (column < 0).any():  # not one that is missing, but one whose value is 0 in every row
         raise DataError(
@@ -134,7 +147,7 @@ def align_columns(stored: StoredModel, matrix: Matrix) -> tuple[ColumnPlaces, Al
         absent=len(column) - len(used) - int(differ.sum()),
         other_alleles=int(differ.sum()),
         ignored=matrix.shape[1] - len(used),
-        reordered=bool((np.diff(used) < 0).any()),
+        reordered=bool((used[1:] < used[:-1]).any()),
         alleles_compared=own is not None,
     )
 
@@ -168,6 +181,16 @@ def _by_order(stored: StoredModel, matrix: Matrix) -> tuple[ColumnPlaces, Alignm
         )
     places = ColumnPlaces(np.arange(d, dtype=np.intp), np.zeros(d, dtype=bool))
     return places, Alignment("order", d, d, 0, 0, 0, 0, 0, False, False)
+
+
+def _same_names(own: Sequence[str], other: Sequence[str]) -> bool:
+    """Say whether columns have the same names in the same order, each a name of its own: nothing is to be matched."""
+    if not isinstance(own, PackedStrings) or own != other:
+        return False
+    digests = np.fromiter((hash(text) for piece in own.pieces() for text in piece), dtype=np.int64, count=len(own))
+    nameless = np.isin(digests, [hash(name.encode()) for name in NO_NAME]).any()
+    digests.sort()
+    return not nameless and bool((digests[1:] != digests[:-1]).all())
 
 
 def _matched(

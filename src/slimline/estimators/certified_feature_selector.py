@@ -16,12 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 from slimline.errors import InvalidParameterError
 from slimline.estimators.certified_classifier import CertifiedClassifier
 from slimline.estimators.stability import jaccard, stability_index
+from slimline.estimators.validation import NamedFeatures
 from slimline.recovery import membership
 
 Floats = NDArray[np.float64]
 
 
-class CertifiedFeatureSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class CertifiedFeatureSelector(NamedFeatures, SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Keep the k features of largest (standardised) weight of a certified linear classifier.
 
     A feature is *proved* to be among the k largest of the exact model where its interval says so. With `repeats`
@@ -106,8 +107,7 @@ class CertifiedFeatureSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator)
     def _choose(self) -> None:
         first = self.estimators_[0]
         self.n_features_in_ = d = first.n_features_in_
-        if hasattr(first, "feature_names_in_"):
-            self.feature_names_in_ = first.feature_names_in_
+        self._feature_names = first._feature_names
         k = min(int(self.k), d)
         chosen = np.zeros((len(self.estimators_), d), dtype=bool)
         size = np.zeros(d)

@@ -17,7 +17,7 @@ from slimline.errors import InvalidParameterError
 from slimline.estimators.decisions import Decisions, decisions_of
 from slimline.estimators.ranking import ranking_of
 from slimline.estimators.scores import class_of_scores, log_probabilities, probabilities
-from slimline.estimators.validation import as_matrix
+from slimline.estimators.validation import NamedFeatures, as_matrix
 from slimline.recovery import Certificate, TopFeatures
 
 Floats = NDArray[np.float64]
@@ -29,7 +29,7 @@ def _requires_logistic(estimator: Any) -> bool:
     return True
 
 
-class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CertifiedModel(NamedFeatures, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the certified classifiers; not for direct use."""
 
     loss: str
@@ -167,12 +167,10 @@ class CertifiedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if isinstance(k, bool) or not isinstance(k, Integral) or not 1 <= k <= self.n_features_in_:
             raise InvalidParameterError(f"k must be a whole number from 1 to {self.n_features_in_}; got {k!r}.")
-        places = ranking_of(self.certificate_, self.classes_, label)
-        order = places.index[: int(k)]
-        names = getattr(self, "feature_names_in_", None)
-        name = np.array([f"x{j}" for j in order], dtype=object) if names is None else np.asarray(names)[order]
-        parts = (part[: int(k)] for part in (places.weight, places.lower, places.upper, places.worst <= k))
-        return TopFeatures(order, name, *parts)
+        first = ranking_of(self.certificate_, self.classes_, label, int(k))
+        names = self._feature_names
+        name = np.array([f"x{j}" if names is None else names[j] for j in first.index.tolist()], dtype=object)
+        return TopFeatures(first.index, name, first.weight, first.lower, first.upper, first.worst <= k)
 
     # Files -----------------------------------------------------------------------------------------
 

@@ -7,7 +7,6 @@ from typing import Any
 from slimline.data import ColumnStats, Matrix
 from slimline.data.column_view import ColumnView
 from slimline.data.formats.svmlight import SvmlightMatrix
-from slimline.data.packed_strings import PackedStrings
 from slimline.data.row_view import RowView
 from slimline.data.standardised import Standardised
 from slimline.errors import DataError
@@ -42,8 +41,7 @@ def column_facts(model: Any, matrix: Matrix, stats: ColumnStats | None = None) -
     facts: dict[str, Any] = {"mean": mean}
     variants = matrix.variants
     if variants is not None and not _changed(matrix):
-        texts = {name: getattr(variants, name) for name in ("chromosome", "allele1", "allele2")}
-        facts |= {name: PackedStrings.of(text) for name, text in texts.items()} | {"position": variants.position}
+        facts |= variants.packed | {"position": variants.position}
     return facts
 
 

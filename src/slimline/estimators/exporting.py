@@ -33,7 +33,7 @@ def to_sklearn(model: Any) -> Any:
     plain.n_features_in_ = model.n_features_in_
     plain.n_iter_ = np.array([model.n_iter_], dtype=np.int32)
     if hasattr(model, "feature_names_in_"):
-        plain.feature_names_in_ = model.feature_names_in_.copy()
+        plain.feature_names_in_ = model.feature_names_in_
     return plain
 
 

@@ -15,11 +15,17 @@ from sklearn.utils.validation import check_is_fitted
 from slimline.errors import InvalidParameterError
 from slimline.estimators.class_scores import ClassProjections, training_scores
 from slimline.estimators.random_projection import _seed
-from slimline.estimators.validation import as_matrix, class_labels, training_weights, without_zero_weights
+from slimline.estimators.validation import (
+    NamedFeatures,
+    as_matrix,
+    class_labels,
+    training_weights,
+    without_zero_weights,
+)
 from slimline.solvers.crammer_singer import CrammerSinger
 
 
-class OneParameterClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class OneParameterClassifier(NamedFeatures, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Linear classifier for any number of classes with a single weight vector (Shi et al. 2012, Theorem 9).
 
     Every class y has a random projection R_y of its own, drawn from the seed and never stored, and the prediction is

@@ -19,7 +19,13 @@ from slimline.data import Matrix
 from slimline.errors import InvalidParameterError
 from slimline.estimators.make_projection import transformer_of
 from slimline.estimators.random_projection import RandomProjection
-from slimline.estimators.validation import as_matrix, class_labels, training_weights, without_zero_weights
+from slimline.estimators.validation import (
+    NamedFeatures,
+    as_matrix,
+    class_labels,
+    training_weights,
+    without_zero_weights,
+)
 from slimline.projections import Identity, Projection
 
 Method = Callable[["ProjectedClassifier", Any], NDArray[Any]]
@@ -40,7 +46,7 @@ def _inner_has(name: str) -> Callable[[Method], Method]:
     return decorator
 
 
-class ProjectedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class ProjectedClassifier(NamedFeatures, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Train a classifier on the sketch X R, and predict there (Paul et al. 2013).
 
     The data are read once in `fit`, and once for every prediction.

@@ -16,19 +16,19 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Ranking:
-    """All features, in falling order of absolute (standardised) weight.
+    """Features in falling order of absolute (standardised) weight: all of them, or the first.
 
     Parameters
     ----------
-    index : array of shape (n_features,)
+    index : array of shape (n_ranked,)
         Number of the feature.
-    task : array of shape (n_features,)
+    task : array of shape (n_ranked,)
         Which vector of weights its weight is from: with several classes, the one in which it is largest.
-    weight : array of shape (n_features,)
+    weight : array of shape (n_ranked,)
         Its weight.
-    lower, upper : arrays of shape (n_features,)
+    lower, upper : arrays of shape (n_ranked,)
         The exact weight lies between them.
-    best, worst : arrays of shape (n_features,)
+    best, worst : arrays of shape (n_ranked,)
         Its place in the exact model lies between them; the first is 1.
     """
 
@@ -41,7 +41,7 @@ class Ranking:
     worst: NDArray[np.intp]
 
 
-def ranking_of(claim: Certificate, classes: NDArray[Any], label: Any = None) -> Ranking:
+def ranking_of(claim: Certificate, classes: NDArray[Any], label: Any = None, k: int | None = None) -> Ranking:
     """Rank the features of a certified model.
 
     Parameters
@@ -53,26 +53,38 @@ def ranking_of(claim: Certificate, classes: NDArray[Any], label: Any = None) -> 
     label : object, optional
         The class whose weights are meant. Unless given: of two classes the second; of more, a feature counts by its
         largest weight over all of them.
+    k : int, optional
+        How many features are wanted; all unless given.
 
     Returns
     -------
     ranking : Ranking
-        Of all features.
+        Of the first k features.
     """
-    centre, radius, weights = claim.interval_centre, claim.interval_radius, claim.weights[:, :-1]
-    tasks = np.arange(len(weights))
+    tasks, sign = slice(None), 1.0
     if label is not None:
         found = np.flatnonzero(classes == label)
         if found.size == 0:
             raise DataError(f"label={label!r} is not one of the classes: {classes.tolist()}.")
-        if len(centre) > 1:
-            tasks, centre, radius, weights = found, centre[found], radius[found], weights[found]
+        if len(claim.weights) > 1:
+            tasks = slice(found[0], found[0] + 1)
         elif found[0] == 0:  # the weights of two classes speak for the second
-            centre, weights = -centre, -weights
-    task = np.abs(weights).argmax(axis=0)
-    column = np.arange(weights.shape[1])
-    weight, middle, around = weights[task, column], centre[task, column], radius[task, column]
-    best, worst = rank_bounds(centre, radius)
-    order = np.argsort(-np.abs(weight), kind="stable")
-    lower, upper = (middle - around)[order], (middle + around)[order]
-    return Ranking(order, tasks[task[order]], weight[order], lower, upper, best[order], worst[order])
+            sign = -1.0
+    centre, radius, weights = claim.interval_centre[tasks], claim.interval_radius[tasks], claim.weights[tasks, :-1]
+    size = np.abs(weights[0])
+    for others in weights[1:]:
+        np.maximum(size, np.abs(others), out=size)
+    order = _falling(size, len(size) if k is None else k)
+    del size
+    task = np.abs(weights[:, order]).argmax(axis=0)
+    weight, middle, around = sign * weights[task, order], sign * centre[task, order], radius[task, order]
+    best, worst = rank_bounds(centre, radius, order)
+    return Ranking(order, task + (tasks.start or 0), weight, middle - around, middle + around, best, worst)
+
+
+def _falling(size: Floats, k: int) -> NDArray[np.intp]:
+    """Return the numbers of the k largest, the largest first; of equal ones, the first comes first."""
+    if k >= len(size):
+        return np.argsort(-size, kind="stable")
+    among = np.flatnonzero(size >= np.partition(size, -k)[-k])
+    return among[np.argsort(-size[among], kind="stable")[:k]]

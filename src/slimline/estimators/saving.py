@@ -49,7 +49,7 @@ def stored_model(model: Any, details: dict[str, Any] | None = None, **more: Any)
         Its arrays are those of the classifier, not copies.
     """
     claim = model.certificate_
-    names = getattr(model, "feature_names_in_", None)
+    names = model._feature_names
     own: dict[str, Any] = {
         "history": [asdict(step) for step in model.history_],
         "route": asdict(model.route_),
@@ -136,7 +136,7 @@ def _restore(model: Any, stored: StoredModel, path: str) -> None:
     model.classes_ = stored.classes
     model.n_features_in_ = stored.n_features
     if stored.feature_names is not None:
-        model.feature_names_in_ = np.array(list(stored.feature_names), dtype=object)
+        model.feature_names_in_ = stored.feature_names
     model.certificate_ = Certificate(
         gap=stored.gap,
         radius=stored.radius,

@@ -16,7 +16,7 @@ from slimline.model_files import StoredModel
 Mask = NDArray[np.bool_]
 
 #: Names that name nothing, and alleles that nobody has seen.
-_NO_NAME = frozenset((".", ""))
+NO_NAME = frozenset((".", ""))
 _NO_ALLELE = ("0", ".")
 #: Chromosomes that have a number and a letter.
 _NUMBERS = {"X": "23", "Y": "24", "XY": "25", "MT": "26", "M": "26"}
@@ -37,11 +37,10 @@ def stored_variants(stored: StoredModel) -> Variants | None:
     variants : Variants or None
         None where it was not trained on genotypes, or does not say.
     """
-    texts = (stored.chromosome, stored.allele1, stored.allele2)
-    chromosome, allele1, allele2 = (None if text is None else text.to_array() for text in texts)
-    if chromosome is None or allele1 is None or allele2 is None or stored.position is None:
+    chromosome, position, allele1, allele2 = stored.chromosome, stored.position, stored.allele1, stored.allele2
+    if chromosome is None or position is None or allele1 is None or allele2 is None:
         return None
-    return Variants(chromosome, stored.position, np.zeros(stored.n_features), allele1, allele2)
+    return Variants(chromosome, position, np.zeros(stored.n_features), allele1, allele2)
 
 
 def variant_keys(names: Sequence[str], variants: Variants | None) -> list[str]:
@@ -62,7 +61,7 @@ def variant_keys(names: Sequence[str], variants: Variants | None) -> list[str]:
     keys = list(names)
     if variants is not None:
         for column, name in enumerate(keys):
-            if name in _NO_NAME:
+            if name in NO_NAME:
                 keys[column] = _place(variants, column)
     return keys
 
@@ -139,6 +138,7 @@ def _unseen(allele: NDArray[np.str_]) -> Mask:
 
 
 def _place(variants: Variants, column: int) -> str:
-    chromosome = str(variants.chromosome[column]).upper().removeprefix("CHR")
-    alleles = sorted((str(variants.allele1[column]), str(variants.allele2[column])))
+    chromosome, *alleles = (text[column] for text in variants.packed.values())
+    chromosome = chromosome.upper().removeprefix("CHR")
+    alleles.sort()
     return ":".join((_NUMBERS.get(chromosome, chromosome), str(variants.position[column]), *alleles))

@@ -214,7 +214,7 @@ class _Reader:
         return array
 
     def texts(self, name: str, count: int) -> PackedStrings | None:
-        data, ends = self._arrays.get(f"{name}.text"), self._arrays.get(f"{name}.ends")
+        data, ends = (self._arrays.pop(f"{name}.{part}", None) for part in ("text", "ends"))
         if data is None and ends is None:
             return None
         if data is None or ends is None or data.dtype != np.uint8 or data.ndim != 1 or ends.dtype.kind != "u":

@@ -195,17 +195,21 @@ class TopFeatures:
         return "\n".join(lines)
 
 
-def rank_bounds(centre: Floats, radius: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def rank_bounds(
+    centre: Floats, radius: Floats, features: NDArray[np.intp] | None = None
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the best and the worst place that each feature can have in the exact model, by absolute weight.
 
     Parameters
     ----------
     centre, radius : arrays of shape (n_features,), or (n_tasks, n_features)
         Intervals of the exact weights; over several tasks a feature counts by its largest absolute weight.
+    features : array of int, optional
+        Whose places are wanted; those of all unless given.
 
     Returns
     -------
-    best, worst : arrays of shape (n_features,)
+    best, worst : arrays of shape (n_features,), or as many as are wanted
         Places from 1 on. Where weights are equal in the exact model, the best counts none of the others before it, the
         worst all of them.
 
@@ -216,12 +220,18 @@ def rank_bounds(centre: Floats, radius: Floats) -> tuple[NDArray[np.intp], NDArr
     >>> rank_bounds(np.array([0.2, -3.0, 1.0, 1.1]), np.array([0.1, 0.1, 0.2, 0.2]))
     (array([4, 1, 2, 2]), array([4, 1, 3, 3]))
     """
-    size, around = np.atleast_2d(np.abs(centre)), np.atleast_2d(radius)
-    lower = np.maximum(size - around, 0.0).max(axis=0)
-    upper = (size + around).max(axis=0)
+    lower, upper = np.zeros((2, np.shape(centre)[-1]))
+    for middle, around in zip(np.atleast_2d(centre), np.atleast_2d(radius), strict=True):
+        size = np.abs(middle)
+        np.maximum(upper, size + around, out=upper)
+        np.maximum(lower, np.subtract(size, around, out=size), out=lower)
+    wanted = slice(None) if features is None else features
+    own_lower, own_upper = np.array(lower[wanted]), np.array(upper[wanted])
+    lower.sort()
+    upper.sort()
     # all whose interval reaches up to its lower end may stand before it; its own does too, and counts for itself
-    worst = len(lower) - np.searchsorted(np.sort(upper), lower, side="left")
-    best = 1 + len(lower) - np.searchsorted(np.sort(lower), upper, side="right")
+    worst = len(lower) - np.searchsorted(upper, own_lower, side="left")
+    best = 1 + len(lower) - np.searchsorted(lower, own_upper, side="right")
     return best, worst
 
 

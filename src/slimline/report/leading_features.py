@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from slimline.data import Matrix
 from slimline.estimators import CertifiedClassifier
-from slimline.recovery import rank_bounds
+from slimline.estimators.ranking import ranking_of
 from slimline.report.fit_facts import Feature
 
 
@@ -29,39 +27,31 @@ def leading_features(model: CertifiedClassifier, top: int, matrix: Matrix | None
     features : tuple of Feature
         The largest first; of several classes, a feature counts by its largest weight.
     """
-    claim = model.certificate_
-    weights = claim.weights[:, :-1]
-    k = min(top, weights.shape[1])
-    best, worst = rank_bounds(claim.interval_centre, claim.interval_radius)
-    task = np.abs(weights).argmax(axis=0)
-    places = getattr(matrix, "variants", None)
-    leading = model.top_features(k)
-    features = []
-    for j, name in zip(leading.index.tolist(), leading.name, strict=True):
-        t = int(task[j])
-        middle, around = float(claim.interval_centre[t, j]), float(claim.interval_radius[t, j])
-        features.append(
-            Feature(
-                index=j,
-                name=str(name),
-                label=str(model.classes_[t if len(weights) > 1 else 1]),
-                weight=float(weights[t, j]),
-                lower=middle - around,
-                upper=middle + around,
-                best_rank=int(best[j]),
-                worst_rank=int(worst[j]),
-                **_place(places, j),
-            )
+    first = ranking_of(model.certificate_, model.classes_, k=min(top, model.n_features_in_))
+    names, places = model._feature_names, getattr(matrix, "variants", None)
+    several = len(model.certificate_.weights) > 1
+    return tuple(
+        Feature(
+            index=j,
+            name=f"x{j}" if names is None else str(names[j]),
+            label=str(model.classes_[first.task[place] if several else 1]),
+            weight=float(first.weight[place]),
+            lower=float(first.lower[place]),
+            upper=float(first.upper[place]),
+            best_rank=int(first.best[place]),
+            worst_rank=int(first.worst[place]),
+            **_place(places, j),
         )
-    return tuple(features)
+        for place, j in enumerate(first.index.tolist())
+    )
 
 
 def _place(variants: Any, j: int) -> dict[str, Any]:
     if variants is None:
         return {}
     return {
-        "chromosome": str(variants.chromosome[j]),
+        "chromosome": variants.packed["chromosome"][j],
         "position": int(variants.position[j]),
-        "allele1": str(variants.allele1[j]),
-        "allele2": str(variants.allele2[j]),
+        "allele1": variants.packed["allele1"][j],
+        "allele2": variants.packed["allele2"][j],
     }

@@ -271,7 +271,7 @@ def _held_out(
 def _features(
     model: CertifiedClassifier, matrix: Matrix, seen: Matrix, top: int, stats: ColumnStats | None
 ) -> tuple[Feature, ...]:
-    names = getattr(model, "feature_names_in_", None)
+    names = model._feature_names
     features = leading_features(model, top, matrix)
     looked_at = features[: columns_looked_at(matrix.shape[1], _NEIGHBOURS)]
     deviation = None

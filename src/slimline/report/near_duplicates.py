@@ -60,23 +60,44 @@ def near_duplicates(
     found : list of (int, tuple of Neighbour)
         For each of them, how many there are, and the nearest.
     """
-    n = matrix.shape[0]
     order = np.argsort(columns)
     values = matrix.columns(columns[order]).dot(np.eye(len(columns)))[:, np.argsort(order)]
     values -= values.mean(axis=0)
     norms = np.linalg.norm(values, axis=0)
     values /= np.where(norms > 0.0, norms, 1.0)
-    products = matrix.tdot(np.ascontiguousarray(values))
-    own = np.ones(matrix.shape[1]) if isinstance(matrix, Standardised) or deviation is None else deviation
-    size = np.sqrt(n) * own
-    correlations = np.divide(products, size[:, None], out=np.zeros_like(products), where=size[:, None] > 0.0)
-    return [_nearest(correlations[:, k], int(column), names) for k, column in enumerate(columns)]
+    near = _Near(columns)
+    for some, correlations in matrix.tdot_parts(values):
+        if deviation is not None and not isinstance(matrix, Standardised):
+            size = deviation[some, None]
+            np.divide(correlations, size, out=correlations, where=size > 0.0)
+            correlations[size[:, 0] == 0.0] = 0.0
+        correlations /= np.sqrt(matrix.shape[0])
+        near.add(some.start, correlations)
+    return [near.of(k, names) for k in range(len(columns))]
 
 
-def _nearest(correlation: Floats, column: int, names: Sequence[str] | None) -> tuple[int, tuple[Neighbour, ...]]:
-    size = np.abs(correlation)
-    size[column] = 0.0
-    near = np.flatnonzero(size >= NEARLY_THE_SAME)
-    first = near[np.argsort(-size[near], kind="stable")][:_MOST_NAMED]
-    named = ((f"x{j}" if names is None else str(names[j]), float(np.clip(correlation[j], -1.0, 1.0))) for j in first)
-    return len(near), tuple(Neighbour(name, value) for name, value in named)
+class _Near:
+    """The columns that are nearly the same as some, counted, and the nearest of them."""
+
+    def __init__(self, columns: NDArray[np.intp]) -> None:
+        self._columns = columns
+        self._counts = np.zeros(len(columns), dtype=np.int64)
+        self._nearest: list[list[tuple[float, int, float]]] = [[] for _ in columns]
+
+    def add(self, first: int, correlations: Floats) -> None:
+        """Look through the correlations of further columns, the first of which has a number."""
+        rows, which = np.nonzero(np.abs(correlations) >= NEARLY_THE_SAME)
+        for row, k in zip(rows.tolist(), which.tolist(), strict=True):
+            if first + row != self._columns[k]:
+                self._counts[k] += 1
+                correlation = float(correlations[row, k])
+                self._nearest[k].append((-abs(correlation), first + row, correlation))
+        self._nearest = [sorted(found)[:_MOST_NAMED] for found in self._nearest]
+
+    def of(self, k: int, names: Sequence[str] | None) -> tuple[int, tuple[Neighbour, ...]]:
+        """Return how many there are for one of the columns, and the nearest; of equals the first."""
+        named = (
+            Neighbour(f"x{j}" if names is None else str(names[j]), float(np.clip(correlation, -1.0, 1.0)))
+            for _, j, correlation in self._nearest[k]
+        )
+        return int(self._counts[k]), tuple(named)

@@ -115,11 +115,11 @@ class PlinkMatrix(Matrix):
             columns, skipped = read_text_columns(self._bim, 6, (0, 2, 3, 4, 5), _BIM)
             chromosome, cm, position, allele1, allele2 = columns
             self._variants = Variants(
-                chromosome.to_array(),
+                chromosome,
                 _numbers(position, np.int64, self._bim, skipped, "position"),
                 _numbers(cm, np.float64, self._bim, skipped, "position in centimorgans"),
-                allele1.to_array(),
-                allele2.to_array(),
+                allele1,
+                allele2,
             )
         return self._variants
 
@@ -286,7 +286,7 @@ def _numbers(texts: PackedStrings, dtype: Any, file: DataFile, skipped: list[int
             raise FileFormatError(f"{file}, line {line:,}: the {what} is {shown[:60]!r}, not a {kind}.")
         out[first : first + len(piece)] = part
         first += len(piece)
-    return out
+    return out if out.any() else np.zeros_like(out)  # of which no page is there before it is written to
 
 
 def _as_numbers(texts: list[bytes], dtype: Any) -> NDArray[Any] | None:
