@@ -181,9 +181,11 @@ class Matrix(Storage):
         A, _ = right_hand_sides(A, self.shape[0], "A", "sample")
         for block, affine in self._pass("tdot", True, large=True):
             out = np.zeros((block.values.shape[1], A.shape[1]))
+            here = Block(block.rows, slice(0, len(out)), block.values, block.missing)
             with self._beside_the_reader():
-                here = Block(block.rows, slice(0, len(out)), block.values, block.missing)
-                products.add_tdot(here, A, affine, out)
+                products.add_tdot(here, A, Affine(affine.centre, None, affine.fill), out)
+            if affine.factor is not None:
+                out *= affine.factor[:, None]
             self._require_finite(out, slice(None), block, affine)
             yield block.columns, out
 

@@ -86,7 +86,7 @@ class _Near:
 
     def add(self, first: int, correlations: Floats) -> None:
         """Look through the correlations of further columns, the first of which has a number."""
-        rows, which = np.nonzero(np.abs(correlations) >= NEARLY_THE_SAME)
+        rows, which = np.nonzero((correlations >= NEARLY_THE_SAME) | (correlations <= -NEARLY_THE_SAME))
         for row, k in zip(rows.tolist(), which.tolist(), strict=True):
             if first + row != self._columns[k]:
                 self._counts[k] += 1
