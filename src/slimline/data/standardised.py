@@ -131,7 +131,7 @@ class Standardised(Matrix):
             squares = stats.std
             squares /= stats.scale
             squares *= squares
-            self._mean_square = float(squares @ (stats.weight / total))
+            self._mean_square = float(squares @ (stats.weight / total)) if total else 0.0
 
     def _affine(self, block: Block) -> Affine:
         return PLAIN if self._affine_of_all is None else self._affine_of_all.of(block.columns)
