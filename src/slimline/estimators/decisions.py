@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from slimline.data import Matrix, Squares
 from slimline.estimators.scores import class_of_scores
-from slimline.recovery.rounding import sum_error
+from slimline.recovery.rounding import overflow_allowed, sum_error
 from slimline.recovery.training_data import relative_centre, size_bounds
 
 Floats = NDArray[np.float64]
@@ -55,6 +55,7 @@ class AbsentPart:
     size: float
 
 
+@overflow_allowed()
 def decisions_of(
     matrix: Matrix,
     classes: NDArray[Any],

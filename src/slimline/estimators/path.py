@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from slimline.estimators.scores import class_of_scores, probabilities
+from slimline.recovery.rounding import overflow_allowed
 from slimline.recovery.task import class_signs
 from slimline.solvers import loss_named
 
@@ -65,6 +66,7 @@ class FoldScores:
         self._uniform = bool((weight == weight[0]).all())
         self._signs = np.column_stack(class_signs(codes, len(classes)))
 
+    @overflow_allowed()
     def __call__(self, values: Floats, rows: NDArray[np.intp]) -> tuple[float, float]:
         """Return the score of a fit on the samples that it did not see, and its mean loss over them and the tasks.
 

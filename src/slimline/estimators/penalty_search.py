@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.errors import InvalidParameterError
+from slimline.errors import DataError, InvalidParameterError
 
 Floats = NDArray[np.float64]
 #: Returns scores and losses, each of shape (n_folds, n_penalties), of some penalties.
@@ -123,7 +123,13 @@ def penalties(Cs: Any, unit: float = 1.0) -> Floats:
         Weighted mean squared norm of the samples.
     """
     if isinstance(Cs, Integral) and not isinstance(Cs, bool) and int(Cs) >= 1:
-        return np.asarray(np.logspace(-_FIRST, _FIRST, int(Cs)) if int(Cs) > 1 else np.ones(1)) / unit
+        with np.errstate(over="ignore"):
+            tried = np.asarray(np.logspace(-_FIRST, _FIRST, int(Cs)) if int(Cs) > 1 else np.ones(1)) / unit
+        if not (tried[0] > 0.0 and np.isfinite(tried[-1])):
+            raise DataError(
+                f"the mean squared norm of the samples is {unit:.1g}, and no C goes with it: scale the data first."
+            )
+        return tried
     values = np.atleast_1d(np.asarray(Cs))
     fine = not isinstance(Cs, (bool, Real)) and values.ndim == 1 and values.size > 0 and values.dtype.kind in "fiu"
     if not fine or not np.isfinite(values).all() or (values <= 0).any():
@@ -135,7 +141,9 @@ def _beyond(search: PenaltySearch, unit: float) -> Floats:
     """Return further values past the end where the best one is; none past the furthest."""
     step = min(search.Cs[1] / search.Cs[0], _STEP)
     powers = step ** np.arange(1.0, _STEPS + 1)
-    more = search.Cs[-1] * powers if search.edge == "largest" else search.Cs[0] / powers[::-1]
+    with np.errstate(over="ignore"):
+        more = search.Cs[-1] * powers if search.edge == "largest" else search.Cs[0] / powers[::-1]
+        scaled = more * unit
     furthest = 10.0**_FURTHEST * (1.0 + 1e-9)
-    within = (more * unit <= furthest) & (more * unit >= 1.0 / furthest)
+    within = (scaled <= furthest) & (scaled >= 1.0 / furthest)
     return np.asarray(more[within])

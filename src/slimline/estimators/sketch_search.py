@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from slimline.estimators.path import FoldScores
 from slimline.recovery import Model, Task
 from slimline.recovery.directions import Directions
+from slimline.recovery.rounding import overflow_allowed
 from slimline.solvers.losses import Loss
 
 Floats = NDArray[np.float64]
@@ -67,6 +68,7 @@ def scores_on_sketch(
     return found[0], found[1]
 
 
+@overflow_allowed()
 def _fit(model: Model, task: Task, start: Floats | None) -> tuple[Floats, Floats]:
     """Return the dual variables of a small problem, and what its weights make of all rows."""
     n = len(task.labels)

@@ -153,8 +153,8 @@ def _require_finite(array: Any, name: str) -> None:
         return
     with np.errstate(invalid="ignore", over="ignore"):
         total = values.sum(dtype=np.float32 if values.itemsize == 2 else None)
-    if not np.isfinite(total):  # a value, or the sum of finite ones
-        assert_all_finite(values, estimator_name=name, input_name="X")
+        if not np.isfinite(total):  # a value, or the sum of finite ones
+            assert_all_finite(values, estimator_name=name, input_name="X")
 
 
 def _require_some(matrix: Matrix) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.recovery.rounding import ROUNDOFF
+from slimline.recovery.rounding import ROUNDOFF, bound, overflow_allowed
 from slimline.recovery.task import DualPoint, Point, Task
 
 Floats = NDArray[np.float64]
@@ -65,6 +65,7 @@ class Parts:
     gap: float
 
 
+@overflow_allowed()
 def gap_parts(task: Task, point: Point, dual: DualPoint, row_bounds: Floats) -> Parts:
     """Return upper bounds of the parts of the duality gap of a point and a dual point.
 
@@ -88,14 +89,15 @@ def gap_parts(task: Task, point: Point, dual: DualPoint, row_bounds: Floats) -> 
     each = task.loss.largest_residual(task.labels * point.values, dual.a, error)
     used = task.weights > 0
     margin = 1.0 + 2.0 * (len(each) + 8) * ROUNDOFF
-    residuals = float(task.weights[used] @ each[used]) * margin
+    residuals = bound(float(task.weights[used] @ each[used]) * margin)
     difference = point.weights - dual.weights
     slack = 1.0 + 2.0 * (len(difference) + 8) * ROUNDOFF
     distance = float(np.linalg.norm(difference)) * slack + dual.weights_error + _UNDERFLOW
-    distance += 2 * ROUNDOFF * (point.norm + dual.norm)
+    distance = bound(distance + 2 * ROUNDOFF * (point.norm + dual.norm))
     return Parts(residuals, distance, (residuals + 0.5 * task.penalty * distance**2) * (1.0 + 8 * ROUNDOFF))
 
 
+@overflow_allowed()
 def prove(task: Task, point: Point, dual: DualPoint, row_bounds: Floats) -> Proof:
     """Return the midpoint of w and w_α, and how far it can be from the optimum.
 
@@ -120,7 +122,7 @@ def prove(task: Task, point: Point, dual: DualPoint, row_bounds: Floats) -> Proo
     weights *= 0.5
     norm = float(np.linalg.norm(weights))
     radius = float(np.sqrt(parts.residuals / task.penalty + 0.25 * parts.distance**2))
-    radius = (radius + 0.5 * dual.weights_error + 2 * ROUNDOFF * norm) * (1.0 + 16 * ROUNDOFF)
+    radius = bound((radius + 0.5 * dual.weights_error + 2 * ROUNDOFF * norm) * (1.0 + 16 * ROUNDOFF))
     return Proof(weights, radius, parts.gap, relative(radius, norm))
 
 
@@ -130,6 +132,7 @@ def relative(radius: float, norm: float) -> float:
     return radius / (norm - radius) * (1.0 + 8 * ROUNDOFF) if radius < norm else float("inf")
 
 
+@overflow_allowed()
 def intervals(
     task: Task, point: Point, dual: DualPoint, parts: Parts, column_squares: Floats, columns: slice = slice(None)
 ) -> tuple[Floats, Floats]:
@@ -166,8 +169,7 @@ def intervals(
     if task.loss.smoothness is None:
         kappa = np.ones_like(w)
     else:
-        with np.errstate(divide="ignore", over="ignore"):
-            kappa = 1.0 + task.penalty / (task.loss.smoothness * column_squares * (1.0 + 1e-6))
+        kappa = 1.0 + task.penalty / (task.loss.smoothness * column_squares * (1.0 + 1e-6))
         kappa = np.minimum(kappa, 1e12)  # any smaller factor is true too, and this one loses nothing
     centre = w + (v - w) * (kappa / (1.0 + kappa))
     # 2 gap/λ - ½(‖w - w_α‖² - dⱼ²) with the gap taken apart: 2 residuals/λ + ½‖w - w_α‖² + ½ dⱼ²

@@ -13,6 +13,7 @@ from slimline.recovery.dual_search import climb
 from slimline.recovery.hinge_margin import best_about_the_margin
 from slimline.recovery.model import Model
 from slimline.recovery.primal_search import lowest_in_span
+from slimline.recovery.rounding import overflow_allowed
 from slimline.recovery.step import next_points
 from slimline.recovery.task import DualPoint, Point, Progress, Task, start_of
 from slimline.recovery.training_data import TrainingData
@@ -198,6 +199,7 @@ def _target(state: Progress, proof: Proof | None, part: float, tol: float) -> fl
     return part * max(1.0, enough / _PART_OF_THE_GAP) * proof.gap
 
 
+@overflow_allowed()
 def _move(data: TrainingData, state: Progress, new: DualPoint, own: Point | None) -> None:
     """Move the points of a task, given a new dual one and perhaps weights that are better than its own."""
     task = state.task
@@ -246,6 +248,7 @@ def _is_slow(gains: list[float], errors: list[float], tol: float) -> bool:
     return False
 
 
+@overflow_allowed()
 def record(
     data: TrainingData, progress: list[Progress], proofs: list[Proof | None], model: Model, begin: float
 ) -> Step:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from slimline.recovery.certificate import gap_parts, intervals
 from slimline.recovery.certified import Outcome
+from slimline.recovery.rounding import overflow_allowed
 from slimline.recovery.training_data import TrainingData
 
 Floats = NDArray[np.float64]
@@ -108,6 +109,7 @@ class Certificate:
         return "\n".join(lines)
 
 
+@overflow_allowed()
 def certificate_of(data: TrainingData, outcome: Outcome, factor: Floats | None) -> Certificate:
     """Return the certificate of an outcome.
 
@@ -136,11 +138,11 @@ def certificate_of(data: TrainingData, outcome: Outcome, factor: Floats | None) 
         for start in range(0, shape[1], _COLUMNS):  # the formula has a dozen vectors between, all of them short here
             some = slice(start, min(start + _COLUMNS, shape[1]))
             centre, radius = intervals(state.task, state.best, state.dual, parts, squares[some], some)
-            wider = radius > proof.radius  # the ball is an interval of every coordinate too
+            wider = ~(radius <= proof.radius)  # or NaN; the ball is an interval of every coordinate, too
             middle = proof.weights[some]
             centres[k, some] = np.where(wider, middle, centre)
             radii[k, some] = np.where(wider, proof.radius, radius)
-            around[k, some] = np.minimum(proof.radius, np.abs(centre - middle) * (1.0 + 1e-15) + radius)
+            around[k, some] = np.fmin(proof.radius, np.abs(centre - middle) * (1.0 + 1e-15) + radius)
             if factor is not None:
                 around[k, some] *= np.abs(factor[some])
                 around[k, some] *= 1.0 + 1e-15

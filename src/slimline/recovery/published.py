@@ -17,6 +17,7 @@ from slimline.projections import Projection
 from slimline.recovery.certificate import Proof, prove, relative
 from slimline.recovery.certified import Outcome, Step, record
 from slimline.recovery.model import Model
+from slimline.recovery.rounding import bound, overflow_allowed
 from slimline.recovery.step import next_points
 from slimline.recovery.task import Point, Task, start_of
 from slimline.recovery.training_data import TrainingData
@@ -101,6 +102,7 @@ def recover_dual(
     return recover_iterative(data, tasks, model, tol=np.inf, max_passes=0, on_step=on_step)
 
 
+@overflow_allowed()
 def recover_naive(
     data: TrainingData,
     tasks: Sequence[Task],
@@ -148,7 +150,7 @@ def recover_naive(
         state.dual = dual
         state.best = Point(weights, F[:, j], data.values_error(float(np.linalg.norm(weights))))
         middle = prove(state.task, state.best, dual, data.row_bounds)
-        radius = (middle.radius + float(np.linalg.norm(weights - middle.weights))) * (1.0 + 1e-9)
+        radius = bound((middle.radius + float(np.linalg.norm(weights - middle.weights))) * (1.0 + 1e-9))
         proofs.append(Proof(weights, radius, middle.gap, relative(radius, state.best.norm)))
     history = [record(data, progress, proofs, model, begin)]
     if on_step is not None:

@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from slimline.recovery.directions import Directions
 from slimline.recovery.model import Found, Model
-from slimline.recovery.rounding import sum_error
+from slimline.recovery.rounding import overflow_allowed, sum_error
 from slimline.recovery.task import DualPoint, Point, Progress
 from slimline.recovery.training_data import TrainingData
 
 Floats = NDArray[np.float64]
 
 
+@overflow_allowed()
 def next_points(
     data: TrainingData,
     states: Sequence[Progress],

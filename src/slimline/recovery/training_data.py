@@ -14,7 +14,7 @@ from slimline.data.dense_copy import dense_copy
 from slimline.data.standardised import Standardised
 from slimline.data.stored_rows import stored_rows
 from slimline.projections import Projection
-from slimline.recovery.rounding import sum_error
+from slimline.recovery.rounding import overflow_allowed, sum_error
 
 Floats = NDArray[np.float64]
 Result = TypeVar("Result")
@@ -57,6 +57,7 @@ class TrainingData:
         return self.matrix.normal_passes
 
     @cached_property
+    @overflow_allowed()
     def mean_square(self) -> float:
         """Return the weighted mean squared norm of the rows, the constant column left out; after any first pass."""
         if isinstance(self.matrix, Standardised) and self.matrix.knows_mean_square:
@@ -157,6 +158,7 @@ class TrainingData:
         )
 
 
+@overflow_allowed()
 def size_bounds(squares: Floats, matrix: Matrix, constant: float) -> Floats:
     """Return upper bounds of the norms of rows, from their sums of squares as computed.
 
@@ -179,6 +181,7 @@ def size_bounds(squares: Floats, matrix: Matrix, constant: float) -> Floats:
     return np.asarray(np.sqrt(whole + lost) + 1e-150)
 
 
+@overflow_allowed()
 def relative_centre(matrix: Any) -> float:
     """Return the norm of what is subtracted from a row, after scaling: products lose as much as with a row of it.
 

@@ -37,7 +37,7 @@ def settle_face(K: Floats, labels: Floats, values: Floats, upper: Floats, dual: 
         # K dβ = λ (y - f) makes every margin 1; the ridge is far below anything that K resolves
         ridge = np.full(free.size, 1e-13 * max(float(np.trace(part)) / free.size, np.finfo(float).tiny))
         change = labels[free] * solve_shifted(part, ridge, penalty * (labels - values)[free])
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             down, up = -dual[free] / change, (upper - dual)[free] / change
         room = np.where(change < 0.0, down, np.where(change > 0.0, up, np.inf))
         step = min(1.0, float(room.min()))
