@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.data.formats.named import Names
-from slimline.data.formats.stores import is_group, text, texts
+from slimline.data.formats.named import Names, require_even, text_labels
+from slimline.data.formats.stores import Store, is_group, text, texts
 from slimline.errors import FileFormatError, InvalidParameterError
 
 
@@ -19,19 +19,21 @@ def is_anndata(root: Any) -> bool:
     return "obs" in root and "var" in root and "X" in root  # versions before 0.7 do not say it
 
 
-def anndata_names(root: Any, key: str, label: str | None, where: str) -> Names:
+def anndata_names(store: Store, root: Any, key: str, shape: tuple[int, int], label: str | None) -> Names:
     """Return ids, names and labels for a matrix of an AnnData object.
 
     Parameters
     ----------
-    root : group of a store
+    store : Store
+        The store.
+    root : group of the store
         The object.
     key : str
         Name of the matrix: X, layers/…, raw/X, obsm/…
+    shape : (int, int)
+        Of the matrix: nothing is read that does not fit it.
     label : str, optional
         Column of `obs` that holds the labels.
-    where : str
-        What messages call the store.
 
     Returns
     -------
@@ -41,75 +43,83 @@ def anndata_names(root: Any, key: str, label: str | None, where: str) -> Names:
     part = key.strip("/").split("/")[0]
     if part not in ("X", "layers", "raw", "obsm"):
         raise InvalidParameterError(
-            f"{where}: {key!r} is no matrix with a row for each observation; take X, layers/..., raw/X or obsm/..."
+            f"{store}: {key!r} is no matrix with a row for each observation; take X, layers/..., raw/X or obsm/..."
         )
     variables = root["raw"]["var"] if part == "raw" else root["var"]
-    labels = None if label is None else frame_column(root["obs"], label, f"{where}, obs")
-    return Names(None if part == "obsm" else frame_index(variables), frame_index(root["obs"]), labels)
+    n, d = shape
+    labels = None if label is None else _column(store, root["obs"], label, n)
+    features = None if part == "obsm" else _index(store, variables, d, "feature names")
+    return Names(features, _index(store, root["obs"], n, "sample ids"), labels)
 
 
-def frame_index(frame: Any) -> list[str] | None:
+def _index(store: Store, frame: Any, n: int, what: str) -> list[str] | None:
     """Return the index of a data frame: the column that its `_index` attribute names."""
     if not is_group(frame):  # before 0.7 a frame was an array of records
         fields = frame.dtype.names or ()
         name = next((name for name in ("index", "_index") if name in fields), None)
-        return None if name is None else texts(frame[...][name])
+        return None if name is None else texts(store.whole(frame, (n,), what)[name])
     name = text(frame.attrs.get("_index", "_index"))
-    return None if name not in frame else [str(value) for value in _decoded(frame[name]).tolist()]
+    return None if name not in frame else [str(value) for value in _decoded(store, frame[name], n, what).tolist()]
 
 
-def frame_column(frame: Any, name: str, where: str) -> NDArray[Any]:
-    """Return a column of a data frame: numbers, or strings with None for one that is missing."""
+def _column(store: Store, frame: Any, name: str, n: int) -> NDArray[Any]:
+    """Return a column of `obs`: numbers, or strings with None for one that is missing."""
+    where = f"{store}, obs"
     if not is_group(frame):
         fields = frame.dtype.names or ()
         if name not in fields:
             raise _no_column(name, fields, where)
-        return _plain(frame[...][name])
+        return plain_vector(store.whole(frame, (n,), "labels")[name], where)
     columns = [key for key in frame if not key.startswith("__")]
     if name not in columns:
         raise _no_column(name, columns, where)
     node = frame[name]
     reference = None if is_group(node) else node.attrs.get("categories")
     if reference is None:
-        return _decoded(node)
+        return _decoded(store, node, n, "labels")
     # 0.7: the codes are an array whose attribute points to the categories (Zarr has no references: a name)
     categories = frame[text(reference)] if isinstance(reference, (str, bytes)) else node.file[reference]
-    return _categorical(_plain(categories[...]), np.asarray(node[...]), where)
+    known = plain_vector(store.whole(categories, (None,), "categories"), where)
+    return _categorical(known, store.whole(node, (n,), "labels"), where)
 
 
 def _no_column(name: str, columns: Any, where: str) -> InvalidParameterError:
     return InvalidParameterError(f"{where} has no column {name!r}; there are {', '.join(columns) or 'none'}.")
 
 
-def _decoded(node: Any) -> NDArray[Any]:
+def _decoded(store: Store, node: Any, n: int | None, what: str) -> NDArray[Any]:
+    """Return a column of a data frame, of so many entries."""
+    where = f"{store}, {node.name}"
     if not is_group(node):
-        return _plain(node[...])
+        return plain_vector(store.whole(node, (n,), what), where)
     if "codes" in node and "categories" in node:
-        return _categorical(_decoded(node["categories"]), np.asarray(node["codes"][...]), node.name)
+        categories = _decoded(store, node["categories"], None, "categories")
+        return _categorical(categories, store.whole(node["codes"], (n,), what), where)
     if "values" in node and "mask" in node:  # pandas' nullable numbers and strings
-        values, mask = _plain(node["values"][...]), np.asarray(node["mask"][...])
+        values = plain_vector(store.whole(node["values"], (n,), what), where)
+        mask = store.whole(node["mask"], (n,), what)
         if mask.any():
             values = values.astype(object)
             values[mask] = None
         return values
     kind = text(node.attrs.get("encoding-type", "unknown"))
-    raise FileFormatError(f"{node.name} is a column of a kind that is not known ({kind}).")
+    raise FileFormatError(f"{where} is a column of a kind that is not known ({kind}).")
 
 
 def _categorical(categories: NDArray[Any], codes: NDArray[Any], where: str) -> NDArray[Any]:
     if codes.size and (codes.min() < -1 or codes.max() >= len(categories)):
         raise FileFormatError(f"{where} is damaged: a code of a category is not among the {len(categories)}.")
     if (codes >= 0).all():
+        if categories.dtype.kind == "U":
+            lengths = np.char.str_len(categories)
+            require_even(lengths[codes], int(lengths.max(initial=0)), where)
         return np.asarray(categories[codes] if len(categories) else categories)
     return np.asarray(np.append(categories.astype(object), [None])[codes])
 
 
-def _plain(values: Any) -> NDArray[Any]:
+def plain_vector(values: NDArray[Any], where: str) -> NDArray[Any]:
     """Return numbers as they are, strings of any kind as NumPy's."""
-    values = np.asarray(values)
-    if values.dtype.kind in "fiub":
-        return np.asarray(values)
-    return np.array([text(value) for value in values.tolist()], dtype=np.str_)
+    return values if values.dtype.kind in "fiub" else text_labels(texts(values), where)
 
 
 # 10x Genomics ----------------------------------------------------------------------------------------
@@ -120,10 +130,12 @@ def is_10x(group: Any) -> bool:
     return "barcodes" in group and ("features" in group or "genes" in group)
 
 
-def names_of_10x(group: Any) -> Names:
+def names_of_10x(store: Store, group: Any, shape: tuple[int, int]) -> Names:
     """Return barcodes and gene names (those that scanpy takes) of a count matrix of Cell Ranger."""
     if "features" in group:
         genes = group["features"]["name"]
     else:
         genes = group["gene_names"] if "gene_names" in group else group["genes"]
-    return Names(texts(genes), texts(group["barcodes"]), None)
+    cells, features = shape
+    names = store.whole(genes, (features,), "feature names"), store.whole(group["barcodes"], (cells,), "sample ids")
+    return Names(texts(names[0]), texts(names[1]), None)

@@ -97,7 +97,8 @@ class CompressedMatrix(NamedMatrix):
         self.names = names
         names.require_fit(self.shape, str(store))
         self._lines, self._width = self.shape if by_row else self.shape[::-1]
-        self._indptr = self._checked(np.asarray(group["indptr"][...]), data.shape, indices.shape)
+        indptr = store.whole(group["indptr"], (self._lines + 1,), "line ends")
+        self._indptr = self._checked(indptr, data.shape, indices.shape)
         self.density = int(self._indptr[-1]) / max(shape[0] * shape[1], 1)
         narrow = indices.dtype.itemsize < 4 or indices.dtype == np.int32
         self._index_type = np.dtype(np.int32 if narrow else np.int64)
@@ -105,10 +106,6 @@ class CompressedMatrix(NamedMatrix):
         self._block_values = max(BLOCK_BYTES // 2 // (self.dtype.itemsize + self._index_type.itemsize), 1)
 
     def _checked(self, indptr: NDArray[Any], data: tuple[int, ...], indices: tuple[int, ...]) -> NDArray[np.int64]:
-        if indptr.shape != (self._lines + 1,):
-            raise FileFormatError(
-                f"{self._where} has {max(indptr.size - 1, 0):,} lines in indptr, and {self._lines:,} in its shape."
-            )
         indptr = indptr.astype(np.int64)
         if indptr[0] != 0 or np.any(indptr[1:] < indptr[:-1]):
             raise FileFormatError(f"{self._where} is damaged: indptr does not rise from 0.")
@@ -174,14 +171,16 @@ def is_compressed(node: Any) -> bool:
     return is_group(node) and all(part in node for part in ("data", "indices", "indptr"))
 
 
-def layout(group: Any, where: str) -> tuple[bool, tuple[int, int]]:
+def layout(store: Store, group: Any, where: str) -> tuple[bool, tuple[int, int]]:
     """Return whether the lines of a sparse group are its rows, and its shape, or raise.
 
     AnnData says both in attributes; SciPy's names are `format` and `shape`; h5sparse put `h5sparse_` before them.
 
     Parameters
     ----------
-    group : group of a store
+    store : Store
+        Where it is.
+    group : group of the store
         With data, indices and indptr.
     where : str
         What messages call it.
@@ -196,14 +195,14 @@ def layout(group: Any, where: str) -> tuple[bool, tuple[int, int]]:
     attributes = dict(group.attrs)
     size = next((attributes[name] for name in ("shape", "h5sparse_shape") if name in attributes), None)
     if size is None and "shape" in group:
-        size = group["shape"][...]
+        size = store.whole(group["shape"], (2,), "sizes")
     if size is None or len(size) != 2:
         raise FileFormatError(f"{where} holds a sparse matrix without its shape (rows, columns).")
     shape = int(size[0]), int(size[1])
     names = ("encoding-type", "h5sparse_format", "format")
     kind = next((text(attributes[name]) for name in names if name in attributes), None)
     if kind is None and "format" in group:
-        kind = text(np.asarray(group["format"][...]))
+        kind = text(store.whole(group["format"], (), "names of a layout"))
     if kind is not None and kind[:3] in ("csr", "csc"):
         return kind[:3] == "csr", shape
     lines = group["indptr"].shape[0] - 1

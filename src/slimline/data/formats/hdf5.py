@@ -48,6 +48,10 @@ class Hdf5Store(Store):
         """Return the shape of a chunk."""
         return tuple(array.chunks or (1,) * len(array.shape))
 
+    def stored_bytes(self, array: Any) -> int:
+        """Return the bytes of the chunks that are in the file, or of the numbers that are not chunked."""
+        return min(int(array.id.get_storage_size()), self.source.path.stat().st_size)
+
     def fill(self, array: Any, place: tuple[slice, ...], out: NDArray[Any]) -> None:
         """Read a part of a dataset into memory of the same type."""
         if out.size:
@@ -133,7 +137,7 @@ def open_hdf5(
         offset = None if is_group(node) else store.offset_of(node)
         if offset is None:
             return matrix_of(store, root, key, label, missing)
-        names = names_of(root, key, node, label, str(store))
+        names = names_of(store, root, key, node.shape, label)
         return ContiguousDataset(file, node, offset, names, missing)
 
 

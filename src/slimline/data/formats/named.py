@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from slimline.data.matrix import Matrix
 from slimline.errors import FileFormatError, InvalidParameterError, SlimlineError
 
+#: Bytes that labels may take whatever their lengths; and how often their own size beyond that.
+_ALWAYS_HELD, _MOST_PADDING = 64 << 20, 64
+
 
 @dataclass(frozen=True)
 class Names:
@@ -62,6 +65,36 @@ def _texts(given: Any, what: str) -> Sequence[str] | None:
     if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
         raise InvalidParameterError(f"{what} must be a sequence of texts; got {given!r:.100}.")
     return [str(name) for name in given]
+
+
+def text_labels(values: Sequence[str], where: str) -> NDArray[np.str_]:
+    """Return labels as an array, which gives each the room of the longest.
+
+    Parameters
+    ----------
+    values : sequence of str
+        One label a row.
+    where : str
+        What messages call their file.
+
+    Returns
+    -------
+    labels : array of str
+        As they were given.
+    """
+    lengths = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
+    require_even(lengths, int(lengths.max(initial=0)), where)
+    return np.array(values, dtype=np.str_)
+
+
+def require_even(lengths: NDArray[np.integer[Any]], longest: int, where: str) -> None:
+    """Raise if the longest label is so much longer than the others that an array of them would fill the memory."""
+    needed = 4 * len(lengths) * longest
+    if needed > _ALWAYS_HELD and needed > 4 * _MOST_PADDING * int(lengths.sum()):
+        raise FileFormatError(
+            f"{where} has a label of {longest:,} characters: {len(lengths):,} labels of that length do not fit into "
+            "memory. Shorten it."
+        )
 
 
 class NamedMatrix(Matrix):

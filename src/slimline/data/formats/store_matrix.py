@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from slimline.data.formats.anndata_groups import anndata_names, is_10x, is_anndata, names_of_10x
+from slimline.data.formats.anndata_groups import anndata_names, is_10x, is_anndata, names_of_10x, plain_vector
 from slimline.data.formats.chunked import ChunkedMatrix
 from slimline.data.formats.compressed import CompressedMatrix, is_compressed, layout
 from slimline.data.formats.named import NamedMatrix, Names
-from slimline.data.formats.stores import Store, is_group, is_matrix, texts
+from slimline.data.formats.stores import Store, is_group, is_matrix
 from slimline.errors import FileFormatError, InvalidParameterError
 
 #: Candidates that a message lists.
@@ -98,31 +96,34 @@ def matrix_of(store: Store, root: Any, key: str, label: str | None, missing: int
     """
     node = root[key]
     where = f"{store}, group {key!r}"
-    names = names_of(root, key, node, label, str(store))
     if not is_compressed(node):
-        return ChunkedMatrix(store, key, node, names, missing)
+        return ChunkedMatrix(store, key, node, names_of(store, root, key, node.shape, label), missing)
     if missing is not None:
         raise InvalidParameterError(f"{where} is sparse: `missing` is for dense whole numbers; NaN is missing anyway.")
     if is_10x(node):
-        genes, cells = (int(size) for size in np.asarray(node["shape"][...]))
-        return CompressedMatrix(store, key, node, names, by_row=True, shape=(cells, genes))
-    by_row, shape = layout(node, where)
+        genes, cells = (int(size) for size in store.whole(node["shape"], (2,), "sizes"))
+        by_row, shape = True, (cells, genes)
+    else:
+        by_row, shape = layout(store, node, where)
+    names = names_of(store, root, key, shape, label)
     return CompressedMatrix(store, key, node, names, by_row=by_row, shape=shape)
 
 
-def names_of(root: Any, key: str, node: Any, label: str | None, where: str) -> Names:
+def names_of(store: Store, root: Any, key: str, shape: tuple[int, int], label: str | None) -> Names:
     """Return what a store says about the rows and columns of a matrix.
 
     Parameters
     ----------
-    root, node : groups or arrays of the store
-        The root, and the matrix.
+    store : Store
+        The store.
+    root : group of the store
+        Its root.
     key : str
         Name of the matrix.
+    shape : (int, int)
+        Of the matrix: nothing is read that does not fit it.
     label : str, optional
         Where the labels are.
-    where : str
-        What messages call the store.
 
     Returns
     -------
@@ -130,13 +131,11 @@ def names_of(root: Any, key: str, node: Any, label: str | None, where: str) -> N
         Ids, names and labels.
     """
     if is_anndata(root):
-        return anndata_names(root, key, label, where)
-    names = names_of_10x(node) if is_compressed(node) and is_10x(node) else Names()
+        return anndata_names(store, root, key, shape, label)
+    node = root[key]
+    names = names_of_10x(store, node, shape) if is_compressed(node) and is_10x(node) else Names()
     if label is None:
         return names
     if label not in root or is_group(root[label]) or len(root[label].shape) != 1:
-        raise InvalidParameterError(f"{where}: label={label!r} is not the name of a vector in it.")
-    values = np.asarray(root[label][...])
-    if values.dtype.kind not in "fiub":
-        values = np.array(texts(root[label]), dtype=np.str_)
-    return replace(names, labels=values)
+        raise InvalidParameterError(f"{store}: label={label!r} is not the name of a vector in it.")
+    return replace(names, labels=plain_vector(store.whole(root[label], shape[:1], "labels"), str(store)))

@@ -72,6 +72,10 @@ class ZarrStore(Store):
             return tuple(shard)
         return tuple(array.chunks)
 
+    def stored_bytes(self, array: Any) -> int:
+        """Return the bytes of the chunks that are there."""
+        return int(array.nbytes_stored())
+
     def fill(self, array: Any, place: tuple[slice, ...], out: NDArray[Any]) -> None:
         """Read a part of an array into memory of the same type; zarr decodes its chunks in several threads."""
         if out.size:
