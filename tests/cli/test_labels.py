@@ -136,7 +136,7 @@ def test_a_vector_in_a_npy_file(tmp_path, nameless):
     with pytest.raises(DataError, match="vector of 4 labels"):
         labels_in_file(path, None, nameless)
     path.write_bytes(b"nothing of the kind")
-    with pytest.raises(FileFormatError, match=r"not a \.npy file"):
+    with pytest.raises(FileFormatError, match=r"not a sound \.npy file"):
         labels_in_file(path, None, nameless)
 
 

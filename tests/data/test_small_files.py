@@ -4,9 +4,12 @@ Each file takes a few kilobytes. They are opened in a process of its own, whose 
 would take at least three times as much as is allowed there.
 """
 
+import io
 import json
+import struct
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -244,3 +247,86 @@ def test_what_was_never_written_is_read_where_it_is_small(tmp_path, ending):
     store.declare(store.root, "y", 1000)
     store.close()
     assert open_matrix(tmp_path / f"x{ending}", label="y").labels.tolist() == [0] * 1000
+
+
+# .npy and .npz --------------------------------------------------------------------------------------------
+
+#: Shapes of arrays that hold nothing, or that no file can hold.
+SHAPES = [
+    (1 << 62, 0),
+    (0, 1 << 62),
+    (MANY, 0),
+    (0, MANY),
+    (1 << 62, 1 << 62),
+    (1 << 31, 1 << 32),
+    (-1, 5),
+    (-1, -5),
+    (0, -5),
+    (True, 5),
+    (MANY, 1),
+]
+
+
+def npy(shape, dtype="<f8", body=b""):
+    """Return a `.npy` file whose head says what it likes."""
+    stream = io.BytesIO()
+    np.lib.format.write_array_header_1_0(stream, {"descr": dtype, "fortran_order": False, "shape": shape})
+    return stream.getvalue() + body
+
+
+def long_head(length):
+    """Return a `.npy` file whose head is said to be so long, and is no longer than a megabyte."""
+    return b"\x93NUMPY\x02\x00" + struct.pack("<I", length) + b" " * min(length, 1 << 20)
+
+
+def npz(path, **members):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in members.items():
+            file.writestr(f"{name}.npy", content)
+    return path
+
+
+def test_heads_of_npy_files(tmp_path):
+    heads = [npy(shape) for shape in SHAPES]
+    heads += [npy((5, 5), dtype) for dtype in ("<U536870911", "|S2147483647", "|V0", "<U0", "|O")]
+    heads += [npy((5, 5), [("a", "<f8", (MANY, MANY))]), npy("()" * 4000), npy((1,) * 40), npy((5.0, 5))]
+    heads += [long_head((1 << 32) - 1), long_head(MANY), b"\x93NUMPY\x09\x00" + npy((2, 2), body=bytes(32))[8:]]
+    cases = []
+    for k, head in enumerate(heads):
+        path = tmp_path / f"{k}.npy"
+        path.write_bytes(head[: 1 << 19])
+        cases.append((path, {}))
+    check_refused(cases, "")
+
+
+def test_heads_of_members(tmp_path):
+    sound = npy((3, 2), body=bytes(48))
+    cases = [(npz(tmp_path / f"{k}.npz", X=npy(shape)), {}) for k, shape in enumerate(SHAPES)]
+    heads = [npy(shape) for shape in [*SHAPES, (MANY,), (1 << 62,)]]
+    heads += [npy((1 << 62,), "<U0"), npy((MANY,), "|S0"), npy((0,), "<U536870911"), long_head((1 << 32) - 1)]
+    cases += [(npz(tmp_path / f"y{k}.npz", X=sound, y=head), {}) for k, head in enumerate(heads)]
+    check_refused(cases, "")
+
+
+def test_heads_that_inflate(tmp_path):
+    """Deflate makes a thousand bytes of one: neither a head nor the name of a layout may be that long."""
+    blank = b" " * (3 << 28)
+    head = b"\x93NUMPY\x02\x00" + struct.pack("<I", len(blank)) + blank
+    one = npz(tmp_path / "head.npz", X=npy((3, 2), body=bytes(48)), y=head)
+    sparse = {"shape": npy((2,), "<i8", struct.pack("<2q", 3, 2)), "indptr": npy((4,), "<i8", bytes(32))}
+    sparse |= {"data": npy((0,)), "indices": npy((0,), "<i8")}
+    other = npz(tmp_path / "layout.npz", format=npy((), f"|S{len(blank)}", blank), **sparse)
+    check_refused([(one, {}), (other, {})], "")
+
+
+def test_labels_in_npy_files(tmp_path):
+    from slimline import open_matrix
+    from slimline.cli.labels import labels_in_file
+    from slimline.errors import DataError
+
+    matrix = open_matrix(np.ones((6, 2)))
+    heads = [npy((n,), dtype) for n in (6, MANY, 1 << 62) for dtype in ("<f8", "<U536870911", "|V8", "|O")]
+    for head in [*heads, npy((MANY,), "|S0"), npy((6, 0)), npy((-6,)), npy((True,)), long_head((1 << 32) - 1), b""]:
+        (tmp_path / "y.npy").write_bytes(head)
+        with pytest.raises(DataError, match=r"y\.npy"):
+            labels_in_file(tmp_path / "y.npy", None, matrix)

@@ -69,12 +69,14 @@ def labels_in_file(path: Path, target: str | None, matrix: Matrix, id: str | Non
     labels : Labels
         Rows without one are left out.
     """
+    from slimline.data.formats.npy import npy_vector
+
     n = matrix.shape[0]
     if path.suffix.lower() == ".npy":
         if target is not None:
             raise InvalidParameterError(f"--target {target}: {path} has no columns; leave it out.")
         _require_no_names(matrix, path)
-        return _known(_vector(path, n), f"{path.name}, in the order of the rows")
+        return _known(npy_vector(path, n), f"{path.name}, in the order of the rows")
     lines = _cells(path)
     if len(lines[0]) == 1 and target is None and len(lines) in (n, n + 1):
         _require_no_names(matrix, path)
@@ -191,16 +193,6 @@ def _whole(values: NDArray[Any]) -> NDArray[Any]:
     if values.dtype.kind != "f" or not (np.abs(values) < 2**53).all() or (values != np.rint(values)).any():
         return values
     return values.astype(np.int64)
-
-
-def _vector(path: Path, n: int) -> NDArray[Any]:
-    try:
-        values = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise FileFormatError(f"{path} is not a .npy file of numbers or texts: {error}") from None
-    if values.shape != (n,):
-        raise DataError(f"{path} has the shape {values.shape}: give a vector of {n:,} labels, one a row.")
-    return np.asarray(values)
 
 
 def text_of(path: Path) -> str:

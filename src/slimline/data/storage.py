@@ -14,6 +14,10 @@ from slimline.data.block import Block
 from slimline.data.keeping import PassKeeper
 from slimline.data.progress import Listener, PassCounter, PassProgress
 from slimline.data.variants import Variants
+from slimline.errors import FileFormatError
+
+#: Rows or columns of an array that holds no number, at most: such a file takes no space, and its sums would.
+_MOST_EMPTY = 1 << 24
 
 
 class Storage(ABC):
@@ -48,6 +52,7 @@ class Storage(ABC):
 
     def __init__(self, shape: tuple[int, int], dtype: Any, name: str) -> None:
         self.shape = (int(shape[0]), int(shape[1]))
+        require_sensible(self.shape, name)
         self.dtype = np.dtype(dtype)
         self.name = name
         self._counter = PassCounter()
@@ -176,3 +181,13 @@ class Storage(ABC):
         n, d = self.shape
         size = f"{n:,} sample{'' if n == 1 else 's'} × {d:,} feature{'' if d == 1 else 's'}"
         return f"<{type(self).__name__} {self.name}: {size}, {self.dtype}>"
+
+
+def require_sensible(shape: tuple[int, ...], name: str) -> None:
+    """Raise if an array without a single number is said to be long: nothing in its file could tell otherwise."""
+    if 0 in shape and max(shape) > _MOST_EMPTY:
+        sizes = " × ".join(f"{size:,}" for size in shape)
+        raise FileFormatError(
+            f"{name} is declared to be {sizes}, which is nothing, with more than {_MOST_EMPTY:,} rows or columns: it "
+            "is damaged."
+        )

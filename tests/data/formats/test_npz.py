@@ -289,3 +289,46 @@ def test_several_values_for_one_place_that_the_type_does_not_hold_are_refused(ma
             continue
         with pytest.raises(FileFormatError, match=r"add up to more than int8 holds\. Save it again, as float32"):
             matrix.dot(np.ones(1))
+
+
+@pytest.mark.parametrize("save", SAVERS)
+def test_no_flipped_bit_loses_the_labels(tmp_path, save):
+    """Every bit of names, sizes and the directory, and one of each byte that a checksum covers."""
+    x, y = np.arange(6.0).reshape(3, 2), np.array([4, 5, 4])
+    content = saved(SAVERS[save], X=x, y=y, Z=x + 1, labels=y + 1)
+    with zipfile.ZipFile(io.BytesIO(content)) as file:
+        bodies = [slice(i.header_offset + 64, i.header_offset + 64 + i.compress_size - 16) for i in file.infolist()]
+    covered = np.zeros(len(content), dtype=bool)
+    for body in bodies:
+        covered[body] = True
+    lost = []
+    for place in [8 * k + bit for k in range(len(content)) for bit in range(1 if covered[k] else 8)]:
+        damaged = bytearray(content)
+        damaged[place // 8] ^= 1 << place % 8
+        path = write(tmp_path, damaged)
+        try:
+            found = open_npz(path)
+            values = dense_of(found)
+        except FileFormatError:
+            continue
+        if not np.array_equal(found.labels, y) or not np.array_equal(values, x):
+            lost.append((place // 8, content[max(place // 8 - 20, 0) : place // 8 + 20], found.labels))
+    assert not lost
+
+
+def test_members_that_are_not_arrays(tmp_path):
+    path = write(tmp_path, saved(np.savez, X=np.eye(2), y=np.arange(2)))
+    with zipfile.ZipFile(path, "a") as file:
+        file.writestr("readme.txt", "of what is in here")
+    with pytest.raises(FileFormatError, match=r"'readme\.txt' is no array"):
+        open_npz(path)
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_two_members_of_one_name(tmp_path):
+    path = write(tmp_path, saved(np.savez, X=np.eye(2), y=np.arange(2)))
+    with zipfile.ZipFile(path, "a") as file:
+        with file.open("y.npy", "w") as member:
+            np.save(member, np.zeros(2))
+    with pytest.raises(FileFormatError, match=r"'y\.npy' is there twice"):
+        open_npz(path)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import BytesIO
 from itertools import islice, product
+from math import prod
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.lib import format as npy_format
+from numpy.typing import NDArray
 
 from slimline.data.ahead import BLOCK_BYTES, Buffers
 from slimline.data.arguments import missing_number
@@ -16,11 +19,14 @@ from slimline.data.digest import digest
 from slimline.data.files import DataFile
 from slimline.data.formats.dense import panel_width
 from slimline.data.matrix import Matrix
+from slimline.data.storage import require_sensible
 from slimline.errors import FileFormatError
 from slimline.projections.blocks import KERNEL_TYPES
 
 #: Bytes of a row that are read in one go, at least, where a row is longer than that.
 _STRETCH = 64 << 10
+#: Bytes in which a head must end; NumPy writes no more than 10,000 for arrays of numbers.
+_HEAD_BYTES = 64 << 10
 #: Numbers that no file holds.
 _MOST_NUMBERS = 1 << 60
 #: Bytes of a panel of columns, at most.
@@ -125,22 +131,74 @@ def open_npy(path: Any, *, missing: int | None = None) -> NpyMatrix:
     """
     file = DataFile(path)
     with file.path.open("rb") as stream:
-        shape, fortran, dtype = npy_header(stream, str(file))
-        return NpyMatrix(file, shape, dtype, fortran, stream.tell(), missing)
+        shape, fortran, dtype, head = npy_header(stream, str(file))
+    if len(shape) != 2:
+        raise FileFormatError(f"{file} holds an array of shape {shape}; a matrix has two dimensions.")
+    if dtype.kind not in "fiub":
+        raise FileFormatError(f"{file} holds elements of type {dtype}; a matrix holds real numbers.")
+    return NpyMatrix(file, (shape[0], shape[1]), dtype, fortran, head, missing)
 
 
-def npy_header(stream: BinaryIO, name: str) -> tuple[tuple[int, int], bool, np.dtype[Any]]:
-    """Read shape, order and element type from the head of a `.npy` stream, or raise."""
+def npy_header(stream: BinaryIO, name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
+    """Read the head of a `.npy` stream, or raise.
+
+    Parameters
+    ----------
+    stream : binary stream
+        At its beginning.
+    name : str
+        What messages call it.
+
+    Returns
+    -------
+    shape : tuple of int
+        Of the array; nothing says yet that so many numbers are there.
+    fortran : bool
+        Whether columns follow each other, instead of rows.
+    dtype : data type
+        Of its elements.
+    size : int
+        Bytes of the head.
+    """
+    head = BytesIO(stream.read(_HEAD_BYTES))  # whatever length it says it has
     try:
-        version = npy_format.read_magic(stream)
+        version = npy_format.read_magic(head)
+        if version not in ((1, 0), (2, 0), (3, 0)):
+            raise ValueError(f"version {version} of the format is not known")
         read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
-        shape, fortran, dtype = read(stream)
+        shape, fortran, dtype = read(head)
     except Exception as error:  # NumPy parses the header as Python, and what is damaged fails in any way
         raise FileFormatError(f"{name} is not a sound .npy file: {error}") from error
-    if len(shape) != 2:
-        raise FileFormatError(f"{name} holds an array of shape {shape}; a matrix has two dimensions.")
-    if min(shape) < 0 or shape[0] * shape[1] >= _MOST_NUMBERS:
-        raise FileFormatError(f"{name} says that it holds {shape[0]:,} × {shape[1]:,} numbers: it is damaged.")
-    if dtype.hasobject or dtype.kind not in "fiub":
-        raise FileFormatError(f"{name} holds elements of type {dtype}; a matrix holds real numbers.")
-    return (int(shape[0]), int(shape[1])), bool(fortran), dtype
+    if any(type(size) is not int or size < 0 for size in shape) or prod(shape) >= _MOST_NUMBERS:
+        raise FileFormatError(f"{name} says that it holds an array of shape {shape}: it is damaged.")
+    require_sensible((*shape, dtype.itemsize), name)
+    return shape, bool(fortran), dtype, head.tell()
+
+
+def npy_vector(path: Any, n: int) -> NDArray[Any]:
+    """Return the vector of a `.npy` file, for instance of labels.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    n : int
+        Entries that it must have.
+
+    Returns
+    -------
+    vector : array of shape (n,)
+        Numbers, truth values or texts.
+    """
+    file = DataFile(path)
+    with file.path.open("rb") as stream:
+        shape, _, dtype, head = npy_header(stream, str(file))
+    if shape != (n,):
+        raise FileFormatError(f"{file} holds an array of shape {shape}: give a vector of {n:,} labels, one a row.")
+    if dtype.kind not in "fiubUS":
+        raise FileFormatError(f"{file} holds elements of type {dtype}; labels are numbers or texts.")
+    if file.size < (needed := head + n * dtype.itemsize):
+        raise FileFormatError(
+            f"{file} ends at byte {file.size:,}, and {n:,} labels of type {dtype} need {needed:,}: it is truncated."
+        )
+    return np.asarray(np.load(file.path, allow_pickle=False))

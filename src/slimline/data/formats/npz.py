@@ -168,6 +168,9 @@ def _matrix(archive: Archive, name: str | None) -> Member:
                 "and real numbers."
             )
         return members[name]
+    for name in _MATRIX_NAMES:
+        if name in members and not _usable(members[name]):
+            archive.check(members[name])  # a damaged head is no reason to take another array
     found = [name for name, member in members.items() if _usable(member)]
     preferred = [name for name in _MATRIX_NAMES if name in found]
     if len(found) != 1 and not preferred:
@@ -189,8 +192,10 @@ def _labels(archive: Archive, name: str | None, n: int) -> NDArray[Any] | None:
     if name is None:
         for candidate in _LABEL_NAMES:
             member = members.get(candidate)
-            if member is not None and member.shape == (n,) and member.dtype.kind in "fiubUS":
-                return archive.array(member)
+            if member is not None:
+                if member.shape == (n,) and member.dtype.kind in "fiubUS":
+                    return archive.array(member)
+                archive.check(member)  # a damaged head is no reason to pass it over
         return None
     if name not in members:
         raise InvalidParameterError(f"{archive} has no array {name!r}; it has {', '.join(members) or 'none'}.")

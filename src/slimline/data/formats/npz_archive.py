@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from math import prod
+from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
 from slimline.data.files import DataFile
+from slimline.data.formats.npy import npy_header
 from slimline.errors import FileFormatError, SlimlineError
 
 #: Bytes that are asked of a stream at once.
 _PIECE = 1 << 20
 #: Deflate makes at most so many bytes of one.
 _MOST_INFLATION = 1032
+#: The end of an archive without a comment: a mark, numbers of disks and of members, sizes, length of the comment.
+_LAST_RECORD = struct.Struct("<4s4H2LH")
+#: The number of members where another record holds it.
+_UNKNOWN = 0xFFFF
 #: Bytes of a member that is taken into memory whole: positions of rows, labels.
 _MOST_HELD = 1 << 31
 
@@ -70,12 +76,12 @@ class Archive:
         self.file = DataFile(path)
         self.members: dict[str, Member] = {}
         with self._whole(), self.file.path.open("rb") as raw, zipfile.ZipFile(raw) as archive:
+            self._require_all(raw, len(archive.infolist()))
             for info in archive.infolist():
-                if info.filename.endswith(".npy"):
-                    self._require_possible(info)
-                    with archive.open(info) as stream:
-                        member = _member(info, stream)
-                    self.members[member.name] = member
+                self._require_possible(info)
+                with archive.open(info) as stream:  # compares its two names
+                    member = _member(info, stream, str(self))
+                self.members[member.name] = member
 
     def __str__(self) -> str:
         return str(self.file)
@@ -94,8 +100,26 @@ class Archive:
             self.file.require_unchanged()
             raise FileFormatError(f"{self} is not a sound .npz file: {str(error) or type(error).__name__}") from error
 
+    def _require_all(self, raw: BinaryIO, found: int) -> None:
+        """Refuse a directory of which a damaged length hides some entries; the last record says how many there are."""
+        raw.seek(-_LAST_RECORD.size, os.SEEK_END)
+        mark, *_, declared, _, _, comment = _LAST_RECORD.unpack(raw.read(_LAST_RECORD.size))
+        if mark != b"PK\5\6" or comment or declared not in (found, _UNKNOWN):
+            raise FileFormatError(
+                f"{self}: its directory lists {found:,} members, and its end says otherwise: it is damaged."
+            )
+
     def _require_possible(self, info: zipfile.ZipInfo) -> None:
-        """Refuse sizes that cannot be true before memory is set aside for them."""
+        """Refuse names that `numpy.savez` does not write, and sizes that cannot be true, before anything is read.
+
+        What is no array cannot be passed over: it may be the labels, with a damaged name.
+        """
+        if not info.filename.endswith(".npy") or info.filename[:-4] in self.members:
+            what = "is there twice" if info.filename.endswith(".npy") else "is no array (NAME.npy)"
+            raise FileFormatError(
+                f"{self}: the member {info.filename!r:.200} {what}: the file is damaged, or not of numpy.savez. Save "
+                "the arrays again, and nothing else."
+            )
         inflated = info.compress_size * (1 if info.compress_type == zipfile.ZIP_STORED else _MOST_INFLATION)
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise FileFormatError(f"{self}: {info.filename} is compressed in another way than numpy.savez does.")
@@ -130,7 +154,7 @@ class Archive:
 
     def array(self, member: Member) -> NDArray[Any]:
         """Return a small member whole: labels, positions of rows."""
-        size = int(np.prod(member.shape, dtype=object))
+        size = prod(member.shape)
         if size * member.dtype.itemsize > _MOST_HELD:
             raise FileFormatError(f"{self}: {member.name} is too large to be held in memory.")
         out = np.empty(size, dtype=member.dtype)
@@ -190,14 +214,11 @@ class ArrayStream:
             pass
 
 
-def _member(info: zipfile.ZipInfo, stream: Any) -> Member:
-    version = npy_format.read_magic(stream)
-    read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
-    shape, fortran, dtype = read(stream)
-    if any(not isinstance(size, int) or size < 0 for size in shape):
-        raise FileFormatError(f"{info.filename} has the shape {shape}.")
-    head = stream.tell()
-    needed = head + int(np.prod(shape, dtype=object)) * dtype.itemsize
+def _member(info: zipfile.ZipInfo, stream: Any, archive: str) -> Member:
+    shape, fortran, dtype, head = npy_header(stream, f"{archive}: {info.filename}")
+    needed = head + prod(shape) * dtype.itemsize
     if not dtype.hasobject and info.file_size != needed:
-        raise FileFormatError(f"{info.filename} has {info.file_size:,} bytes, and its shape {shape} needs {needed:,}.")
-    return Member(info.filename[:-4], info, tuple(shape), dtype, bool(fortran), int(head))
+        raise FileFormatError(
+            f"{archive}: {info.filename} has {info.file_size:,} bytes, and its shape {shape} needs {needed:,}."
+        )
+    return Member(info.filename[:-4], info, shape, dtype, fortran, head)

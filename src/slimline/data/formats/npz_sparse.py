@@ -20,6 +20,9 @@ from slimline.data.matrix import Matrix
 from slimline.errors import FileFormatError
 from slimline.projections.blocks import KERNEL_TYPES
 
+#: Bytes of the name of a layout, at most.
+_MOST_TEXT_BYTES = 64
+
 
 class NpzSparseMatrix(Matrix):
     """A CSR or CSC matrix in an `.npz` file; indices and values go by side by side.
@@ -154,7 +157,7 @@ def open_sparse(archive: Archive, labels_for: Callable[[int], NDArray[Any] | Non
 
 def _text(archive: Archive) -> str:
     member = archive.members["format"]
-    if member.shape != () or member.dtype.kind not in "SU":
+    if member.shape != () or member.dtype.kind not in "SU" or member.dtype.itemsize > _MOST_TEXT_BYTES:
         raise FileFormatError(f"{archive}: format is not a text: the file is damaged.")
     value = archive.array(member)[()]
     return value.decode("latin-1") if isinstance(value, bytes) else str(value)
