@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 from collections.abc import Iterator
@@ -21,6 +22,37 @@ _SAMPLES, SAMPLE_BYTES = 64, 4096
 _READERS = 4
 
 
+def located(path: str | os.PathLike[str], kind: str) -> tuple[Path, os.stat_result]:
+    """Return where a file or folder is, and its state, or raise if it is not there.
+
+    Parameters
+    ----------
+    path : str or path
+        As it was given.
+    kind : str
+        What messages call it.
+
+    Returns
+    -------
+    path : Path
+        Absolute: what it is relative to may change later.
+    state : os.stat_result
+        Of what symbolic links lead to.
+    """
+    given = os.fspath(path)
+    try:
+        return (found := Path(path).absolute()), found.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(f"{given}: no such {kind}.") from None
+    except ValueError:  # a byte of 0
+        shown = given.replace("\0", "\\0")
+        raise FileNotFoundError(f"{shown:.200}: no file can have this name.") from None
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise FileFormatError(f"{given}: its symbolic links lead in a circle; point them to a {kind}.") from None
+
+
 class DataFile:
     """A file whose content must stay the same as long as it is in use.
 
@@ -34,20 +66,14 @@ class DataFile:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._given = os.fspath(path)
-        try:
-            self.path = Path(path).absolute()
-            state = self.path.stat()
-        except (FileNotFoundError, NotADirectoryError):
-            raise FileNotFoundError(f"{self}: no such file.") from None
-        except ValueError:  # a byte of 0
-            raise FileNotFoundError(f"{self!s:.200}: no file can have this name.") from None
+        self.path, state = located(path, "file")
         if not self.path.is_file():
             raise FileFormatError(f"{self} is not a file.")
         self.size = state.st_size
         self._state = (state.st_size, state.st_mtime_ns)
 
     def __str__(self) -> str:
-        return self._given.replace("\0", "\\0")
+        return self._given
 
     def require_unchanged(self) -> None:
         """Raise if size or time of change moved since the file was opened, or if it is gone."""

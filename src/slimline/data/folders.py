@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from slimline.data.files import SAMPLE_BYTES, pieces
+from slimline.data.files import SAMPLE_BYTES, located, pieces
 from slimline.errors import FileChangedError, FileFormatError
 
 #: Pieces that a fingerprint looks at, if there are not more files than that: of each it looks at two at least.
 _SAMPLES = 4096
+#: Links that may lead to one folder. Links to folders of links to folders of links are as good as endless.
+_MOST_WAYS = 64
+
+#: Device and number of a folder, which are the same by whatever way one comes to it.
+_Place = tuple[int, int]
 
 
 class DataFolder:
@@ -27,12 +33,15 @@ class DataFolder:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._given = os.fspath(path)
-        self.path = Path(path).absolute()
-        if not self.path.exists():
-            raise FileNotFoundError(f"{self}: no such file or folder.")
+        self.path, _ = located(path, "file or folder")
         if not self.path.is_dir():
             raise FileFormatError(f"{self} is not a folder.")
-        self.watch("")
+        try:
+            self.watch("")
+        except OSError as error:
+            raise FileFormatError(
+                f"{self} holds {str(error.filename)!r}, which cannot be read ({error.strerror}): mend or remove it."
+            ) from None
 
     def __str__(self) -> str:
         return self._given
@@ -47,7 +56,7 @@ class DataFolder:
         """Raise if a file came, went or was written since the folder was opened."""
         try:
             state = self._look()
-        except OSError:
+        except (OSError, FileFormatError):
             raise FileChangedError(f"{self} vanished while it was in use: put it back and open it again.") from None
         if state != self._state:
             raise FileChangedError(
@@ -75,17 +84,26 @@ class DataFolder:
     def files(self) -> Iterator[os.DirEntry[str]]:
         """Yield the files that are watched."""
         above = [folder for folder in (self._part, *self._part.parents) if folder.is_relative_to(self.path)]
-        for folder in above[1:]:
-            with os.scandir(folder) as entries:
+        for parent in above[1:]:
+            with os.scandir(parent) as entries:
                 yield from (entry for entry in entries if entry.is_file())
-        waiting = [str(self._part)]
+        ways: Counter[_Place] = Counter()
+        waiting: list[tuple[str, frozenset[_Place]]] = [(str(self._part), frozenset([_place(self._part.stat())]))]
         while waiting:
-            with os.scandir(waiting.pop()) as entries:
+            folder, within = waiting.pop()
+            with os.scandir(folder) as entries:
                 for entry in entries:
-                    if entry.is_dir():
-                        waiting.append(entry.path)
-                    else:
+                    if not entry.is_dir():
                         yield entry
+                        continue
+                    place = _place(entry.stat())
+                    ways[place] += 1
+                    if place in within or ways[place] > _MOST_WAYS:
+                        raise FileFormatError(
+                            f"{self}: symbolic links lead to {entry.path!r} again and again. Remove the links, or copy "
+                            "what they point to."
+                        )
+                    waiting.append((entry.path, within | {place}))
 
     def _look(self) -> tuple[int, int]:
         """Return the number of files, and a digest of their names, sizes and times that does not see their order."""
@@ -95,3 +113,7 @@ class DataFolder:
             count += 1
             total ^= hash((file.path, state.st_size, state.st_mtime_ns, state.st_ino))
         return count, total
+
+
+def _place(state: os.stat_result) -> _Place:
+    return state.st_dev, state.st_ino

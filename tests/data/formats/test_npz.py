@@ -327,8 +327,7 @@ def test_members_that_are_not_arrays(tmp_path):
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_two_members_of_one_name(tmp_path):
     path = write(tmp_path, saved(np.savez, X=np.eye(2), y=np.arange(2)))
-    with zipfile.ZipFile(path, "a") as file:
-        with file.open("y.npy", "w") as member:
-            np.save(member, np.zeros(2))
+    with zipfile.ZipFile(path, "a") as file, file.open("y.npy", "w") as member:
+        np.save(member, np.zeros(2))
     with pytest.raises(FileFormatError, match=r"'y\.npy' is there twice"):
         open_npz(path)
