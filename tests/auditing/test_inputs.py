@@ -122,9 +122,9 @@ def test_what_labels_cannot_be():
         audited(X, np.ones(N))
     with pytest.raises(InvalidParameterError, match="y has 13 labels"):
         audited(X, y[1:])
-    with pytest.raises(DataError, match="1 rows have no label"):
+    with pytest.raises(DataError, match="1 of 14 samples have no label"):
         audited(X, [None, *y[1:]])
-    with pytest.raises(DataError, match="1 rows have no label"):
+    with pytest.raises(DataError, match="1 of 14 samples have no label"):
         audited(X, [np.nan, *y[1:]])
     with pytest.raises(InvalidParameterError, match="measurements"):
         audited(X, np.linspace(0.1, 0.9, N))

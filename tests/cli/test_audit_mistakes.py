@@ -56,7 +56,7 @@ def test_mistakes_come_before_any_work(monkeypatch, capsys, tmp_path):
         (["data.npy", "--labels", "labels.tsv"], "labels.tsv has the columns sample, status, age: say which with --"),
         (["data.npy", "--labels", "labels.tsv", "--target", "x"], "--target x: labels.tsv has no such column."),
         (["data.npy", "--labels", "one.npy"], "labels (one.npy, in the order of the rows): only one class, '0'. Ch"),
-        (["data.npy", "--labels", "short.npy"], "short.npy has the shape (20,): give a vector of 30 labels"),
+        (["data.npy", "--labels", "short.npy"], "short.npy holds an array of shape (20,): give a vector of 30 labels"),
         (["data.npy", "--labels", "measured.npy"], "labels (measured.npy, in the order of the rows): 30 different"),
         (["data.npy", "--labels", "labels.npy", "--target", "x"], "--target x: labels.npy has no columns"),
         (["data.npy", "--target", "status"], "--target means nothing for data.npy, of format npy. Labels of their"),

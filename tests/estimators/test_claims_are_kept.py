@@ -11,7 +11,9 @@ from sklearn.base import clone
 from slimline import CertifiedClassifier, CertifiedClassifierCV
 from tests.estimators.certified import wide
 
-pytestmark = pytest.mark.filterwarnings("ignore::slimline.errors.SearchWarning")  # two values of C are no search
+pytestmark = pytest.mark.filterwarnings(  # two values of C are no search
+    "ignore::slimline.errors.SearchWarning", "ignore::slimline.errors.AccuracyWarning"
+)
 
 X, TWO = wide()
 THREE = wide(classes=3)[1]

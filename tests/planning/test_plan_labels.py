@@ -22,7 +22,7 @@ def test_labels_that_are_all_the_same_are_none():
 
 
 def test_a_missing_label_is_no_class():
-    with pytest.raises(DataError, match="1 rows have no label"):
+    with pytest.raises(DataError, match="1 of 13 samples have no label"):
         plan(_matrix([1.0, 2.0] * 6 + [np.nan]))
 
 

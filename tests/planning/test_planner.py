@@ -228,7 +228,7 @@ def test_any_random_state():
 
 
 def test_data_that_cannot_be_planned_for():
-    with pytest.raises(DataError, match="2 rows have no label"):
+    with pytest.raises(DataError, match="2 of 4 samples have no label"):
         plan(np.ones((4, 3)), np.array(["a", None, "b", float("nan")], dtype=object))
     with pytest.raises(DataError, match="only one class"):
         plan(np.ones((4, 3)), [1, 1, 1, 1])

@@ -105,7 +105,10 @@ WAYS = [
     *((compressed, place) for place in (0, 1)),
     *((in_other_chunks, 0), (whole_store_again, 0)),
 ]
-OPTIONS = ("--method", "sketch", "--dimensions", "48", "--C", "0.1", "--tol", "0.1", "--threads", "1", "--no-report")
+OPTIONS = (
+    *("--method", "sketch", "--dimensions", "48", "--C", "0.1", "--tol", "0.1", "--threads", "1", "--no-report"),
+    "--no-refit",  # so that the model on disk is the one whose passes were resumed
+)
 
 
 #: The plan on the page, which is longer in the making than the rest.
@@ -126,10 +129,10 @@ def stopped(monkeypatch, data="data.zarr", *more, model="m.slim", **options):
     assert any(Path(f"{model}.resume").glob("pass-*"))
 
 
-def require_weights_of_the_data(path):
-    """Require those of a fit that nobody stopped, to the last bit."""
+def require_weights_of_the_data(path, *, refit=False):
+    """Require the weights of an uninterrupted fit, bit for bit."""
     y = np.load("labels.npy")
-    train, _ = held_out_rows(y, 0.2, 0)
+    train = np.arange(N) if refit else held_out_rows(y, 0.2, 0)[0]
     model = CertifiedClassifier(0.1, method="sketch", n_components=48, tol=0.1, random_state=0)
     with thread_limit(1):
         model.fit(open_matrix("data.zarr").rows(train), y[train])
@@ -165,6 +168,26 @@ def test_without_a_change_it_goes_on(monkeypatch, capsys):
     assert fit(monkeypatch, "data.zarr", "m.slim") == 0
     assert "Going on from where" in capsys.readouterr().err
     require_weights_of_the_data("m.slim")
+
+
+@pytest.mark.usefixtures("_begun")
+def test_the_second_fit_to_all_rows_goes_on_too(monkeypatch, capsys):
+    told, steps = CertifiedClassifier._tell, []
+
+    def stop_in_the_second_fit(self, step, callbacks):
+        if steps and step.passes <= steps[-1]:
+            raise KeyboardInterrupt
+        steps.append(step.passes)
+        return told(self, step, callbacks)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(CertifiedClassifier, "_tell", stop_in_the_second_fit)
+        assert fit(monkeypatch, "data.zarr", "m.slim", "--refit") == 130
+    assert not Path("m.slim").exists()
+    capsys.readouterr()
+    assert fit(monkeypatch, "data.zarr", "m.slim", "--refit") == 0
+    assert "Going on from where" in capsys.readouterr().err
+    require_weights_of_the_data("m.slim", refit=True)
 
 
 def test_forty_ways_are_tried():
