@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slimline.cli.spreadsheet import as_given, harmless
 from slimline.errors import DataError, FileFormatError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -80,11 +81,11 @@ def labels_in_file(path: Path, target: str | None, matrix: Matrix, id: str | Non
     lines = _cells(path)
     if len(lines[0]) == 1 and target is None and len(lines) in (n, n + 1):
         _require_no_names(matrix, path)
-        texts = [line[0] for line in lines[len(lines) - n :]]
+        texts = [as_given(line[0]) for line in lines[len(lines) - n :]]
         return _known(np.array(texts, dtype=str), f"{path.name}, in the order of the rows")
     head, body = lines[0], lines[1:]
     column = _target(head, target, path)
-    values = np.array([line[column] for line in body], dtype=str)
+    values = np.array([as_given(line[column]) for line in body], dtype=str)
     if matrix.sample_ids is None:
         if len(body) != n:
             raise DataError(
@@ -285,11 +286,20 @@ def _by_family_and_person(
     known = getattr(matrix, "families_and_people", None)
     if known is None or len(head) < 3 or target < 2 or (head[0].lower().lstrip("#"), head[1].lower()) != _BOTH:
         return None
-    lines = {(line[0], line[1]): k for k, line in enumerate(body)}
+    lines = _lines_of([(line[0], line[1]) for line in body])
     places = np.array([lines.get(pair, -1) for pair in zip(*known, strict=True)], dtype=np.intp)
-    if len(lines) < len(body) or not (places >= 0).any():
+    if len({(line[0], line[1]) for line in body}) < len(body) or not (places >= 0).any():
         return None
     return f"{head[0]} and {head[1]}", places
+
+
+def _lines_of(names: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], int]:
+    """Return the line of each name as it stands there, and as it is, where slimline may have written the file."""
+    lines = {name: k for k, name in enumerate(names)}
+    given = [tuple(map(as_given, name)) for name in names]
+    if all(tuple(map(harmless, name)) == cells for name, cells in zip(given, names, strict=True)):
+        lines.update((name, k) for k, name in enumerate(given))
+    return lines
 
 
 def _matched(candidates: dict[str, list[str]], matrix: Matrix, path: Path) -> tuple[str, NDArray[np.intp]]:
@@ -297,8 +307,8 @@ def _matched(candidates: dict[str, list[str]], matrix: Matrix, path: Path) -> tu
     wanted = list(matrix.sample_ids or ())
     best: tuple[int, str, NDArray[np.intp]] | None = None
     for name, names in candidates.items():
-        lines = {text: k for k, text in enumerate(names)}
-        places = np.array([lines.get(text, -1) for text in wanted], dtype=np.intp)
+        lines = _lines_of([(name,) for name in names])
+        places = np.array([lines.get((text,), -1) for text in wanted], dtype=np.intp)
         count = int((places >= 0).sum())
         if count and (best is None or count > best[0]):
             best = count, name, places

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from slimline.cli.output import STANDARD_OUTPUT, require_file
+from slimline.cli.spreadsheet import harmless
 from slimline.errors import InvalidParameterError
 
 _MARKS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
@@ -49,7 +49,8 @@ def write_table(path: Path | None, head: Sequence[str], lines: Iterable[Sequence
     head : sequence of str
         Names of the columns.
     lines : iterable of sequences
-        Cells: texts, whole numbers, floats (written so that nothing is lost) and truth values.
+        Cells: texts (made harmless to spreadsheets), whole numbers, floats (written so that nothing is lost) and truth
+        values.
     """
     if path is None or path == STANDARD_OUTPUT:
         for text in _texts(head, lines, ","):
@@ -67,17 +68,20 @@ def write_table(path: Path | None, head: Sequence[str], lines: Iterable[Sequence
 def _texts(head: Sequence[str], lines: Iterable[Sequence[Any]], mark: str) -> Iterator[str]:
     """Yield the text of some lines at a time, the names of the columns first."""
     rows = iter(lines)
+    # Python's csv writer leaves a carriage return without quotes, and readers begin a new line there
+    needs_quotes = re.compile(f'[{mark}"\\r\\n]').search
     some: list[Sequence[Any]] = [head]
     while some:
-        text = io.StringIO()
-        csv.writer(text, delimiter=mark, lineterminator="\n").writerows(
-            [[_cell(value) for value in row] for row in some]
-        )
-        yield text.getvalue()
+        yield "".join(mark.join(_cell(value, needs_quotes) for value in row) + "\n" for row in some)
         some = list(islice(rows, _AT_A_TIME))
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: Any, needs_quotes: Callable[[str], Any]) -> str:
     if value is None:
         return ""
-    return str(value).lower() if isinstance(value, bool) else value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, str):
+        return str(value)
+    text = harmless(value)
+    return '"' + text.replace('"', '""') + '"' if needs_quotes(text) else text
