@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from slimline import CertifiedClassifier
+from slimline import CertifiedClassifier, open_matrix
 from slimline.cli.features_view import features_view
 from slimline.data.packed_strings import PackedStrings
 from slimline.estimators.ranking import ranking_of
@@ -136,3 +136,24 @@ def test_names_and_places_of_variants_are_whole_in_eighty_letters():
     console.print(features_view(stored, ranking_of(fitted.certificate_, fitted.classes_, None), 20, None))
     said = console.file.getvalue()
     assert said.count(":179013111 ") == 20 and len(re.findall(r"rs\d{9} ", said)) == 20
+
+
+def test_a_certificate_that_is_infinite(monkeypatch, capsys):
+    stored, fitted = StoredModel.read("cohort.slim"), CertifiedClassifier.load("cohort.slim")
+    bound = {name: np.array(getattr(stored, name)) for name in ("gap", "radius", "relative_error")}
+    each = {name: np.array(getattr(stored, name)) for name in ("interval_radius", "coordinate_radius")}
+    for value in (bound | each).values():
+        value[1] = np.inf
+    replace(stored, **bound, **each).write("one.slim")
+    assert run_here(monkeypatch, "features", "one.slim", "--top", "5", "--csv", "top.csv", "--json", "top.json") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Nothing is proved about the weights of POP2: their certificate is infinite." in said
+    found = json.loads(Path("top.json").read_text(), parse_constant=pytest.fail)["features"]
+    assert not any(entry["proved_in_top"] for entry in found)
+    assert run_here(monkeypatch, "features", "one.slim", "--top", "5", "--label", "POP2", "--json", "-") == 0
+    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)["features"]
+    assert all(entry["lower"] is entry["upper"] is None for entry in found)
+    assert run_here(monkeypatch, "predict", "one.slim", "cohort.bed", "--out", "p.csv", "--json", "p.json") == 0
+    assert "its certificate is infinite" in capsys.readouterr().err
+    assert json.loads(Path("p.json").read_text())["certified"] == 0
+    assert [row["label"] for row in _table("p.csv")] == fitted.predict(open_matrix("cohort.bed")).tolist()

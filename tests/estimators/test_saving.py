@@ -1,4 +1,5 @@
 import pickle
+from fractions import Fraction
 from io import BytesIO
 
 import joblib
@@ -6,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from slimline import CertifiedClassifier, HadamardProjection, SparseEmbedding
 from slimline.data import open_matrix, write_genotypes
@@ -186,6 +187,25 @@ def test_no_file_is_replaced_unasked(tmp_path):
         lambda plain: plain["parameters"].update(projection={"class": "Popen", "parameters": {}}),
         lambda plain: plain["parameters"].update(projection={"class": "SparseEmbedding", "parameters": {"x": 1}}),
         lambda plain: plain["parameters"].update(class_weight={"pairs": [[["a"], 1.0]]}),
+        lambda plain: plain["parameters"].update(class_weight={"pairs": [["ill", "much"]]}),
+        lambda plain: plain["parameters"].update(class_weight={"pairs": [["ill", None]]}),
+        lambda plain: plain["parameters"].update(loss="absolute"),
+        lambda plain: plain["parameters"].update(loss=["logistic"]),
+        lambda plain: plain["parameters"].update(C="1"),
+        lambda plain: plain["parameters"].update(C=0),
+        lambda plain: plain["parameters"].update(C=10**400),
+        lambda plain: plain["parameters"].update(tol=None),
+        lambda plain: plain["parameters"].update(method="guess"),
+        lambda plain: plain["parameters"].update(fit_intercept=[]),
+        lambda plain: plain["parameters"].update(max_passes=0),
+        lambda plain: plain["details"].update(n_passes=-1),
+        lambda plain: plain["details"].update(history=[]),
+        lambda plain: plain["details"].update(search={"C_": 1.0, "Cs_": [1.0], "scores_": [[1.0]]}),
+        lambda plain: plain["details"]["route"].update(method="guess"),
+        lambda plain: plain["details"]["route"].update(step_seconds="1"),
+        lambda plain: plain["details"]["history"][-1].update(radius=[10.0]),
+        lambda plain: plain["details"]["history"][-1].update(radius=[0.1, 0.1]),
+        lambda plain: plain["details"]["history"][-1].update(relative_error=[None]),
     ],
 )
 def test_hostile_records(tmp_path, change):
@@ -197,6 +217,52 @@ def test_hostile_records(tmp_path, change):
     StoredModel.read(path)
     with pytest.raises(ModelFileError, match=r"m\.slim"):
         CertifiedClassifier.load(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda plain: plain["details"].update(search={}),
+        lambda plain: plain["details"]["search"].update(C_=None),
+        lambda plain: plain["details"]["search"].update(Cs_=[1.0]),
+        lambda plain: plain["details"]["search"].update(scores_=[[1.0], [1.0, 2.0]]),
+    ],
+)
+def test_hostile_searches(tmp_path, change):
+    path = tmp_path / "m.slim"
+    CertifiedClassifierCV([0.01, 0.1], cv=3, random_state=0).fit(X, TWO).save(path)
+    arrays, plain = read_tensors(path)
+    change(plain)
+    write_tensors(path, arrays, plain, overwrite=True)
+    with pytest.raises(ModelFileError, match=r"m\.slim"):
+        CertifiedClassifierCV.load(path)
+
+
+@pytest.mark.parametrize("recovery", ["certified", "iterative", "dual", "naive"])
+def test_a_model_that_nothing_is_proved_of(tmp_path, recovery):
+    model = CertifiedClassifier(1e100, loss="logistic", recovery=recovery, n_components=32, random_state=0)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X * 1e100, THREE)
+    assert np.isinf(model.certificate_.radius).any()
+    model.save(tmp_path / "m.slim")
+    loaded = CertifiedClassifier.load(tmp_path / "m.slim")
+    for name, value in vars(model.certificate_).items():
+        np.testing.assert_array_equal(value, getattr(loaded.certificate_, name))
+    small = X * 1e60
+    np.testing.assert_array_equal(loaded.predict(small), model.predict(small))
+    assert not loaded.certified(small).any()
+    assert not loaded.top_features(5).proved.any()
+    loaded.save(tmp_path / "again.slim")
+    assert (tmp_path / "again.slim").read_bytes() == (tmp_path / "m.slim").read_bytes()
+
+
+def test_fractions_and_parameters_that_were_changed(tmp_path):
+    model = CertifiedClassifier(Fraction(1, 10)).fit(X, TWO)
+    model.save(tmp_path / "m.slim")
+    assert CertifiedClassifier.load(tmp_path / "m.slim").C == 0.1
+    with pytest.raises(InvalidParameterError, match="loss"):
+        model.set_params(loss="absolute").save(tmp_path / "n.slim")
+    assert not (tmp_path / "n.slim").exists()
 
 
 def test_joblib_and_pickle():

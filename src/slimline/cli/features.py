@@ -48,6 +48,7 @@ def features(
     from slimline.estimators.ranking import ranking_of
     from slimline.estimators.saving import restored_model
     from slimline.model_files import StoredModel
+    from slimline.plain_values import plain
 
     check_json_path(json)
     check_table_path("--csv", csv, force)
@@ -76,7 +77,7 @@ def features(
             "top": count,
             "features": [dict(zip(head, line, strict=True)) for line in lines()],
         }
-        write_json(json, dumps(record, indent=1))
+        write_json(json, dumps(plain(record), indent=1, allow_nan=False))
 
 
 def table_of(stored: StoredModel, ranking: Ranking, count: int, proved: bool) -> tuple[list[str], Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.markup import escape
@@ -80,10 +82,19 @@ def _sentences(stored: StoredModel, count: int, label: str | None) -> str:
         whose += "They are weights of standardised columns. "
     if stored.allele1 is not None:
         whose += "A column counts copies of the first allele. "
+    if (open_ends := ~np.isfinite(stored.radius)).any():
+        whose += f"Nothing is proved about the weights{_of_classes(stored, open_ends)}: their certificate is infinite. "
     return (
         f"{whose}Proved: the exact model of the training data has the feature among its {count:,} largest, too. That "
         "is a fact about the model, not about causes."
     )
+
+
+def _of_classes(stored: StoredModel, chosen: NDArray[np.bool_]) -> str:
+    """Return whose weights are meant, unless it is those of all."""
+    if chosen.all():
+        return ""
+    return " of " + ", ".join(str(label) for label, one in zip(stored.classes, chosen, strict=True) if one)
 
 
 def _short(text: str) -> str:

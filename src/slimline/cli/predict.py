@@ -97,6 +97,8 @@ def _made(
     path: Path, source: DataFileOptions, labels: Path | None, target: str | None
 ) -> tuple[PredictionSummary, list[str], Iterator[list[Any]]]:
     """Return the summary, and the table: names of its columns, and lines."""
+    import numpy as np
+
     from slimline.cli.data_file import explained_errors
     from slimline.cli.output import progress
     from slimline.cli.prediction_summary import PredictionSummary, accuracy_of, true_labels
@@ -127,6 +129,7 @@ def _made(
             bounded=stored.allele1 is not None,
             accuracy=None if known is None else accuracy_of(decisions, stored.classes, known, trained_on),
             trained_on=None if trained_on is None else int(trained_on.sum()),
+            finite=bool(np.isfinite(stored.radius).all()),
         )
         return summary, _head(stored, loss), _lines(decisions, stored, loss, matrix, trained_on)
 

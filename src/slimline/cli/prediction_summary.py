@@ -80,6 +80,8 @@ class PredictionSummary:
         Of rows that were not trained on, if there are some whose labels are known.
     trained_on : int or None
         Rows that the model was trained on; None if that cannot be told.
+    finite : bool
+        Whether the certificate of the model is finite; if not, no label of any data can be certified.
     """
 
     model: str
@@ -91,11 +93,12 @@ class PredictionSummary:
     bounded: bool
     accuracy: Accuracy | None
     trained_on: int | None = None
+    finite: bool = True
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold."""
         found = asdict(self)
-        del found["bounded"]
+        del found["bounded"], found["finite"]
         found["columns"]["filled"] = self.columns.filled
         return {"layout": _LAYOUT} | found
 
@@ -111,6 +114,11 @@ class PredictionSummary:
             f"{_counted(self.rows, 'row')}: {self.certified:,} certified ({_percent(self.certified, self.rows)}), "
             "proved to get the label that the exact model of the training data gives."
         )
+        if not self.finite:
+            yield (
+                "Nothing is proved about this model, whatever the data: its certificate is infinite. Train it again on "
+                "data of another scale, or with a smaller C."
+            )
         yield from self._columns()
         if self.columns.filled and self.bounded:
             yield "A label is certified only if no genotypes of the filled columns, 0, 1 or 2 each, could change it."

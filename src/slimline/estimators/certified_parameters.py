@@ -30,14 +30,17 @@ def check_parameters(estimator: Any) -> None:
         value = getattr(estimator, name, 1.0)  # a search over C has no C
         if name == "intercept_scaling" and isinstance(value, str) and value == AUTO:
             continue
-        if isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 0.0:
+        if isinstance(value, bool) or not isinstance(value, Real) or not _size(value) > 0.0:
             either = f'"{AUTO}" or ' if name == "intercept_scaling" else ""
             raise InvalidParameterError(f"{name} must be {either}a number above 0; got {value!r}.")
-        if not 1e-100 <= float(value) <= 1e100:
-            raise InvalidParameterError(f"{name}={value!r} is beyond what can be computed with: take 1e-100 to 1e100.")
+        if not 1e-100 <= _size(value) <= 1e100:
+            raise InvalidParameterError(f"{name}={value!r:.50} is beyond what can be computed with: 1e-100 to 1e100.")
     for name, choices in (("method", ("auto", "sketch", "gram", "direct")), ("recovery", RECOVERIES)):
         if getattr(estimator, name) not in choices:
             raise InvalidParameterError(f"{name} must be one of {choices}; got {getattr(estimator, name)!r}.")
+    for name in ("fit_intercept", "standardize"):
+        if not isinstance(getattr(estimator, name), (bool, np.bool_, Integral)):
+            raise InvalidParameterError(f"{name} must be True or False; got {getattr(estimator, name)!r:.50}.")
     transformer_of(estimator.projection, 64)  # refuses what is not a projection, whichever route is taken
     r = estimator.n_components
     if r != "auto" and (isinstance(r, bool) or not isinstance(r, Integral) or r < 1):
@@ -52,6 +55,13 @@ def check_parameters(estimator: Any) -> None:
         raise InvalidParameterError(
             f"recovery={estimator.recovery!r} needs a sketch: it cannot go with method={estimator.method!r}."
         )
+
+
+def _size(value: Real) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # a whole number of more digits than a float has
+        return float("inf") if value > 0 else float("-inf")  # type: ignore[operator]
 
 
 def effective_samples(weight: Floats) -> float:

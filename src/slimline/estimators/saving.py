@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from slimline.data.packed_strings import PackedStrings
-from slimline.errors import ModelFileError
+from slimline.errors import ModelFileError, SlimlineError
 from slimline.estimators.certified_model import CertifiedModel
+from slimline.estimators.certified_parameters import check_parameters
 from slimline.estimators.gaussian_projection import GaussianProjection
 from slimline.estimators.hadamard_projection import HadamardProjection
 from slimline.estimators.random_projection import RandomProjection
@@ -48,6 +50,7 @@ def stored_model(model: Any, details: dict[str, Any] | None = None, **more: Any)
     stored : StoredModel
         Its arrays are those of the classifier, not copies.
     """
+    check_parameters(model)  # they may have been changed since the fit, and a file with others cannot be read
     claim = model.certificate_
     names = model._feature_names
     own: dict[str, Any] = {
@@ -124,15 +127,16 @@ def _restore(model: Any, stored: StoredModel, path: str) -> None:
     known = model.get_params(deep=False)
     try:
         model.set_params(**{k: v for k, v in _parameters(stored.parameters).items() if k in known})
-        model.route_ = Route(**{k: _finite(v) for k, v in stored.details["route"].items()})
-        model.history_ = [_step(entry) for entry in stored.details["history"]]
-        model.n_passes_ = int(stored.details["n_passes"])
+        check_parameters(model)
+        model.route_ = _route(stored.details["route"])
+        model.history_ = [_step(entry, len(stored.weights)) for entry in stored.details["history"]]
+        _require_last_step(model.history_, stored)
+        model.n_passes_ = _whole(stored.details["n_passes"])
         model.projections_ = [str(line) for line in stored.details["projections"]]
-        for name, value in stored.details["search"].items():
-            if name in _SEARCH:
-                setattr(model, name, float(value) if name == "C_" else np.asarray(value, dtype=np.float64))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ModelFileError(f"{path} is damaged: what it says of the fit cannot be read ({error!r:.200}).") from None
+        _restore_search(model, stored.details["search"])
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+        said = str(error) if isinstance(error, SlimlineError) else repr(error)
+        raise ModelFileError(f"{path} is damaged: what it says of the fit cannot be read ({said:.200}).") from None
     model.classes_ = stored.classes
     model.n_features_in_ = stored.n_features
     if stored.feature_names is not None:
@@ -175,7 +179,10 @@ def _plain_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _as_python(value: Any) -> Any:
-    return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    # a fraction, for one
+    return float(value) if isinstance(value, Real) and not isinstance(value, (int, float)) else value
 
 
 def _parameters(found: dict[str, Any]) -> dict[str, Any]:
@@ -184,15 +191,66 @@ def _parameters(found: dict[str, Any]) -> dict[str, Any]:
         if isinstance(value, dict) and "class" in value:
             values[name] = _PROJECTIONS[value["class"]](**value["parameters"])
         elif isinstance(value, dict) and "pairs" in value:
-            values[name] = dict(value["pairs"])
+            values[name] = {label: _number(weight) for label, weight in value["pairs"]}
+            if not np.isfinite(list(values[name].values())).all():
+                raise ValueError("a class_weight that is not finite")
     return values
 
 
-def _step(entry: dict[str, Any]) -> Step:
-    values: dict[str, Any] = {k: tuple(map(_finite, v)) if isinstance(v, list) else v for k, v in entry.items()}
+def _restore_search(model: Any, found: dict[str, Any]) -> None:
+    """Give a search over penalties what it found; no other classifier has such a thing."""
+    if not hasattr(model, "Cs"):
+        if found:
+            raise ValueError("a search, of a classifier that has none")
+        return
+    best = _number(found["C_"])
+    tried, scores = (np.asarray(found[name], dtype=np.float64) for name in ("Cs_", "scores_"))
+    if not 0.0 < best < float("inf") or tried.ndim != 1 or scores.ndim != 2 or scores.shape[1] != len(tried):
+        raise ValueError("what the search found does not belong together")
+    model.C_, model.Cs_, model.scores_ = best, tried, scores
+
+
+def _route(entry: dict[str, Any]) -> Route:
+    values: dict[str, Any] = dict(entry)
+    values |= {name: _number(value) for name, value in entry.items() if name.endswith("seconds")}
+    route = Route(**values)
+    if route.method not in ("sketch", "gram", "direct") or not isinstance(route.reason, str):
+        raise ValueError(f"a route {route.method!r:.50}")
+    _whole(route.n_components)
+    return route
+
+
+def _step(entry: dict[str, Any], tasks: int) -> Step:
+    values: dict[str, Any] = dict(entry)
+    for name, value in entry.items():
+        if name in ("passes", "n_components"):
+            _whole(value)
+        elif name == "seconds":
+            values[name] = _number(value)
+        else:
+            values[name] = tuple(map(_number, value))
+            if len(values[name]) != tasks:
+                raise ValueError(f"{name} of a step has {len(values[name])} values")
     return Step(**values)
 
 
-def _finite(value: Any) -> Any:
+def _require_last_step(history: list[Step], stored: StoredModel) -> None:
+    """Refuse a certificate that claims more than the last step did, which made it."""
+    for name in ("gap", "radius", "relative_error"):
+        if not (getattr(stored, name) >= np.array(getattr(history[-1], name))).all():
+            raise ValueError(f"the last step had a larger {name} than the certificate")
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{value!r:.50} is no count")
+    return value
+
+
+def _number(value: Any) -> float:
     """Return a number of a record; JSON has none for infinity, and nothing else in them can be absent."""
-    return float("inf") if value is None else value
+    if value is None:
+        return float("inf")
+    if type(value) not in (int, float):
+        raise TypeError(f"{value!r:.50} is no number")
+    return float(value)

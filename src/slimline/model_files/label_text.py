@@ -32,6 +32,8 @@ def plain_labels(classes: NDArray[Any]) -> dict[str, Any]:
         raise InvalidParameterError(
             f"labels of type {classes.dtype} cannot be saved: use texts, numbers or truth values (got {values[:3]!r})."
         )
+    if any(isinstance(value, str) and not _is_text(value) for value in values):
+        raise InvalidParameterError(f"labels with halves of characters cannot be saved (got {values[:3]!r}).")
     return {"type": "object" if kind == "O" else "text" if kind in "UT" else classes.dtype.name, "values": values}
 
 
@@ -62,3 +64,11 @@ def labels_from_plain(plain: Any, path: str) -> NDArray[Any]:
     except (TypeError, KeyError, ValueError, OverflowError):
         pass
     raise ModelFileError(f"{path} is damaged: its classes cannot be read.")
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

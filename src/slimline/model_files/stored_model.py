@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.data.packed_strings import PackedStrings
-from slimline.errors import ModelFileError
+from slimline.errors import InvalidParameterError, ModelFileError
+from slimline.model_files.contradictions import contradiction
 from slimline.model_files.label_text import labels_from_plain, plain_labels
 from slimline.model_files.protocol import PROTOCOL
 from slimline.model_files.tensor_file import read_tensors, write_tensors
@@ -21,6 +22,8 @@ Floats = NDArray[np.float64]
 _TASKS = ("intercept", "gap", "radius", "relative_error")
 _WEIGHTS = ("coordinate_radius", "interval_centre", "interval_radius")
 _COLUMNS = ("centre", "factor", "fill", "mean")
+#: Bounds, which are infinite where nothing is proved.
+_BOUNDS = ("gap", "radius", "relative_error", "coordinate_radius", "interval_radius")
 #: Texts of one a feature, which may be absent.
 _TEXTS = ("feature_names", "chromosome", "allele1", "allele2")
 #: Arrays of one number a training sample, which may be absent.
@@ -111,6 +114,12 @@ class StoredModel:
         overwrite : bool
             Whether a file that exists may be replaced.
         """
+        for name in ("weights", "intercept"):
+            if not np.isfinite(getattr(self, name)).all():
+                raise InvalidParameterError(
+                    f"this model has values of {name} that are not finite, and cannot be saved: scale the data, or "
+                    "take a smaller C."
+                )
         arrays: dict[str, NDArray[Any]] = {}
         for name in ("weights", *_TASKS, *_WEIGHTS, *_COLUMNS, "position", *_SAMPLES):
             value = getattr(self, name)
@@ -167,9 +176,12 @@ class StoredModel:
         classes = len(found["classes"])
         if tasks != (1 if classes == 2 else classes):
             raise read.damaged(f"{classes} classes and {tasks} vectors of weights")
-        read.require_finite(found)
+        read.require_numbers(found)
         assert set(found) == {entry.name for entry in fields(cls)}
-        return cls(**found)
+        model = cls(**found)
+        if (what := contradiction(model)) is not None:
+            raise read.damaged(what)
+        return model
 
 
 class _Reader:
@@ -193,7 +205,7 @@ class _Reader:
 
     def value(self, name: str, kind: type) -> Any:
         value = self._plain.get(name)
-        if kind is float and type(value) is int:
+        if kind is float and type(value) is int and abs(value) <= 1e300:
             value = float(value)
         if type(value) is not kind:
             raise self.damaged(f"{name} is absent, or not what it should be")
@@ -223,13 +235,16 @@ class _Reader:
             raise self.damaged(f"{name} has not one text a column")
         return PackedStrings(data.tobytes(), ends)
 
-    def require_finite(self, found: dict[str, Any]) -> None:
+    def require_numbers(self, found: dict[str, Any]) -> None:
         for name, value in found.items():
-            numbers = name != "relative_error" and isinstance(value, np.ndarray) and value.dtype.kind == "f"
+            numbers = name not in _BOUNDS and isinstance(value, np.ndarray) and value.dtype.kind == "f"
             if numbers and not np.isfinite(value).all():
                 raise self.damaged(f"{name} has values that are not finite")
         if found["factor"] is not None and not found["factor"].all():
             raise self.damaged("factor has values that are 0")
-        for name in ("radius", "interval_radius", "coordinate_radius", "gap", "relative_error"):
+        for name in _BOUNDS:
             if not (found[name] >= 0.0).all():
-                raise self.damaged(f"{name} has values below 0")
+                raise self.damaged(f"{name} has values below 0, or that are no numbers")
+        for name in _SAMPLES:
+            if found[name] is not None and found[name].ndim != 1:
+                raise self.damaged(f"{name} is no list")

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import os
+import re
 from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
@@ -36,6 +37,8 @@ _TYPES = {
     "U8": np.uint8,
     "BOOL": np.bool_,
 }
+#: Halves of characters: Python has them in names of files that are no UTF-8.
+_HALVES = re.compile("[\ud800-\udfff]")
 _NAMES = {np.dtype(kind): name for name, kind in _TYPES.items()}
 
 
@@ -77,6 +80,7 @@ def tensor_pieces(arrays: dict[str, NDArray[Any]], plain: dict[str, Any]) -> Ite
         The same for the same arguments.
     """
     text = json.dumps(plain, allow_nan=False, ensure_ascii=False)
+    text = _HALVES.sub(lambda half: f"\\\\u{ord(half[0]):04x}", text)  # read as a backslash, u, and digits
     names = sorted(arrays, key=lambda name: (-arrays[name].itemsize, name))  # each begins where its type may
     header: dict[str, Any] = {"__metadata__": {_KEY: f"{_digest(text, arrays)} {text}"}}
     begin = 0
@@ -132,20 +136,27 @@ def read_tensors(path: str | os.PathLike[str]) -> tuple[dict[str, NDArray[Any]],
         try:
             header, entry = _header(handle, file)
             arrays = _arrays(handle, file, header)
-        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise ModelFileError(f"{file} is damaged, or no model of slimline: {error!r:.200}.") from None
     if entry is None:
         raise ModelFileError(f"{file} is a safetensors file, but no model of slimline.")
     digest, _, text = entry.partition(" ")
-    if digest != _digest(text, arrays):
-        raise ModelFileError(f"{file} is damaged: its content is not what was written.")
     try:
-        plain = json.loads(text)
+        if digest != _digest(text, arrays):
+            raise ModelFileError(f"{file} is damaged: its content is not what was written.")
+        plain = json.loads(text, parse_constant=_refused)
+        json.dumps(plain, ensure_ascii=False).encode()  # halves of characters can be written nowhere
+    except ModelFileError:
+        raise
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"{file}: what it says of the model cannot be read: {error}.") from None
     if not isinstance(plain, dict):
         raise ModelFileError(f"{file}: what it says of the model is no record.")
     return arrays, plain
+
+
+def _refused(name: str) -> None:
+    raise ValueError(f"{name} is no number")
 
 
 def _header(handle: BufferedReader, file: DataFile) -> tuple[dict[str, Any], str | None]:
