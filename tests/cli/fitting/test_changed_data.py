@@ -145,12 +145,17 @@ def _planned_once(monkeypatch):
     monkeypatch.setattr("slimline.report.measure_fit.plan", plan_of_these_sizes)
 
 
+def size_and_time(state):
+    return state.st_size, state.st_mtime_ns
+
+
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory):
     """Return a folder with a store and what is left of a fit that was stopped."""
     folder = tmp_path_factory.mktemp("begun")
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.chdir(folder)
+        monkeypatch.setattr("slimline.cli.fitting.resume._state", size_and_time)
         np.save("labels.npy", np.arange(N) % 2)
         write("data.zarr", X)
         stopped(monkeypatch)
@@ -159,6 +164,8 @@ def begun(tmp_path_factory):
 
 @pytest.fixture
 def _begun(begun, tmp_path, monkeypatch):
+    # no copy has the times of the files' records, which is tested apart
+    monkeypatch.setattr("slimline.cli.fitting.resume._state", size_and_time)
     shutil.copytree(begun, tmp_path / "in", copy_function=shutil.copy2)
     monkeypatch.chdir(tmp_path / "in")
 
@@ -198,6 +205,25 @@ def test_forty_ways_are_tried():
 @pytest.mark.parametrize(("change", "place"), WAYS)
 def test_after_a_change_it_begins_anew(monkeypatch, capsys, change, place):
     change(place)
+    assert fit(monkeypatch, "data.zarr", "m.slim") == 0
+    assert "beginning anew" in capsys.readouterr().err
+    require_weights_of_the_data("m.slim")
+
+
+def test_a_large_chunk_in_which_the_fingerprint_sees_nothing(tmp_path, monkeypatch, capsys):
+    """Of a large file a fingerprint reads pieces, and the time of change can be set back."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("slimline.data.folders._SAMPLES", 2)
+    np.save("labels.npy", np.arange(N) % 2)
+    write("data.zarr", X, chunks=(N, 800))
+    stopped(monkeypatch)
+    before = open_matrix("data.zarr").fingerprint
+    state = chunks(0).stat()
+    content = np.fromfile(chunks(0), dtype="f8")
+    content[content.size // 2 :][:300] += 3.0
+    content.tofile(chunks(0))
+    os.utime(chunks(0), ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert open_matrix("data.zarr").fingerprint == before
     assert fit(monkeypatch, "data.zarr", "m.slim") == 0
     assert "beginning anew" in capsys.readouterr().err
     require_weights_of_the_data("m.slim")

@@ -66,7 +66,7 @@ def job_key(path: Path, samples: Samples, settings: dict[str, Any]) -> str:
 
 
 def _times(path: Path) -> str:
-    """Return a digest of size and time of change of every file: the fingerprint looks at pieces of them only."""
+    """Return a digest of size and times of change of every file: the fingerprint looks at pieces of them only."""
     from slimline.data.digest import digest
     from slimline.data.folders import DataFolder
 
@@ -76,5 +76,9 @@ def _times(path: Path) -> str:
         stem = path.with_suffix("") if path.suffix.lower() == ".bed" else path
         genotypes = (stem.with_name(f"{stem.name}.{ending}") for ending in ("bim", "fam"))
         files = [path, *(file for file in genotypes if file.exists())]
-    found = [(os.path.relpath(file, path.parent), file.stat()) for file in files]
-    return digest(*sorted((name, state.st_size, state.st_mtime_ns) for name, state in found))
+    return digest(*sorted((os.path.relpath(file, path.parent), *_state(file.stat())) for file in files))
+
+
+def _state(state: os.stat_result) -> tuple[int, ...]:
+    # whoever writes into a file can set back the second time, but not the third
+    return state.st_size, state.st_mtime_ns, state.st_ctime_ns
