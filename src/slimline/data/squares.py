@@ -107,12 +107,12 @@ def arrays_of(squares: Squares | None) -> dict[str, NDArray[Any]]:
     return {} if squares is None else squares.arrays()
 
 
+@np.errstate(over="ignore", invalid="ignore")  # whoever makes the pass refuses infinite sums
 def _add_sparse(x: Any, affine: Affine, weight: Floats | None, rows: Floats, columns: Floats) -> None:
     require_sound(x)
     x = scaled_values(x, affine).tocsr()
     row = np.repeat(np.arange(rows.size), np.diff(x.indptr))
-    with np.errstate(over="ignore"):  # whoever makes the pass refuses infinite sums
-        squares = x.data * x.data
+    squares = x.data * x.data
     of_rows, of_columns = np.zeros(rows.size), np.zeros(columns.size)
     if affine.centre is not None:
         middle = affine.centre if affine.factor is None else affine.centre * affine.factor

@@ -171,7 +171,7 @@ def gram_of(Z: NDArray[Any], constant: float, penalty: float | None = None) -> F
     narrow = Z.dtype == np.float32 and squares_are_safe(Z)
     if narrow and penalty is not None:
         largest = float(np.einsum("ij,ij->i", Z, Z).max(initial=0.0))
-        narrow = bool(np.finfo(np.float32).eps * largest <= _VISIBLE * penalty)
+        narrow = float(np.finfo(np.float32).eps) * largest <= _VISIBLE * penalty
     # BLAS fills one triangle of an array by columns, and leaves zeros in the other.
     half: NDArray[Any]
     if narrow:
