@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from slimline.bench.table import format_bytes, format_ratio, format_seconds
+from slimline._base.text import format_bytes, format_ratio, format_seconds
 
 
 def rows_of(case: dict[str, Any]) -> list[str]:

@@ -9,7 +9,7 @@ apart.
 
 import tempfile
 
-from slimline.papers import Study, find_items, reproduce
+from slimline_papers import Study, find_items, reproduce
 
 (figure,) = find_items(["shi2012.fig1"])
 with tempfile.TemporaryDirectory() as folder:  # `slimline reproduce shi2012.fig1` leaves CSV, figures and a page

@@ -2,35 +2,28 @@
 
 import doctest
 import importlib
-import pkgutil
 import re
 import runpy
-import shlex
 import sys
 import tomllib
 import types
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import slimline
 from slimline.bounds import BOUNDS
 from slimline.data import simulate_genotypes
 from slimline.data.open import FORMATS
-from tests.cli.command import run_here
+from tests.documents import ROOT, code_blocks, examples, modules, require_printed, run_page
 
-ROOT = Path(__file__).parents[1]
 DOCUMENTS = {"fard2012", "paul2013", "shi2012", "uml2014", "vaswani2013"}
-
-
-def _blocks(document: str, language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", (ROOT / document).read_text(encoding="utf-8"), flags=re.DOTALL)
+#: Those of a companion are run by its own tests.
+OWN_EXAMPLES = [path for path in examples() if "slimline_papers" not in path.read_text("utf-8")]
 
 
 def test_the_code_for_contributors_runs(monkeypatch, tmp_path):
-    blocks = _blocks("CONTRIBUTING.md", "python")
+    blocks = code_blocks("CONTRIBUTING.md", "python")
     assert len(blocks) == 2
     monkeypatch.chdir(tmp_path)
     for block in blocks:
@@ -56,11 +49,11 @@ def test_the_code_for_contributors_runs(monkeypatch, tmp_path):
 def test_tasks_of_a_page_run_one_after_the_other(document, at_least, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)  # empty, as the page says
     module = types.ModuleType("document")
-    blocks = _blocks(document, "python")
+    blocks = code_blocks(document, "python")
     assert len(blocks) >= at_least
     for block in blocks:
         exec(compile(block, f"{document}: {block[:60]}", "exec"), module.__dict__)
-    _require_printed("".join(blocks), capsys.readouterr().out)
+    require_printed("".join(blocks), capsys.readouterr().out)
 
 
 @pytest.mark.parametrize(
@@ -70,35 +63,16 @@ def test_tasks_of_a_page_run_one_after_the_other(document, at_least, monkeypatch
         ("docs/quickstart.md", 2, 6),
         ("docs/fit.md", 2, 6),
         ("docs/how_do_i.md", 20, 4),
-        ("docs/reproduce.md", 1, 2),
     ],
 )
 def test_code_and_commands_of_a_page_run_one_after_the_other(document, code, commands, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)  # empty, as the page says
-    page = (ROOT / document).read_text(encoding="utf-8")
-    steps = re.findall(r"```python\n(.*?)```|^    (slimline (?:[^\n]*\\\n)*[^\n]*)$", page, flags=re.DOTALL | re.M)
-    assert len([block for block, _ in steps if block]) >= code
-    assert len([command for _, command in steps if command]) >= commands
-    module = types.ModuleType("document")
-    for block, command in steps:
-        if block:
-            exec(compile(block, f"{document}: {block[:60]}", "exec"), module.__dict__)
-        else:
-            assert run_here(monkeypatch, *shlex.split(command.replace("\\\n", " "))[1:]) == 0, command
-    said = capsys.readouterr().out
-    _require_printed("".join(block for block, _ in steps), said)
+    said = run_page(document, code, commands, monkeypatch, capsys)
     if document == "docs/fit.md":
         said = " ".join(said.split())  # tables are as wide as the terminal
-        for line in _blocks(document, "text")[0].splitlines():
+        for line in code_blocks(document, "text")[0].splitlines():
             if not line.startswith(("took", "certified error")):  # these belong to a machine
                 assert " ".join(line.split()) in said
-
-
-def _require_printed(code: str, said: str) -> None:
-    """Compare what was printed with what the comments behind `print` say; … stands for anything."""
-    for line in re.findall(r"print\(.+\)  # (.+)", code):
-        whole = ".*".join(re.escape(part.strip()) for part in line.split("…"))
-        assert re.search(f"^{whole}$", said, flags=re.MULTILINE | re.DOTALL), line
 
 
 def _words(text: str) -> list[float | str]:
@@ -114,9 +88,9 @@ def _words(text: str) -> list[float | str]:
 
 def test_the_readme_prints_what_it_says(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
-    block = next(block for block in _blocks("README.md", "python") if "CertifiedClassifier" in block)
+    block = next(block for block in code_blocks("README.md", "python") if "CertifiedClassifier" in block)
     exec(compile(block, "README.md", "exec"), {"__name__": "document"})
-    said, shown = _words(capsys.readouterr().out), _words(_blocks("README.md", "text")[0])
+    said, shown = _words(capsys.readouterr().out), _words(code_blocks("README.md", "text")[0])
     assert len(said) == len(shown)
     assert 0.0 < said[shown.index("most") + 1] <= 1e-3  # how far below tol it ends, and in how many passes, may change
     first = shown.index("passes")
@@ -124,7 +98,7 @@ def test_the_readme_prints_what_it_says(monkeypatch, tmp_path, capsys):
         assert was == (pytest.approx(should, rel=0.01) if isinstance(should, float) else should)
 
 
-@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize("example", OWN_EXAMPLES, ids=lambda path: path.name)
 def test_examples_run(example, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [str(example)])
@@ -228,25 +202,20 @@ def test_the_picture_of_dimensions_is_drawn(monkeypatch, tmp_path):
 
 
 def test_readme_gives_two_commands():
-    demo, tests = _blocks("README.md", "sh")
+    demo, tests = code_blocks("README.md", "sh")
     assert demo.count("\n") == tests.count("\n") == 1
     assert demo.endswith("slimline demo\n")
     assert tests.endswith("pytest -n auto\n")
 
 
-def _modules() -> list[str]:
-    packages = pkgutil.walk_packages(slimline.__path__, "slimline.")
-    return ["slimline", *(m.name for m in packages if "_native" not in m.name and not m.name.endswith("__main__"))]
-
-
-@pytest.mark.parametrize("name", _modules())
+@pytest.mark.parametrize("name", [name for name in modules("slimline") if name != "slimline.papers"])
 def test_doctests(name):
     result = doctest.testmod(importlib.import_module(name))
     assert result.failed == 0
 
 
 @pytest.mark.parametrize(
-    "document", sorted(str(path.relative_to(ROOT)) for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+    "document", sorted(str(path.relative_to(ROOT)) for path in [*ROOT.glob("*.md"), *ROOT.glob("*/*.md")])
 )
 def test_links_lead_somewhere(document):
     path = ROOT / document

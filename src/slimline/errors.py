@@ -49,6 +49,10 @@ class MissingReaderError(SlimlineError, ImportError):
     """An optional package that reads this kind of file is not installed."""
 
 
+class MissingCompanionError(SlimlineError, ImportError):
+    """A distribution that a command or module needs is not installed beside slimline."""
+
+
 class FileReadError(SlimlineError, OSError):
     """A file that the system could not read, for instance because a disk or a network failed."""
 

@@ -1,5 +1,4 @@
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -7,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import slimline
-from tests.cli.command import run_here, start
+from tests.cli.command import run_here
 
 
 def test_version(monkeypatch, capsys):
@@ -18,13 +17,12 @@ def test_version(monkeypatch, capsys):
 def test_help_names_the_commands(monkeypatch, capsys):
     assert run_here(monkeypatch, "--help") == 0
     text = capsys.readouterr().out
-    assert "demo" in text and "bench" in text
+    assert "demo" in text and "simulate" in text
 
 
 def test_help_has_examples(monkeypatch, capsys):
     for command, begins in (
         (["demo"], "--quick"),
-        (["bench", "projections"], "--quick"),
         (["predict"], "cohort.slim new.bed --out"),
         (["features"], "cohort.slim --top"),
     ):
@@ -34,7 +32,7 @@ def test_help_has_examples(monkeypatch, capsys):
 
 
 def test_unknown_commands_and_options_exit_with_2(monkeypatch, capsys):
-    for arguments in (["dance"], ["demo", "--dance"], ["bench", "dances"]):
+    for arguments in (["dance"], ["demo", "--dance"]):
         assert run_here(monkeypatch, *arguments) == 2
         assert "dance" in capsys.readouterr().err
 
@@ -42,22 +40,11 @@ def test_unknown_commands_and_options_exit_with_2(monkeypatch, capsys):
 def test_our_errors_are_one_line_and_exit_with_2(monkeypatch, capsys):
     for arguments in (
         ["demo", "--quick", "--components", "6"],
-        ["bench", "projections", "--case", "nonsense"],
-        ["bench", "projections", "--threads", "none"],
         ["demo", "--json", "no/such/folder/out.json"],
     ):
         assert run_here(monkeypatch, *arguments) == 2
         message = capsys.readouterr().err
         assert message.startswith("slimline: ") and message.count("\n") == 1, message
-
-
-def test_interruption_exits_with_130():
-    process = start("bench", "projections", "--quick", "--case", "dense-f4", "--repeats", "100000")
-    process.stdout.readline()  # the machine is described: the work has begun
-    process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "Traceback" not in error and error.endswith("slimline: stopped.\n")
 
 
 def test_importing_the_library_does_not_import_the_command_line():
@@ -69,9 +56,9 @@ def test_importing_the_library_does_not_import_the_command_line():
 
 
 def test_help_does_not_import_what_the_commands_need():
-    code = "import sys, slimline.cli.app; print('matplotlib' in sys.modules, 'slimline.bench' in sys.modules)"
+    code = "import sys, slimline.cli.app; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False False"
+    assert done.stdout.strip() == "False"
 
 
 def _completing(typed):

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from slimline import open_matrix
-from slimline.bench.memory import run_with_peak
+from slimline._base.system import run_with_peak
 from slimline.data import gram
 from slimline.errors import DataError
 from slimline.testing import block_bytes

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from slimline import open_matrix
-from slimline.bench.memory import run_with_peak
+from slimline._base.system import run_with_peak
 from slimline.data import simulate_genotypes, write_genotypes
 from slimline.data.simulate import model as model_module
 from slimline.data.write import npy as npy_module

@@ -17,6 +17,7 @@ import numpy as np
 
 import slimline
 from slimline import errors, estimators, open_matrix
+from slimline.cli.companions import FOLDERS
 from tests.data.plink_files import write_plink
 from tests.frozen.data import genotypes, samples
 
@@ -79,6 +80,8 @@ def public_names(page: str) -> dict[str, Any]:
     """Return what a reference page documents, each name described."""
     found = {}
     for module, names in documented(page).items():
+        if module.partition(".")[0] != "slimline":
+            continue  # a companion, which has a snapshot of its own
         there = importlib.import_module(module)
         found |= {f"{module}.{name}": described(getattr(there, name)) for name in names}
     return found
@@ -128,12 +131,18 @@ def command(given: Any) -> dict[str, Any]:
 
 
 def commands() -> dict[str, Any]:
-    """Return all commands of `slimline`."""
+    """Return the commands of slimline itself."""
+    own = typer_commands()
+    return {name: command(own[name]) for name in sorted(own) if name not in FOLDERS}
+
+
+def typer_commands() -> dict[str, Any]:
+    """Return all commands, those of companions that are installed among them."""
     import typer.main
 
     from slimline.cli.app import app
 
-    return command(typer.main.get_command(app))
+    return dict(typer.main.get_command(app).commands)
 
 
 def keys(value: Any, before: str = "") -> list[str]:
@@ -164,7 +173,8 @@ def run(*arguments: str) -> int:
 #: Commands that write JSON, by what the snapshot calls them. They run one after the other in one folder.
 WRITERS = {
     "simulate": ["simulate", "cohort", "--samples", "80", "--variants", "400", "--populations", "3"],
-    "fit": ["fit", "cohort.bed", "--labels", "cohort.labels.tsv", "--target", "population", "--C", "0.001", "--audit"],
+    "fit": ["fit", "cohort.bed", "--labels", "cohort.labels.tsv", "--target", "population", "--C", "0.001", "--audit",
+            "--method", "gram"],
     "fit: C chosen": ["fit", "table.csv", "--id", "person", "--target", "status", "--no-report"],
     "predict": ["predict", "cohort.slim", "cohort.bed", "--labels", "cohort.labels.tsv", "--target", "population",
                 "--out", "predictions.csv"],
@@ -172,8 +182,9 @@ WRITERS = {
                          "table.predictions.csv"],
     "features": ["features", "cohort.slim", "--top", "3"],
     "features: a table": ["features", "table.slim", "--top", "3"],
-    "plan": ["plan", "cohort.bed", "--labels", "cohort.labels.tsv", "--target", "population", "--standardize"],
-    "plan: sizes": ["plan", "--samples", "200", "--features", "30000"],
+    "plan": ["plan", "cohort.bed", "--labels", "cohort.labels.tsv", "--target", "population", "--standardize",
+             "--method", "gram"],
+    "plan: sizes": ["plan", "--samples", "200", "--features", "30000", "--method", "sketch"],  # else the times decide
     "audit": ["audit", "cohort.bed", "--labels", "cohort.labels.tsv", "--target", "population", "--components", "32",
               "--repeats", "2"],
     "demo": ["demo", "--quick", "--people", "100", "--variants", "400"],

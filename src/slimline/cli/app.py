@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 import typer.core
 
-from slimline.cli import audit, bench, demo, features, fit, plan, predict, reproduce, simulate
+from slimline.cli import audit, demo, features, fit, plan, predict, simulate
+from slimline.cli.companions import add_command
 
 EPILOG = """Start with [bold]slimline demo[/bold]; each command has its own --help with examples.
 
@@ -44,8 +45,8 @@ app.command("features", epilog=features.EXAMPLES)(features.features)
 app.command("plan", epilog=plan.EXAMPLES)(plan.plan)
 app.command("audit", epilog=audit.EXAMPLES)(audit.audit)
 app.command("simulate", epilog=simulate.EXAMPLES)(simulate.simulate)
-app.command("reproduce", epilog=reproduce.EXAMPLES)(reproduce.reproduce)
-app.add_typer(bench.app, name="bench")
+add_command(app, "reproduce")
+add_command(app, "bench")
 
 
 def _show_version(wanted: bool) -> None:

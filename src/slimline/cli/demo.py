@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from slimline.errors import InvalidParameterError
-
-if TYPE_CHECKING:
-    from slimline.cli.walkthrough import DemoSettings
 
 EXAMPLES = """[bold]Examples[/bold]
 
@@ -20,7 +17,10 @@ slimline demo --quick --out elsewhere --json demo.json
 
 slimline demo --projections --peer --people 2000 --components 512"""
 
-#: Sizes of `--quick`, where nothing else is said.
+#: People, variants of each, and populations, where nothing else is said.
+_SIZES = {"people": 1000, "variants": 100_000}
+_POPULATIONS = 5
+#: Sizes of `--quick`.
 _QUICK = {"people": 300, "variants": 5000, "components": 256}
 #: Where results go, unless told otherwise; that they are replaced there is what its name says.
 _FOLDER = Path("slimline-demo")
@@ -53,14 +53,15 @@ def demo(
 ) -> None:
     """Simulate people of five populations, fit a classifier that tells them apart, prove it, and write a page."""
     from slimline.cli.output import check_json_path
-    from slimline.cli.walkthrough import DemoSettings
 
     check_json_path(json)
     given = {"people": people, "variants": variants, "components": components}
-    sizes = (_QUICK if quick else {}) | {name: value for name, value in given.items() if value is not None}
-    settings = DemoSettings(seed=seed, peer=peer, **sizes)
+    told = {name: value for name, value in given.items() if value is not None}
     if projections:
-        _show_projections(settings, json)
+        from slimline.cli.companions import companion
+
+        show = companion("demo-projections", "slimline demo --projections")
+        show({"seed": seed, "peer": peer} | (_QUICK if quick else {}) | told, json)
         return
     if components is not None or peer:
         raise InvalidParameterError("--components and --peer mean nothing without --projections.")
@@ -69,10 +70,11 @@ def demo(
         raise InvalidParameterError(
             f"{out / there[0]} is there already: name another folder with --out FOLDER, or replace it with --force."
         )
-    _show_fit(settings, out, json)
+    sizes = _SIZES | (_QUICK if quick else {}) | told
+    _show_fit(sizes["people"], sizes["variants"], seed, out, json)
 
 
-def _show_fit(settings: DemoSettings, out: Path, json: Path | None) -> None:
+def _show_fit(people: int, variants: int, seed: int, out: Path, json: Path | None) -> None:
     import shlex
     from json import dumps
 
@@ -88,9 +90,9 @@ def _show_fit(settings: DemoSettings, out: Path, json: Path | None) -> None:
     from slimline.cli.output import tables, write_json
 
     out.mkdir(exist_ok=True)
-    _simulate(settings, out)
+    _simulate(people, variants, seed, out)
     data, labels = out / "cohort.bed", out / "cohort.labels.tsv"
-    fit = FitSettings(seed=settings.seed)
+    fit = FitSettings(seed=seed)
     outputs = Outputs(out / "cohort.slim", out / "cohort.html", True)
     words = [str(data), "--labels", str(labels), "--target", "population"]
     results = ["--model", str(outputs.model), "--report", str(outputs.report), "--force"]
@@ -115,38 +117,20 @@ def _show_fit(settings: DemoSettings, out: Path, json: Path | None) -> None:
     write_json(json, dumps(finished.report.to_dict(), indent=1))
 
 
-def _simulate(settings: DemoSettings, out: Path) -> None:
+def _simulate(people: int, variants: int, seed: int, out: Path) -> None:
     from slimline.cli.output import progress
     from slimline.data import write_genotypes
 
     with progress() as bar:
-        task = bar.add_task(f"simulating {settings.people:,} people", total=settings.variants)
+        task = bar.add_task(f"simulating {people:,} people", total=variants)
         write_genotypes(
             out / "cohort",
-            settings.people,
-            settings.variants,
-            n_populations=settings.populations,
-            fst=min(_DRIFT / settings.variants, 0.5),
+            people,
+            variants,
+            n_populations=_POPULATIONS,
+            fst=min(_DRIFT / variants, 0.5),
             missing_rate=_MISSING,
-            seed=settings.seed,
+            seed=seed,
             overwrite=True,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
-
-
-def _show_projections(settings: DemoSettings, json: Path | None) -> None:
-    from json import dumps
-
-    from slimline.cli.output import progress, tables, write_json
-    from slimline.cli.walkthrough import run_demo
-    from slimline.cli.walkthrough.view import demo_view
-
-    with progress() as bar:
-        task = bar.add_task("", total=None)
-        result = run_demo(
-            settings, lambda step, done, total: bar.update(task, description=step, completed=done, total=total)
-        )
-    console = tables(json)
-    console.print(demo_view(result))
-    console.print(f"[dim]{result.seconds:.0f} s in all.[/dim]")
-    write_json(json, dumps(result.to_dict(), indent=1))

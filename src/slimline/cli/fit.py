@@ -261,7 +261,7 @@ def finished_fit(task: Task, threads: int | None) -> Finished:
 
     from rich.console import Console
 
-    from slimline.bench.machine import thread_limit
+    from slimline._base.system import thread_limit
     from slimline.cli.data_file import explained_errors
     from slimline.cli.fitting import run_fit
     from slimline.cli.fitting.display import FitDisplay

@@ -84,7 +84,7 @@ def require_not_read(outputs: dict[str, Path | None], inputs: Iterable[Path | No
 
 def write_json(json: Path | None, text: str) -> None:
     """Write JSON to the file, or to standard output for "-"; nothing for None."""
-    from slimline.bench.record import write_text_whole
+    from slimline._base.files import write_text_whole
 
     if json == STANDARD_OUTPUT:
         sys.stdout.write(text + "\n")

@@ -106,7 +106,7 @@ def simulate(
 
 
 def _size(size: int) -> str:
-    from slimline.bench.table import format_bytes
+    from slimline._base.text import format_bytes
 
     return f"{size / 1000:.3g} KB" if size < 999_500 else format_bytes(size)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from slimline import CertifiedClassifier, open_matrix
-from slimline.bench.machine import thread_limit
+from slimline._base.system import thread_limit
 from slimline.cli.fitting.samples import held_out_rows
 from slimline.data import write_genotypes
 from slimline.planning import plan

@@ -122,7 +122,7 @@ def run_fit(task: Task, display: FitDisplay) -> Finished:
     finished : Finished
         What there is to tell.
     """
-    from slimline.bench.memory import MemoryMeter
+    from slimline._base.system import MemoryMeter
     from slimline.report import Told
     from slimline.report.fit_facts import FIT
     from slimline.report.measure_fit import penalty_of, search_facts

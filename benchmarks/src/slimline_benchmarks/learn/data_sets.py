@@ -1,0 +1,137 @@
+"""The data sets that are learned from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from slimline.data import open_matrix, simulate_genotypes
+from slimline.data.block import MISSING_CALL
+from slimline.data.formats.dense import DenseMatrix
+from slimline_benchmarks.data_sets import DataSet, Reader, Size, all_newsgroups, newsgroup_pair, public_set, tf_idf
+from slimline_benchmarks.learn.dense import realistic_data
+from slimline_benchmarks.learn.problem import Problem
+from slimline_benchmarks.learn.sizes import LearnSizes
+
+#: As in the 1000 Genomes project.
+_REGIONS, _POPULATIONS, _MISSING_RATE = 5, 26, 0.01
+#: Newsgroups about computers, against all others.
+_COMPUTERS = (1, 2, 3, 4, 5)
+
+
+def learning_sets(sizes: LearnSizes) -> tuple[DataSet[Problem], ...]:
+    """Return all data sets that are learned from.
+
+    Parameters
+    ----------
+    sizes : LearnSizes
+        How large they are.
+
+    Returns
+    -------
+    sets : tuple of DataSet
+        Dense, genotypes, square, and three of text.
+    """
+    spectrum = "realistic spectrum, rows of norm 1"
+
+    def text(name: str, words: str, read: Reader) -> DataSet[Problem]:
+        return DataSet(name, words, lambda: text_problem(read, sizes.documents), None, "sparse")
+
+    return (
+        dense_set("dense", sizes.dense, spectrum),
+        genotype_set(sizes.genotypes),
+        dense_set("square", sizes.square, spectrum, seed=1),
+        text("pair", "two newsgroups (IBM and Mac hardware), tf-idf", newsgroup_pair),
+        text("newsgroups", "newsgroups, computers against the rest, tf-idf", _newsgroups),
+        text("farm-ads", "farm ads, approved or not, tf-idf", _farm_ads),
+    )
+
+
+def dense_set(name: str, size: Size, words: str, C: float = 1.0, seed: int = 0) -> DataSet[Problem]:
+    """Return made-up dense data.
+
+    Parameters
+    ----------
+    name : str
+        Of the set.
+    size : (int, int)
+        Samples and features.
+    words : str
+        What it is, beside its size.
+    C : float
+        Inverse strength of the penalty.
+    seed : int
+        Of the data.
+
+    Returns
+    -------
+    data_set : DataSet
+        float32, rows of norm 1.
+    """
+
+    def make() -> Problem:
+        X, labels = realistic_data(*size, seed=seed)
+        return Problem(X, labels, open_matrix(X), C)
+
+    return DataSet(name, f"{size[0]:,} × {size[1]:,} float32, {words}", make, size)
+
+
+def genotype_set(size: Size) -> DataSet[Problem]:
+    """Return simulated genotypes: one region against the others, columns standardised, missing calls filled.
+
+    Parameters
+    ----------
+    size : (int, int)
+        People and variants.
+
+    Returns
+    -------
+    data_set : DataSet
+        int8. C is 1 over the number of variants: as C = 1 for rows of norm 1.
+    """
+    n, d = size
+
+    def make() -> Problem:
+        people = simulate_genotypes(
+            n, d, _POPULATIONS, 0.005, 1, n_regions=_REGIONS, fst_region=0.05, missing_rate=_MISSING_RATE
+        )
+        labels = np.where(people.regions == 0, 1.0, -1.0)
+        matrix = DenseMatrix(people.X, "genotypes", missing=MISSING_CALL)
+        return Problem(people.X, labels, matrix, 1.0 / d, standardise=True)
+
+    words = f"{n:,} × {d:,} genotypes, int8, standardised on the fly, one region against the rest"
+    return DataSet("genotypes", words, make, size, "int8")
+
+
+def text_problem(read: Reader, documents: int | None) -> Problem:
+    """Return documents as tf-idf rows of norm 1.
+
+    Parameters
+    ----------
+    read : callable
+        Given the folder of the data sets, returns counts and labels.
+    documents : int, optional
+        At most so many.
+
+    Returns
+    -------
+    problem : Problem
+        CSR, float32.
+    """
+    counts, labels = public_set(read, documents)
+    X = tf_idf(counts)
+    return Problem(X, labels, open_matrix(X))
+
+
+def _newsgroups(folder: Path) -> tuple[Any, NDArray[Any]]:
+    counts, labels = all_newsgroups(folder)
+    return counts, np.where(np.isin(labels, _COMPUTERS), 1, -1)
+
+
+def _farm_ads(folder: Path) -> tuple[Any, NDArray[Any]]:
+    place = folder / "farm_ads"
+    return sp.csr_array(sp.load_npz(place / "farm_ads.npz")), np.load(place / "labels.npy")

@@ -1,0 +1,63 @@
+"""A training problem, as ours and the peers are given it, and what a contender returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.data import Matrix
+from slimline_benchmarks.labelled import Labelled
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Problem(Labelled):
+    """minimise ½‖w‖² + C Σ ℓ(yᵢ wᵀxᵢ), without an intercept.
+
+    Parameters
+    ----------
+    X, labels, matrix : array, array, Matrix
+        As in `Labelled`.
+    C : float
+        Inverse strength of the penalty.
+    standardise : bool
+        Whether the columns are to be standardised and missing calls filled: X is int8 then.
+    """
+
+    C: float = 1.0
+    standardise: bool = False
+
+    @cached_property
+    def trained_on(self) -> Matrix:
+        """Return the view that everyone's weights belong to."""
+        return self.matrix.standardised("mean", "std", "mean") if self.standardise else self.matrix
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a contender found.
+
+    Parameters
+    ----------
+    weights : array of shape (n_features,)
+        w, of the columns as they are trained on.
+    dual : array of shape (n_samples,), optional
+        y α, where the contender has dual variables: w = Xᵀ(yα).
+    intercept : float
+        Constant of a contender that cannot do without; it is judged by the problem that has one.
+    passes : int, optional
+        Passes over the data, where they are counted.
+    certified : float
+        Relative error that the contender itself has proved, by the same gap of another pair of points: for ours.
+    """
+
+    weights: NDArray[Any]
+    dual: Floats | None = None
+    intercept: float = 0.0
+    passes: int | None = None
+    certified: float = float("inf")

@@ -1,0 +1,7 @@
+import json
+
+from benchmarks.tests.frozen import PATH, surface
+
+
+def test_nothing_changed_that_others_rely_on():
+    assert json.loads(json.dumps(surface())) == json.loads(PATH.read_text(encoding="utf-8"))

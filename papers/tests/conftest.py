@@ -1,0 +1,14 @@
+"""What the workers of a test run share."""
+
+import os
+
+import pytest
+
+from papers.tests import replayed
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_measurement_for_all_workers(tmp_path_factory):
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        replayed.shared = tmp_path_factory.getbasetemp().parent / "replayed"
+        replayed.shared.mkdir(exist_ok=True)

@@ -1,0 +1,1 @@
+"""Helpers that know nothing of data or models: threads, memory, text, files."""

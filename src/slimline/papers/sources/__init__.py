@@ -1,5 +1,0 @@
-"""The data sets of the documents, or what stands in for them: one file each, checked before they are used."""
-
-from slimline.papers.sources.catalogue import SOURCES, load
-
-__all__ = ["SOURCES", "load"]
