@@ -215,7 +215,14 @@ def test_doctests(name):
 
 
 @pytest.mark.parametrize(
-    "document", sorted(str(path.relative_to(ROOT)) for path in [*ROOT.glob("*.md"), *ROOT.glob("*/*.md")])
+    "document",
+    sorted(
+        str(path.relative_to(ROOT))
+        for path in [
+            *ROOT.glob("*.md"),
+            *(path for folder in ("docs", "papers", "benchmarks") for path in ROOT.glob(f"{folder}/*.md")),
+        ]
+    ),
 )
 def test_links_lead_somewhere(document):
     path = ROOT / document
