@@ -133,7 +133,7 @@ def test_no_pooch(monkeypatch):
         return importing(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without_pooch)
-    with pytest.raises(MissingDataSetError, match=r"pip install 'slimline\[papers\]'.*Put a\.txt"):
+    with pytest.raises(MissingDataSetError, match=r"pip install pooch .*Put a\.txt"):
         locate(a_source("http://127.0.0.1/sample.zip"))
 
 
