@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterator
-from functools import cache
 from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import Any, TypeVar
@@ -12,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.data.block_memory import block_memory
+from slimline.data.block_memory import block_memory, give_back
 
 T = TypeVar("T")
 
@@ -102,18 +100,4 @@ def read_ahead(items: Iterator[T]) -> Iterator[T]:
         stop.set()
         if reader.ident is not None:  # else interrupted while it was being started: it ends by itself
             reader.join()
-            _give_back()
-
-
-def _give_back() -> None:
-    """Return freed memory to the system: each reading thread has its own, which the C library would keep."""
-    if (trim := _trim()) is not None:
-        trim(0)
-
-
-@cache
-def _trim() -> Any:
-    try:
-        return ctypes.CDLL(None).malloc_trim  # the GNU C library has it
-    except (OSError, AttributeError, TypeError):
-        return None
+            give_back()  # each reading thread has its own memory, which the C library would keep

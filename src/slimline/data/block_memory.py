@@ -1,8 +1,10 @@
-"""Memory of blocks, straight from the system."""
+"""Memory of blocks, straight from the system, and memory that goes back to it."""
 
 from __future__ import annotations
 
+import ctypes
 import mmap
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -39,3 +41,17 @@ def block_memory(size: int, dtype: Any) -> NDArray[Any]:
     if count >= _LARGE_PAGES and hasattr(mmap, "MADV_HUGEPAGE"):
         memory.madvise(mmap.MADV_HUGEPAGE)
     return np.frombuffer(memory, dtype=dtype)
+
+
+def give_back() -> None:
+    """Return freed memory to the system: the C library would keep it, and later arrays may not fit into the holes."""
+    if (trim := _trim()) is not None:
+        trim(0)
+
+
+@cache
+def _trim() -> Any:
+    try:
+        return ctypes.CDLL(None).malloc_trim  # the GNU C library has it
+    except (OSError, AttributeError, TypeError):
+        return None

@@ -19,7 +19,9 @@ _FAR = 8.0
 
 def far_columns(stats: ColumnStats) -> NDArray[np.bool_]:
     """Say which columns have a mean so far above their spread that sums must not be subtracted from each other."""
-    return np.asarray(np.abs(stats.mean) > _FAR * stats.std)
+    spread = stats.std
+    spread *= _FAR
+    return np.asarray(np.abs(stats.mean) > spread)
 
 
 def shifted(block: Block, affine: Affine) -> tuple[Block, Affine]:

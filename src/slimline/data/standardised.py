@@ -12,6 +12,7 @@ from slimline.data import products
 from slimline.data.affine import PLAIN, Affine
 from slimline.data.arguments import sample_weights
 from slimline.data.block import Block
+from slimline.data.block_memory import give_back
 from slimline.data.column_view import ColumnView, column_numbers
 from slimline.data.digest import digest
 from slimline.data.keeping import Kept
@@ -132,6 +133,7 @@ class Standardised(Matrix):
             squares /= stats.scale
             squares *= squares
             self._mean_square = float(squares @ (stats.weight / total)) if total else 0.0
+        give_back()  # some vectors as long as the data are wide lie in the way of the sketch's Gram matrix
 
     def _affine(self, block: Block) -> Affine:
         return PLAIN if self._affine_of_all is None else self._affine_of_all.of(block.columns)
@@ -145,8 +147,9 @@ class Standardised(Matrix):
 
         centre, scale, fill = value(self._centre), value(self._scale), value(self._fill)
         with np.errstate(over="ignore"):  # products that overflow are refused
-            factor = None if scale is None else np.where(scale == 0, 1.0, scale)
+            factor = scale.copy() if isinstance(self._scale, np.ndarray) and scale is not None else scale
             if factor is not None:
+                factor[factor == 0] = 1.0
                 np.divide(1.0, factor, out=factor)
         return Affine(
             centre, factor, fill, far_columns(stats) if stats is not None and isinstance(self._centre, str) else None

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
+#: Columns that are looked at together: what is between is short then, however wide the data are.
+_AT_A_TIME = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -55,13 +57,15 @@ class ColumnStats:
     @property
     def scale(self) -> Vector:
         """Return the standard deviation, and 1 where a column is constant up to rounding."""
-        # what adding up so many values can lose; their weights do not matter, which may be of any size
-        lost = (self.n_samples - self.missing) * float(np.finfo(np.float64).eps)
-        std, noise = self.std, np.sqrt(lost)
-        noise *= std
-        np.hypot(noise, np.multiply(lost, self.mean, out=lost), out=noise)  # no squares: they overflow
-        std[std <= noise] = 1.0
-        return std
+        scale = self.std
+        for start in range(0, len(scale), _AT_A_TIME):
+            some = slice(start, start + _AT_A_TIME)
+            std, mean = scale[some], self.mean[some]
+            # what adding up so many values can lose; their weights do not matter, which may be of any size
+            lost = (self.n_samples - self.missing[some]) * float(np.finfo(np.float64).eps)
+            noise = np.hypot(np.sqrt(lost) * std, lost * mean)  # no squares: they overflow
+            std[std <= noise] = 1.0
+        return scale
 
     @property
     def sum_of_squares(self) -> Vector:

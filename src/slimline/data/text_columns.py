@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from slimline.data.block_memory import give_back
 from slimline.data.files import DataFile
 from slimline.data.packed_strings import PackedStrings
 from slimline.data.text_lines import start_of_text
@@ -60,6 +61,7 @@ def read_text_columns(
     while texts:  # each is let go when it is packed
         ends_of_all = np.cumsum(np.frombuffer(sizes.pop(0), dtype=np.uint32), dtype=np.uint64)
         columns.append(PackedStrings(bytes(texts.pop(0)), ends_of_all))
+    give_back()  # what grew left holes
     return columns, skipped
 
 

@@ -181,6 +181,7 @@ def gram_of(Z: NDArray[Any], constant: float, penalty: float | None = None) -> F
         for start in range(0, Z.shape[1], _COLUMNS):  # so that no second sketch is held
             part = Z[:, start : start + _COLUMNS].astype(np.float64)
             half = dsyrk(1.0, part.T, beta=1.0, c=half, trans=1, overwrite_c=1)
+            del part  # before the next one is made
     K = np.add(half, half.T, dtype=np.float64, order="C")
     K[np.diag_indices_from(K)] *= 0.5
     if constant != 0.0:

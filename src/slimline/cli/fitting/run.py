@@ -206,12 +206,14 @@ class _Work:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
+        from slimline.data.block_memory import give_back
         from slimline.report import Phase
 
         self._display.phase(name)
         start, before = time.perf_counter(), 0 if self.data is None else self.data.passes
         yield
         passes = 0 if self.data is None else self.data.passes - before
+        give_back()  # vectors as long as the data are wide, which the next phase might not find room in
         self.phases.append(Phase(name, passes, time.perf_counter() - start))
 
     def fit(self, settings: FitSettings, samples: Samples, phase: str) -> _Fitted:
