@@ -14,6 +14,7 @@ from slimline.planning.arguments import check_choices, opened, shape_of
 from slimline.planning.findings import imagine, look_at
 from slimline.planning.guarantees import curves, guarantees
 from slimline.planning.kept_margin import found_margin, given_margin
+from slimline.planning.memory import carried_bytes
 from slimline.planning.prediction import predict
 from slimline.planning.problem import Problem
 from slimline.planning.records import Cost, Plan
@@ -138,7 +139,7 @@ def plan(
     kept = found_margin(found, codes, problem, delta) if margin is None else given_margin(margin, problem, delta)
     if kept.value is not None and kept.value > 0.0:
         sizes |= {"margin": kept.value, "cosine": kept.value} if classes == 2 else {"multiclass_margin": kept.value}
-    costs = predict(shape, problem, found, r)
+    costs = predict(shape, problem, found, r, carried_bytes(matrix))
     choice = _chosen(costs, method)
     made = Plan(
         n_samples=shape.shape[0],

@@ -17,6 +17,7 @@ from slimline.planning.costs import (
 )
 from slimline.planning.findings import Findings
 from slimline.planning.machine import slowness
+from slimline.planning.memory import fit_bytes
 from slimline.planning.problem import Problem
 from slimline.planning.records import Cost
 from slimline.planning.rehearsal import SMALLEST_STEP
@@ -26,11 +27,11 @@ from slimline.planning.shape import DataShape
 _FIT = 4e-3
 #: and what is done with the Gram matrix beside factorising, for each of its elements.
 _PAIR = 3e-8
-#: Vectors of the length of the features, and of the samples, that are held for every task.
-_VECTORS = 12
 
 
-def predict(shape: DataShape, problem: Problem, found: Findings, n_components: int) -> tuple[Cost, ...]:
+def predict(
+    shape: DataShape, problem: Problem, found: Findings, n_components: int, carried: float = 0.0
+) -> tuple[Cost, ...]:
     """Return the cost of every projection and route.
 
     Parameters
@@ -43,6 +44,8 @@ def predict(shape: DataShape, problem: Problem, found: Findings, n_components: i
         What a look at the data told.
     n_components : int
         Columns of the sketch.
+    carried : float
+        Bytes of names and the like, which come with the data.
 
     Returns
     -------
@@ -56,7 +59,6 @@ def predict(shape: DataShape, problem: Problem, found: Findings, n_components: i
     # What a pass takes beyond the arithmetic is reading, and every pass has to read.
     read = max(normal - model, 0.0) / shape.normal_passes
     more = max(n / found.sample, 1.0)
-    vectors = 8.0 * _VECTORS * tasks * (shape.shape[1] + problem.n_samples)
 
     held_rows = found.exact.support**3  # a factorisation takes the cube of its rows
     exact = found.exact.step_seconds * len(found.exact.errors)
@@ -72,7 +74,7 @@ def predict(shape: DataShape, problem: Problem, found: Findings, n_components: i
             steps=len(found.exact.errors),
             passes=1 + shape.normal_passes * len(found.exact.errors),
             seconds=_FIT + slow * gram + read + normal + exact,
-            nbytes=vectors + 16.0 * n * min(n, float(shape.shape[1])),
+            nbytes=fit_bytes(shape, tasks, "gram", len(found.exact.errors), carried=carried),
             note="" if isfinite(gram) else "n × n numbers are too many",
         )
     ]
@@ -90,7 +92,7 @@ def predict(shape: DataShape, problem: Problem, found: Findings, n_components: i
             steps=often,
             passes=1 + often * shape.normal_passes,
             seconds=_FIT + direct,
-            nbytes=vectors + (12.0 * shape.cells if shape.density is not None else 0.0),
+            nbytes=fit_bytes(shape, tasks, "direct", often, carried=carried),
             note="" if isfinite(direct) else "needs sparse rows, or float rows in memory, not standardised",
         )
     )
@@ -103,7 +105,7 @@ def predict(shape: DataShape, problem: Problem, found: Findings, n_components: i
         small = slow * small_seconds(shape, n, tasks, loss, n_components) * (held_rows if square else 1.0)
         dense = square and loss == "logistic"  # every row counts, in every factorisation
         small = max(small, _grown(found.sketched.step_seconds, more**2 if dense else more))
-    held = 4.0 * n * n_components + (16.0 * n * n if square else 0.0)
+    nbytes = fit_bytes(shape, tasks, "sketch", steps, n_components, carried)
     too_wide = n_components >= shape.shape[1]
     for family in FAMILIES:
         once = read + slow * (sketch_seconds(shape, n, family, n_components) + model_seconds(n, n_components))
@@ -116,7 +118,7 @@ def predict(shape: DataShape, problem: Problem, found: Findings, n_components: i
                 steps=steps,
                 passes=1 + grown + steps * shape.normal_passes,
                 seconds=inf if too_wide else seconds,
-                nbytes=vectors + held,
+                nbytes=nbytes,
                 note="no fewer columns than there are features" if too_wide else "",
             )
         )

@@ -32,6 +32,10 @@ class DataShape:
         Whether columns are centred and scaled.
     stored_rows : bool
         Whether rows can be visited one by one, as `method="direct"` does.
+    from_file : bool
+        Whether they are read from a file.
+    packed : bool
+        Whether genotypes are computed on as they are packed.
     """
 
     shape: tuple[int, int]
@@ -40,6 +44,8 @@ class DataShape:
     normal_passes: int = 1
     standardised: bool = False
     stored_rows: bool = False
+    from_file: bool = False
+    packed: bool = False
 
     @classmethod
     def of(cls, matrix: Matrix | DataShape) -> DataShape:
@@ -64,6 +70,8 @@ class DataShape:
             matrix.normal_passes,
             isinstance(matrix, Standardised),
             has_stored_rows(matrix),
+            matrix.reads_ahead or matrix.packed,
+            matrix.packed,
         )
 
     @property
