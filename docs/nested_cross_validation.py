@@ -27,7 +27,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_sp
 from sklearn.svm import LinearSVC
 
 from slimline import CertifiedClassifierCV, open_matrix
-from slimline.data.dense_copy import dense_copy
+from slimline.data._arrays import dense_copy
 
 DATA = Path(os.environ["SLIMLINE_DATA"])
 #: Larger sets are cut down to this many rows, every class in proportion: models are compared, not their speed.

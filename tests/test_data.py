@@ -8,8 +8,7 @@ import scipy.sparse as sp
 from scipy import stats
 
 from slimline.projections import Gaussian
-from slimline.testing.moments import _require_mean, exact_variance
-from slimline.testing.rounding import as_dense
+from slimline.testing._moments import _require_mean, as_dense, exact_variance
 from tests.families import FAMILIES
 
 pytestmark = pytest.mark.data

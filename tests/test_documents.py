@@ -14,7 +14,7 @@ import pytest
 
 from slimline.bounds import BOUNDS
 from slimline.data import simulate_genotypes
-from slimline.data.open import FORMATS
+from slimline.data._open import FORMATS
 from tests.documents import ROOT, code_blocks, examples, modules, require_printed, run_page
 
 DOCUMENTS = {"fard2012", "paul2013", "shi2012", "uml2014", "vaswani2013"}

@@ -137,7 +137,7 @@ def test_help_has_examples_and_needs_nothing_heavy(monkeypatch, capsys):
     text = capsys.readouterr().out
     assert "Examples" in text and "slimline bench projections --quick" in text
     code = (
-        "import sys, slimline.cli.app\n"
+        "import sys, slimline.cli._app\n"
         "print([m for m in ('matplotlib', 'slimline_benchmarks.runner') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

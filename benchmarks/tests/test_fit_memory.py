@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from slimline.data.simulate import write_genotypes
+from slimline.data._simulate import write_genotypes
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/clear_refs").exists(), reason="the peak of memory can only be reset on Linux"

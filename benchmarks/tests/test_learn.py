@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 from slimline._base import system
 from slimline.data import open_matrix
-from slimline.solvers import loss_named
+from slimline.learning import loss_named
 from slimline_benchmarks import Case, Measurement, Settings
 from slimline_benchmarks import runner as runner_module
 from slimline_benchmarks import search as search_module

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from slimline._base import system
-from slimline.data.block import MISSING_CALL
+from slimline.data._blocks import MISSING_CALL
 from slimline.errors import InvalidParameterError
 from slimline_benchmarks import LeftOut, Settings, run_case
 from slimline_benchmarks import runner as runner_module

@@ -2,7 +2,7 @@
 
 import pytest
 
-from slimline.bounds.documents import FULL_NAMES
+from slimline.bounds._bound import FULL_NAMES
 from slimline.errors import InvalidParameterError
 from slimline_papers import ITEMS, Study, find_items
 from slimline_papers.sources import SOURCES

@@ -3,7 +3,7 @@
 import pytest
 
 from papers.tests.replayed import replayed
-from slimline.bounds.documents import FULL_NAMES
+from slimline.bounds._bound import FULL_NAMES
 from slimline_papers import ITEMS, Study
 from slimline_papers.sources import SOURCES
 

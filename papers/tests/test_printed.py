@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from slimline.bounds.documents import FULL_NAMES
+from slimline.bounds._bound import FULL_NAMES
 from slimline_papers.printed import _all, printed
 
 FAMILIES = ("CW", "RS", "FHT")

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 
 from slimline._kernels import _native
 from slimline._kernels import reference_blocks as reference
-from slimline.testing.matrix_explicit import Explicit, ExplicitStats
-from slimline.testing.rounding import accumulation_error, require_close
+from slimline.testing._explicit import Explicit, ExplicitStats
+from slimline.testing._moments import accumulation_error, require_close
 
 TYPES = ["f8", "f4", "f2", "i1", "u1", "i2", "?", "packed"]
 NAMES = ["dot", "tdot", "normal", "squares", "tile", "statistics"]

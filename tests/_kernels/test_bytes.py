@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from slimline._kernels import _native
-from slimline.testing.rounding import accumulation_error, require_close
+from slimline.testing._moments import accumulation_error, require_close
 
 LENGTHS = [*range(1, 140, 3), 191, 192, 193, 255, 256, 257, 1023, 1025, 2047, 2048, 2049, 4096, 4099]
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from slimline._kernels import _native
 from slimline._kernels import reference_blocks as reference
-from slimline.testing.rounding import accumulation_error, require_close
+from slimline.testing._moments import accumulation_error, require_close
 
 KINDS = ["sorted", "shuffled", "repeated", "one column", "few lines"]
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from slimline._kernels import _native
-from slimline.data.block import MISSING_CALL, PackedGenotypes
-from slimline.testing.rounding import accumulation_error, require_close
+from slimline.data._blocks import MISSING_CALL, PackedGenotypes
+from slimline.testing._moments import accumulation_error, require_close
 
 #: People and variants.
 SHAPES = [(n, 9) for n in (1, 2, 3, 4, 5, 15, 16, 17, 61, 62, 63, 64, 65, 66, 127, 128, 129, 255, 257, 1000)]

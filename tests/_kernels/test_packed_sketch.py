@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from slimline._kernels import instruction_set
-from slimline.data.block import MISSING_CALL, PackedGenotypes
+from slimline.data._blocks import MISSING_CALL, PackedGenotypes
 from slimline.projections import HashEmbedding
 
 #: People and variants.

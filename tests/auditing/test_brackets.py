@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from slimline import audit
-from slimline.auditing.brackets import bracket_checks
-from slimline.auditing.draws import draws_of, look_after, look_before
-from slimline.auditing.measures import Labels
+from slimline.auditing._guarantees import bracket_checks
+from slimline.auditing._measures import Labels, draws_of, look_after, look_before
 from slimline.data import open_matrix
 from slimline.projections import Gaussian
 from tests.auditing.clouds import clouds, several

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
-from slimline.auditing.chances import frequency
+from slimline.auditing._guarantees import frequency
 
 
 def test_intervals_are_scipys_exact_ones():

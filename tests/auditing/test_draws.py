@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from slimline import GaussianProjection, audit, make_projection
-from slimline.auditing.families import family_name, known_family
+from slimline.auditing._measures import family_name, known_family
 from slimline.errors import InvalidParameterError
 from slimline.projections import Gaussian, Identity, Projection, ShiftedEmbedding, SparseSign
 from tests.families import FAMILIES

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from slimline import audit
-from slimline.auditing.measures import Labels, _ruled_out, margins_of
+from slimline.auditing._measures import Labels, _ruled_out, margins_of
 from slimline.geometry import Points
 from slimline.laws import cosine
 from tests.auditing import independent

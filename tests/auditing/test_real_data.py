@@ -11,7 +11,7 @@ from scipy.stats import binomtest, chi2, t
 from slimline import audit
 from tests.auditing import independent
 from tests.geometry.exact import clarabel_ball, clarabel_margin, clarabel_simplex, coordinates
-from tests.recovery.real_sets import real_set
+from tests.learning.real_sets import real_set
 
 pytestmark = pytest.mark.data
 

@@ -8,7 +8,7 @@ import pytest
 
 from slimline import audit
 from slimline.auditing import Audit
-from slimline.auditing.words import counted
+from slimline.auditing._words import counted
 from tests.auditing.clouds import clouds, several
 
 pytestmark = pytest.mark.filterwarnings("ignore:The number of components is higher")

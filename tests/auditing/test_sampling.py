@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from slimline import audit, open_matrix
-from slimline.auditing.auditor import _sample, _stratified
-from slimline.auditing.measures import Labels
+from slimline.auditing._auditor import _sample, _stratified
+from slimline.auditing._measures import Labels
 from slimline.errors import DataError, InvalidParameterError
 from tests.auditing.clouds import clouds, several
 

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from slimline import audit
-from slimline.auditing.chances import frequency
-from slimline.auditing.promises import Asked
-from slimline.auditing.records import BracketCheck, Frequency, Kept, PairsKept, WrongSide
-from slimline.auditing.verdict import outcome_of, verdict_of
-from slimline.auditing.words import at_most, only_times, percent, ratios, times, values
+from slimline.auditing._guarantees import Asked, frequency
+from slimline.auditing._records import BracketCheck, Frequency, Kept, PairsKept, WrongSide
+from slimline.auditing._verdict import outcome_of, verdict_of
+from slimline.auditing._words import at_most, only_times, percent, ratios, times, values
 from tests.auditing.clouds import clouds, several
 
 ASKED = Asked(

@@ -6,7 +6,7 @@ from inspect import signature
 import numpy as np
 
 from slimline.bounds import BOUNDS
-from slimline.bounds.embeddings import FAMILIES
+from slimline.bounds._embeddings import FAMILIES
 
 #: "shi2012.5" is the bound, "shi2012.5, printed" the statement in the document.
 STATEMENTS = {

@@ -16,7 +16,7 @@ from slimline.errors import InvalidParameterError
 from slimline.laws import cosine
 from slimline.projections import Gaussian
 from tests.bounds.attack import assert_fails_at_most, gaussians
-from tests.recovery.real_sets import real_set
+from tests.learning.real_sets import real_set
 
 
 @pytest.fixture

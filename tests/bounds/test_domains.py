@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from slimline.bounds import get
-from slimline.bounds.sizes import SIZES
+from slimline.bounds._numerics import SIZES
 from slimline.errors import InvalidParameterError
 from tests.bounds.statements import STATEMENTS, middle_of, names_of, some_sizes
 

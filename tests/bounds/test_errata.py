@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from slimline.bounds import BOUNDS, get
-from slimline.bounds.norms import LARGEST_EPS
+from slimline.bounds._embeddings import LARGEST_EPS
 from slimline.laws import cosine, inner_product, norm, norm_failure
 from tests.bounds.attack import assert_fails_at_most, cosines_after, gaussians, points_at
 from tests.bounds.exact_geometry import box_dual_balanced, hard_margin_squared

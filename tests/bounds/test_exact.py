@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from slimline.bounds import BOUNDS, get
-from slimline.bounds.tails import lasting_log_below, log_below
+from slimline.bounds._numerics import lasting_log_below, log_below
 from slimline.errors import InvalidParameterError
 from slimline.laws import cosine, inner_product, norm_failure
 

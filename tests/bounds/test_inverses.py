@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slimline.bounds import Bound
-from slimline.bounds.embeddings import FAMILIES
-from slimline.bounds.inverse import largest_float, smallest_float
+from slimline.bounds._embeddings import FAMILIES
+from slimline.bounds._numerics import largest_float, smallest_float
 from tests.bounds.statements import STATEMENTS, distortions, middle_of, some_sizes
 
 WITH_EPS = [name for name, bound in STATEMENTS.items() if bound.needs_eps]

@@ -4,10 +4,10 @@ import pytest
 
 from slimline import bounds
 from slimline.bounds import BOUNDS, Bound, get
-from slimline.bounds.embeddings import FAMILIES
-from slimline.bounds.sizes import SIZES
+from slimline.bounds._embeddings import FAMILIES
+from slimline.bounds._numerics import SIZES
 from slimline.errors import InvalidParameterError
-from slimline.estimators.make_projection import _FAMILIES
+from slimline.estimators._transformers import _FAMILIES
 from tests.bounds.statements import STATEMENTS, names_of
 
 #: The theory sheet, §6, by its numbers; fard2012's domain and shi2012.9's denominator were found later.

@@ -56,7 +56,7 @@ def test_importing_the_library_does_not_import_the_command_line():
 
 
 def test_help_does_not_import_what_the_commands_need():
-    code = "import sys, slimline.cli.app; print('matplotlib' in sys.modules)"
+    code = "import sys, slimline.cli._app; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 import slimline
-from slimline.cli.audit import audit as command
-from slimline.cli.choices import Family
+from slimline.cli._audit import audit as command
+from slimline.cli._options import Family
 from slimline.data import write_genotypes
 from tests.cli.command import run_here
 
@@ -279,7 +279,7 @@ def test_interruption_leaves_nothing_behind(monkeypatch, capsys, tmp_path):
 
     arguments = _npy()
     before = sorted(path.name for path in tmp_path.iterdir())
-    monkeypatch.setattr("slimline.auditing.auditor.look_before", interrupted)
+    monkeypatch.setattr("slimline.auditing._auditor.look_before", interrupted)
     assert run_here(monkeypatch, "audit", *arguments, "--json", "audit.json", "--figure", "audit.png") == 130
     assert "Traceback" not in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == before

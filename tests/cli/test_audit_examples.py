@@ -9,7 +9,7 @@ import pytest
 from matplotlib.image import imread
 from sklearn.datasets import dump_svmlight_file
 
-from slimline.cli.audit import EXAMPLES
+from slimline.cli._audit import EXAMPLES
 from slimline.data import write_genotypes
 from tests.cli.command import run_here
 

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from slimline import audit
-from slimline.cli.audit_view import amount, audit_code, audit_view, percent
+from slimline.cli._audit import amount, audit_code, audit_view, percent
 
 
 def _classes(n, d, classes, apart, seed=0):

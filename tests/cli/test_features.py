@@ -13,11 +13,11 @@ import pytest
 from rich.console import Console
 
 from slimline import CertifiedClassifier, open_matrix
-from slimline.cli.features_view import features_view
-from slimline.data.packed_strings import PackedStrings
-from slimline.estimators.ranking import ranking_of
+from slimline.cli._features import features_view
+from slimline.data._names import PackedStrings
+from slimline.estimators._decisions import ranking_of
+from slimline.learning import rank_bounds
 from slimline.model_files import StoredModel
-from slimline.recovery import rank_bounds
 from tests.cli.command import run_here
 from tests.cli.models import D, write_models
 

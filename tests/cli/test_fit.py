@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 from slimline import CertifiedClassifier, open_matrix
-from slimline.cli.fitting.samples import held_out_rows
+from slimline.cli._fit_samples import held_out_rows
 from slimline.data import write_genotypes
-from slimline.estimators.saving import load_model
+from slimline.estimators._persistence import load_model
 from slimline.model_files import StoredModel
 from tests.cli.command import run_here
 

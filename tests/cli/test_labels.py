@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from slimline import open_matrix
-from slimline.cli.labels import labels_in_data, labels_in_file, require_classes
+from slimline.cli._labels import labels_in_data, labels_in_file, require_classes
 from slimline.data import write_genotypes
-from slimline.data.formats.dense import DenseMatrix
+from slimline.data.formats._dense import DenseMatrix
 from slimline.errors import DataError, FileFormatError, InvalidParameterError
 
 IDS = ["ann", "bob", "cem", "dan"]

@@ -10,13 +10,12 @@ from sklearn.datasets import dump_svmlight_file
 
 import slimline
 from slimline import open_matrix
-from slimline.cli.choices import Loss, Method
-from slimline.cli.plan import Element
-from slimline.cli.plan import plan as command
-from slimline.cli.plan_view import count, plan_code, plan_view, telling
+from slimline.cli._options import Loss, Method
+from slimline.cli._plan import Element, count, plan_code, plan_view, telling
+from slimline.cli._plan import plan as command
 from slimline.data import write_genotypes
+from slimline.learning import LOSSES
 from slimline.planning import Guarantee
-from slimline.solvers import LOSSES
 from tests.cli.command import run_here
 
 N, D = 60, 400
@@ -200,8 +199,8 @@ def test_mistakes_are_one_line_say_what_to_do_and_come_before_any_work(monkeypat
     def no_work(*_, **__):
         raise AssertionError("work was begun")
 
-    monkeypatch.setattr("slimline.planning.planner.look_at", no_work)
-    monkeypatch.setattr("slimline.planning.planner.imagine", no_work)
+    monkeypatch.setattr("slimline.planning._planner.look_at", no_work)
+    monkeypatch.setattr("slimline.planning._planner.imagine", no_work)
     sizes = ["--samples", "50", "--features", "900"]
     for arguments, said in (
         ([], "give a file, or --samples and --features"),
@@ -264,7 +263,7 @@ def test_interruption(monkeypatch, capsys, tmp_path):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("slimline.planning.planner.imagine", interrupted)
+    monkeypatch.setattr("slimline.planning._planner.imagine", interrupted)
     sizes = ["--samples", "50", "--features", "900"]
     assert run_here(monkeypatch, "plan", *sizes, "--json", "plan.json", "--figure", "plan.png") == 130
     assert "Traceback" not in capsys.readouterr().err and not list(tmp_path.iterdir())

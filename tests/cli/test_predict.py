@@ -245,7 +245,7 @@ def test_mistakes_are_one_line(monkeypatch, capsys, arguments, said):
     def no_work(*_, **__):
         raise AssertionError("data were read")
 
-    monkeypatch.setattr("slimline.estimators.aligned.decisions_of", no_work)
+    monkeypatch.setattr("slimline.estimators._aligned.decisions_of", no_work)
     assert run_here(monkeypatch, "predict", *arguments) == 2
     found = capsys.readouterr()
     assert found.err.startswith("slimline: ") and found.err.count("\n") == 1, found.err
@@ -309,7 +309,7 @@ def test_hostile_models_are_refused(monkeypatch, capsys, change):
 def test_a_killed_run_leaves_no_file():
     code = (
         "import os, sys; sys.argv = ['slimline', 'predict', 'cohort.slim', 'cohort.bed', '--out', 'p.csv'];"
-        "import slimline.cli.table_file as t;"
+        "import slimline.cli._output as t;"
         "original = t._texts;"
         "t._texts = lambda *a: (yield from (os._exit(9) if k else part for k, part in enumerate(original(*a))));"
         "from slimline.cli import main; main()"

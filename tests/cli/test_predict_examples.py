@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from slimline import CertifiedClassifier, open_matrix
-from slimline.cli import features, predict
+from slimline.cli import _features as features
+from slimline.cli import _predict as predict
 from slimline.data import write_genotypes
 from slimline.estimators import aligned_decisions
 from slimline.model_files import StoredModel

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from slimline import open_matrix
-from slimline.cli.simulate import simulate
+from slimline.cli._simulate import simulate
 from slimline.data import simulate_genotypes, write_genotypes
 from tests.cli.command import run_here, start
 from tests.data.plink_files import names_in, unpacked

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from slimline import CertifiedClassifier, open_matrix
-from slimline.cli.spreadsheet import as_given, harmless
-from slimline.cli.table_file import write_table
-from slimline.data.formats.dense import DenseMatrix
+from slimline.cli._output import as_given, harmless, write_table
+from slimline.data.formats._dense import DenseMatrix
 from tests.cli.command import run_here
 
 NUMBERS = ["-1.5", "+3", "1e-5", "-1e-05", "-.5", "+7.", "-9"]
@@ -89,7 +88,7 @@ def test_predictions_are_joined_with_themselves(monkeypatch, capsys, folder, end
     assert rows[4]["id"] == "''=e"
     assert rows[6]["id"] == "-1.5"
     # what was predicted is right for what was predicted
-    from slimline.cli.labels import labels_in_file
+    from slimline.cli._labels import labels_in_file
 
     data = DenseMatrix(np.zeros((len(ids), 1)), sample_ids=ids)
     labels = labels_in_file(Path(out), "label", data)

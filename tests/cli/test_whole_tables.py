@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from slimline import CertifiedClassifier, open_matrix
-from slimline.cli.output import tables
+from slimline.cli._output import tables
 
 LONG = ["adenocarcinoma_of_the_" + "very_" * 6 + "long_name", "benign_" + "x" * 53, "c" * 60]
 IDS = [f"rs{123456789 + j}" for j in range(30)]

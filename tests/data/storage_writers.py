@@ -139,20 +139,20 @@ def _zarr(path: Path) -> None:
 
 #: Name: (name of the file, module in `slimline.data.formats`, package that reads it, function that writes it).
 FORMATS = {
-    "npy-float32-C": ("x.npy", "npy", None, lambda path: _npy(path, "f4", "C")),
-    "npy-float32-F": ("x.npy", "npy", None, lambda path: _npy(path, "f4", "F")),
-    "npy-int8-C": ("x.npy", "npy", None, lambda path: _npy(path, "i1", "C")),
-    "npy-int8-F": ("x.npy", "npy", None, lambda path: _npy(path, "i1", "F")),
-    "npz": ("x.npz", "npz", None, _npz),
-    "npz-sparse": ("x.npz", "npz", None, _npz_sparse),
-    "svmlight": ("x.svmlight", "svmlight", None, _svmlight),
-    "svmlight.gz": ("x.svmlight.gz", "svmlight", None, _svmlight),
-    "csv": ("x.csv", "delimited", None, _csv),
-    "plink": ("x.bed", "plink", None, _plink),
-    "parquet": ("x.parquet", "parquet", "pyarrow.parquet", _parquet),
-    "hdf5": ("x.h5", "hdf5", "h5py", _hdf5),
-    "h5ad": ("x.h5ad", "hdf5", "h5py", _h5ad),
-    "zarr": ("x.zarr", "zarr", "zarr", _zarr),
+    "npy-float32-C": ("x.npy", "_npy", None, lambda path: _npy(path, "f4", "C")),
+    "npy-float32-F": ("x.npy", "_npy", None, lambda path: _npy(path, "f4", "F")),
+    "npy-int8-C": ("x.npy", "_npy", None, lambda path: _npy(path, "i1", "C")),
+    "npy-int8-F": ("x.npy", "_npy", None, lambda path: _npy(path, "i1", "F")),
+    "npz": ("x.npz", "_npz", None, _npz),
+    "npz-sparse": ("x.npz", "_npz", None, _npz_sparse),
+    "svmlight": ("x.svmlight", "_svmlight", None, _svmlight),
+    "svmlight.gz": ("x.svmlight.gz", "_svmlight", None, _svmlight),
+    "csv": ("x.csv", "_delimited", None, _csv),
+    "plink": ("x.bed", "_plink", None, _plink),
+    "parquet": ("x.parquet", "_parquet", "pyarrow.parquet", _parquet),
+    "hdf5": ("x.h5", "_hdf5_zarr", "h5py", _hdf5),
+    "h5ad": ("x.h5ad", "_hdf5_zarr", "h5py", _h5ad),
+    "zarr": ("x.zarr", "_hdf5_zarr", "zarr", _zarr),
 }
 
 

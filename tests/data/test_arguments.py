@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 
 from slimline import open_matrix
-from slimline.data.arguments import missing_number
+from slimline._base.checks import missing_number
 from slimline.errors import InvalidParameterError
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from slimline.data.block_memory import block_memory
+from slimline.data._passes import block_memory
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int32, np.float32, np.float64, bool])

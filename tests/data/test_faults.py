@@ -17,8 +17,8 @@ import scipy.sparse as sp
 
 from slimline import open_matrix
 from slimline.data import Block, ColumnStats, Matrix
-from slimline.data.ahead import read_ahead
-from slimline.data.files import DataFile
+from slimline.data._files import DataFile
+from slimline.data._passes import read_ahead
 from slimline.errors import (
     DataError,
     FileChangedError,

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from slimline._kernels import _native
-from slimline.data import products
-from slimline.data.formats import plink
-from slimline.data.formats.plink import open_plink
-from slimline.data.genotypes_in_file import GenotypesInFile
+from slimline.data import _products as products
+from slimline.data._arrays import GenotypesInFile
+from slimline.data.formats import _plink as plink
+from slimline.data.formats._plink import open_plink
 from slimline.errors import FileChangedError, FileFormatError, FileReadError
 from slimline.projections import HashEmbedding
 from slimline.testing import check_matrix
@@ -62,7 +62,7 @@ def test_a_product_needs_no_memory_for_the_genotypes(tmp_path, monkeypatch, smal
         raise AssertionError("genotypes were read into memory")
 
     X = open_plink(write_plink(tmp_path / "a", random_genotypes(50, 900, missing=0)))
-    monkeypatch.setattr("slimline.data.files.OpenFile.read_into", asked)
+    monkeypatch.setattr("slimline.data._files.OpenFile.read_into", asked)
     X.dot(np.ones(900)), X.tdot(np.ones(50)), X.normal(np.ones(50)), X.column_stats()
     with pytest.raises(AssertionError, match="into memory"):
         X.sketch(HashEmbedding(900, 64, 0))
@@ -100,7 +100,7 @@ def test_a_file_that_is_cut_short_under_a_pass(tmp_path, monkeypatch, small_bloc
 def test_what_the_system_says_names_the_file(tmp_path, monkeypatch, small_blocks, operation):
     X = open_plink(write_plink(tmp_path / "a", random_genotypes(50, 900, missing=0)))
     wrong = os.open(tmp_path, os.O_RDONLY)  # a folder
-    monkeypatch.setattr("slimline.data.files.DataFile.descriptor", lambda self: os.dup(wrong))
+    monkeypatch.setattr("slimline.data._files.DataFile.descriptor", lambda self: os.dup(wrong))
     with pytest.raises(FileReadError, match=r"a\.bed could not be read between bytes 3 and \d[\d,]*: Is a directory"):
         OPERATIONS[operation](X)
     os.close(wrong)

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from slimline import open_matrix
 from slimline._base.system import run_with_peak
-from slimline.data import gram
+from slimline.data import _gram as gram
 from slimline.errors import DataError
 from slimline.testing import block_bytes
 

@@ -6,9 +6,9 @@ import pytest
 from slimline import open_matrix
 from slimline._kernels import _native
 from slimline.data import Squares
-from slimline.data.finite import _PIECE, all_finite
-from slimline.data.formats import dense
-from slimline.data.keeping import PassKeeper
+from slimline.data._passes import PassKeeper
+from slimline.data._statistics import _PIECE, all_finite
+from slimline.data.formats import _dense as dense
 from slimline.errors import NonFiniteError
 from slimline.projections import Gaussian, HashEmbedding
 

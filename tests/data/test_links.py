@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from slimline import open_matrix
-from slimline.cli.labels import labels_in_file
-from slimline.data.files import DataFile
-from slimline.data.folders import DataFolder
+from slimline.cli._labels import labels_in_file
+from slimline.data._files import DataFile, DataFolder
 from slimline.errors import FileChangedError, FileFormatError, SlimlineError
 from slimline.model_files import StoredModel
 

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from slimline import open_matrix
-from slimline.data.gram import mirrored
+from slimline.data._gram import mirrored
 from slimline.errors import InvalidParameterError
 from slimline.projections import Gaussian, HashEmbedding, RandomSign, SubsampledHadamard
 from slimline.testing import block_bytes

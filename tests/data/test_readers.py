@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from slimline import open_matrix
-from slimline.data import readers
+from slimline.data import _files as readers
 from slimline.errors import FileChangedError, FileFormatError, InvalidParameterError, MissingReaderError
 
 
@@ -38,7 +38,7 @@ def test_readers_are_imported_when_used():
 import sys
 import sklearn.utils  # brings pandas, and that pyarrow, where they are installed
 before = set(sys.modules)
-import slimline.data.formats.hdf5, slimline.data.formats.parquet, slimline.data.formats.zarr
+import slimline.data.formats._hdf5_zarr, slimline.data.formats._parquet, slimline.data.formats._hdf5_zarr
 print({"h5py", "zarr", "pyarrow", "anndata"} & (set(sys.modules) - before))
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

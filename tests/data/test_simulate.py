@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from slimline.data import PopulationModel, simulate_genotypes
-from slimline.data.simulate import model as model_module
+from slimline.data import _simulate as model_module
 from slimline.errors import InvalidParameterError
 
 

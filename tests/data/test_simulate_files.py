@@ -11,9 +11,9 @@ import pytest
 
 from slimline import open_matrix
 from slimline._base.system import run_with_peak
+from slimline.data import _simulate as model_module
+from slimline.data import _write as npy_module
 from slimline.data import simulate_genotypes, write_genotypes
-from slimline.data.simulate import model as model_module
-from slimline.data.write import npy as npy_module
 from slimline.errors import FileWriteError, InvalidParameterError
 from tests.data.plink_files import bed_bytes, names_in, unpacked
 

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from slimline import open_matrix
 from slimline._kernels import instruction_set
-from slimline.data.block import MISSING_CALL, PackedGenotypes
+from slimline.data._blocks import MISSING_CALL, PackedGenotypes
 from slimline.projections import Gaussian, HashEmbedding, SubsampledHadamard
 
 PROJECTIONS = [
@@ -22,7 +22,7 @@ PROJECTIONS = [
 @pytest.mark.parametrize("small", [False, True])
 def test_filled_sketch(order, dtype, missing, fill, small, monkeypatch):
     if small:
-        monkeypatch.setattr("slimline.data.tiles._TILE_BYTES", 37 * 200)
+        monkeypatch.setattr("slimline.data._blocks._TILE_BYTES", 37 * 200)
     rng = np.random.default_rng(0)
     X = np.asarray(rng.integers(0, 8, (37, 5000)), dtype=dtype, order=order)
     explicit = X.astype(np.float64)

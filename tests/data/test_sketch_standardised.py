@@ -5,11 +5,11 @@ import pytest
 import scipy.sparse as sp
 
 from slimline import open_matrix
-from slimline.data import products
-from slimline.data.block import PackedGenotypes
+from slimline.data import _products as products
+from slimline.data._blocks import PackedGenotypes
 from slimline.errors import InvalidParameterError
 from slimline.projections import HashEmbedding, ShiftedEmbedding
-from slimline.projections.blocks import result_dtype
+from slimline.projections._base import result_dtype
 
 WHOLE = [np.int8, np.uint8, np.int16]
 FLOATS = [np.float16, np.float32, np.float64]

@@ -86,7 +86,7 @@ def check_refused(cases, word, *modules):
 class _Hdf5:
     """Writes a store of arrays that exist in name only."""
 
-    module = "slimline.data.formats.hdf5"
+    module = "slimline.data.formats._hdf5_zarr"
 
     def __init__(self, path):
         h5py = pytest.importorskip("h5py")
@@ -110,7 +110,7 @@ class _Hdf5:
 
 
 class _Zarr(_Hdf5):
-    module = "slimline.data.formats.zarr"
+    module = "slimline.data.formats._hdf5_zarr"
 
     def __init__(self, path):
         zarr = pytest.importorskip("zarr")
@@ -321,7 +321,7 @@ def test_heads_that_inflate(tmp_path):
 
 def test_labels_in_npy_files(tmp_path):
     from slimline import open_matrix
-    from slimline.cli.labels import labels_in_file
+    from slimline.cli._labels import labels_in_file
     from slimline.errors import DataError
 
     matrix = open_matrix(np.ones((6, 2)))

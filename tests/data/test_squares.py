@@ -9,9 +9,9 @@ from slimline._kernels.threads import number_of_threads
 from slimline.data import Squares
 from slimline.errors import InvalidParameterError, NonFiniteError
 from slimline.testing import block_bytes
-from slimline.testing.matrix_explicit import Explicit, standardise
-from slimline.testing.matrix_passes import counted
-from slimline.testing.rounding import accumulation_error, require_close
+from slimline.testing._explicit import Explicit, standardise
+from slimline.testing._matrix_passes import counted
+from slimline.testing._moments import accumulation_error, require_close
 from tests.data.plink_files import random_genotypes, write_plink
 
 N, D = 23, 170

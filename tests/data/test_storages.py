@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.lib import format as npy_format
 
 from slimline import SparseEmbedding, open_matrix
-from slimline.data.formats import dense
+from slimline.data.formats import _dense as dense
 from slimline.errors import DataError, InvalidParameterError
 from slimline.testing import check_matrix
 

@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from slimline import open_matrix
-from slimline.data.formats import sparse as sparse_format
-from slimline.data.stored_rows import has_stored_rows, stored_rows
+from slimline.data._arrays import has_stored_rows, stored_rows
+from slimline.data.formats import _sparse as sparse_format
 from slimline.errors import DataError, NonFiniteError
 
 ORDERS = {

@@ -8,10 +8,9 @@ import scipy.sparse as sp
 
 from slimline import open_matrix
 from slimline._kernels import instruction_set
-from slimline.data.affine import PLAIN
-from slimline.data.block import Block
-from slimline.data.formats import dense
-from slimline.data.two_level_sums import TwoLevelSums
+from slimline.data._blocks import PLAIN, Block
+from slimline.data._products import TwoLevelSums
+from slimline.data.formats import _dense as dense
 from slimline.errors import SlimlineError
 
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from slimline import CertifiedClassifier, open_matrix
 from slimline.data import open_matrix as opened
-from slimline.estimators.column_facts import column_facts
-from slimline.estimators.saving import stored_model
+from slimline.estimators._alignment import column_facts
+from slimline.estimators._persistence import stored_model
 from tests.data.plink_files import write_plink
 from tests.estimators.certified import quiet
 

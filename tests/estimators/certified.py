@@ -5,8 +5,8 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from slimline.solvers import LOSSES
-from tests.recovery.direct import direct_optimum
+from slimline.learning import LOSSES
+from tests.learning.direct import direct_optimum
 
 NAMES = list(LOSSES)
 ROUTES = [{"method": "gram"}, {"method": "sketch", "n_components": 128}]

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from slimline.recovery import membership
+from slimline.learning import membership
 from tests.estimators.certified import exact, usual_constant
 
 

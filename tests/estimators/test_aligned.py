@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from slimline import CertifiedClassifier, open_matrix
-from slimline.data.packed_strings import PackedStrings
+from slimline.data._names import PackedStrings
 from slimline.errors import DataError, NonFiniteError
 from slimline.estimators import aligned_decisions
-from slimline.estimators.saving import stored_model
+from slimline.estimators._persistence import stored_model
 from slimline.testing import block_bytes
 from tests.estimators.aligned import cohort, explicit_scores, named, trained
 

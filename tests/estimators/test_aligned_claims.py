@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from slimline.estimators import aligned_decisions
-from slimline.estimators.decisions import AbsentPart, decisions_of
+from slimline.estimators._decisions import AbsentPart, decisions_of
 from tests.estimators.aligned import cohort, explicit_scores, named, trained
 
 

@@ -10,10 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from slimline import CertifiedClassifier
 from slimline.errors import DataError, SlimlineError
-from slimline.recovery import membership
-from slimline.solvers import LOSSES
-from tests.recovery.attack import KINDS, nasty
-from tests.solvers.exact import as_floats, distance, exact_weights
+from slimline.learning import LOSSES, membership
+from tests.learning.attack import KINDS, nasty
+from tests.learning.exact import as_floats, distance, exact_weights
 
 NAMES = list(LOSSES)
 

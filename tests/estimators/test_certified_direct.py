@@ -18,7 +18,7 @@ from slimline import CertifiedClassifier, CertifiedClassifierCV, open_matrix
 from slimline.errors import DataError, InvalidParameterError
 from tests.estimators.certified import NAMES, quiet
 from tests.estimators.direct_claims import STORAGES, check_claims, thin
-from tests.solvers.exact import distance, exact_weights
+from tests.learning.exact import distance, exact_weights
 
 FINE = {"method": "direct", "tol": 1e-4, "max_passes": 200}
 

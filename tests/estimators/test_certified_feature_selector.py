@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from slimline import CertifiedClassifier, CertifiedFeatureSelector
 from slimline.errors import InvalidParameterError
-from slimline.estimators.stability import jaccard, stability_index
+from slimline.estimators._selector import jaccard, stability_index
 
 
 @parametrize_with_checks([CertifiedFeatureSelector(), CertifiedFeatureSelector(k=2, repeats=2)])

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from slimline import open_matrix
-from slimline.estimators.certified_fit import Fitting
+from slimline.estimators._fitting import Fitting
+from slimline.learning import Task, TrainingData, loss_named
 from slimline.planning import choose_route
-from slimline.recovery import Task, TrainingData
-from slimline.solvers import loss_named
 
 N, D, TOL = 60, 600, 1e-3
 

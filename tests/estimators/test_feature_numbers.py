@@ -79,7 +79,7 @@ def test_a_model_that_begins_elsewhere(tmp_path):
 
 
 def test_names_of_ones_own_are_kept(tmp_path, X, base):
-    from slimline.data.named_columns import NamedColumns
+    from slimline.data._views import NamedColumns
 
     path = write(tmp_path / "train.svm", X, base)
     names = [f"word {j}" for j in range(12)]

@@ -12,7 +12,7 @@ from slimline.errors import DataError, InvalidParameterError
 from tests.data.plink_files import random_genotypes, write_plink
 from tests.estimators.certified import NAMES, usual_constant
 from tests.estimators.test_certified_degenerate import check, fitted
-from tests.recovery.attack import KINDS, nasty
+from tests.learning.attack import KINDS, nasty
 
 FULL = os.environ.get("SLIMLINE_FULL") == "1"
 ROUTES = [

@@ -19,8 +19,8 @@ from sklearn.svm import LinearSVC
 
 from slimline import OneParameterClassifier, open_matrix
 from slimline.errors import InvalidParameterError
-from slimline.estimators import class_scores
-from slimline.estimators.class_scores import ClassProjections, PassedScores, SketchedScores, training_scores
+from slimline.estimators import _one_parameter as class_scores
+from slimline.estimators._one_parameter import ClassProjections, PassedScores, SketchedScores, training_scores
 
 
 def _clusters(n_classes, n_features, n, seed=0, spread=0.3):

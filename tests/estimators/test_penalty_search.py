@@ -9,8 +9,8 @@ from sklearn.model_selection import StratifiedKFold
 
 from slimline import CertifiedClassifier, CertifiedClassifierCV
 from slimline.errors import AccuracyWarning, SearchWarning
-from slimline.estimators.penalty_search import penalties, search_penalties
-from tests.recovery.real_sets import as_dense, filled, real_set
+from slimline.estimators._penalty_search import penalties, search_penalties
+from tests.learning.real_sets import as_dense, filled, real_set
 
 SEARCHES = ["sketch", "certified"]
 

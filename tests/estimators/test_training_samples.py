@@ -5,7 +5,7 @@ import pytest
 
 from slimline import CertifiedClassifier, open_matrix
 from slimline.data import write_genotypes
-from slimline.estimators.training_samples import TrainingSamples
+from slimline.estimators._aligned import TrainingSamples
 from slimline.model_files import StoredModel
 
 

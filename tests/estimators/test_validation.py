@@ -15,7 +15,7 @@ from sklearn.exceptions import DataConversionWarning
 from slimline import open_matrix
 from slimline.data import Matrix
 from slimline.errors import DataError
-from slimline.estimators.validation import NamedFeatures, as_matrix, class_labels
+from slimline.estimators._validation import NamedFeatures, as_matrix, class_labels
 
 VALUES = np.array([[1, 0, 3], [0, 5, 6]])
 

@@ -17,7 +17,7 @@ import numpy as np
 
 import slimline
 from slimline import errors, estimators, open_matrix
-from slimline.cli.companions import FOLDERS
+from slimline.cli._companions import FOLDERS
 from tests.data.plink_files import write_plink
 from tests.frozen.data import genotypes, samples
 
@@ -140,7 +140,7 @@ def typer_commands() -> dict[str, Any]:
     """Return all commands, those of companions that are installed among them."""
     import typer.main
 
-    from slimline.cli.app import app
+    from slimline.cli._app import app
 
     return dict(typer.main.get_command(app).commands)
 

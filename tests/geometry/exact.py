@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.svm import SVC
 
-from tests.solvers.exact import rationals, solve
+from tests.learning.exact import rationals, solve
 
 
 def gram(Z):

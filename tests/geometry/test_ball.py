@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from slimline.errors import DataError, InvalidParameterError
-from slimline.geometry import Points, convex, enclosing_ball, points
+from slimline.geometry import Points, enclosing_ball
+from slimline.geometry import _convex as convex
+from slimline.geometry import _points as points
 from tests.bounds.exact_geometry import ball_radius_squared
 from tests.geometry.exact import clarabel_ball, exact_ball
 
-ball_module = sys.modules["slimline.geometry.ball"]
+ball_module = sys.modules["slimline.geometry._embedding"]
 
 
 def assert_ball(X, found):

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from slimline import open_matrix
 from slimline.errors import DataError, InvalidParameterError, NonFiniteError
-from slimline.geometry.distortion import LEVELS, distortions, distortions_between
+from slimline.geometry._distortion import LEVELS, distortions, distortions_between
 from slimline.projections import Gaussian, HashEmbedding, Identity, RandomSign
 from tests.families import FAMILIES
 from tests.geometry.storages import cases, few_values, stored, written_out
-from tests.recovery.real_sets import real_set
+from tests.learning.real_sets import real_set
 
 KINDS = ["distances", "angles", "inner_products"]
 seeds = st.integers(0, 2**32 - 1)

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from slimline import GaussianProjection, open_matrix
 from slimline.errors import DataError, InvalidParameterError, NonFiniteError
-from slimline.geometry.embedding import _size, basis_sketch, embedding_error, error_on
-from slimline.geometry.row_space import RowSpace
+from slimline.geometry._embedding import _size, basis_sketch, embedding_error, error_on
+from slimline.geometry._points import RowSpace
 from slimline.projections import Gaussian, HashEmbedding, Identity, RandomSign, SparseSign, SubsampledHadamard
 from tests.families import FAMILIES
 from tests.geometry.storages import cases, few_values, stored, written_out
-from tests.recovery.real_sets import real_set
+from tests.learning.real_sets import real_set
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -234,7 +234,7 @@ def test_the_upper_end_for_very_many_components_holds_too(monkeypatch):
     X = np.random.default_rng(0).standard_normal((60, 100))
     projection = Gaussian(100, 200, 1)
     close = embedding_error(X, projection, rows=20).upper
-    monkeypatch.setattr("slimline.geometry.embedding._MOST_COMPONENTS", 10)
+    monkeypatch.setattr("slimline.geometry._embedding._MOST_COMPONENTS", 10)
     far = embedding_error(X, projection, rows=20).upper
     assert direct(X, projection)[0] <= close <= far
 

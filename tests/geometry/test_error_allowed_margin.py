@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from slimline import open_matrix
 from slimline.errors import DataError, InvalidParameterError, NonFiniteError
 from slimline.geometry import Points, error_allowed_margin, margin
-from tests.recovery.real_sets import real_set
+from tests.learning.real_sets import real_set
 
 
 def root(fraction):

@@ -9,7 +9,7 @@ from slimline import open_matrix
 from slimline.geometry import enclosing_ball, margin
 from tests.geometry.checks import MARGINS
 from tests.geometry.exact import clarabel_margin, coordinates
-from tests.recovery.real_sets import as_dense, filled, real_set, some_rows
+from tests.learning.real_sets import as_dense, filled, real_set, some_rows
 
 N, D = 24, 40
 

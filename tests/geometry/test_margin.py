@@ -12,12 +12,14 @@ from hypothesis.extra.numpy import arrays
 from sklearn.svm import LinearSVC
 
 from slimline.errors import DataError, InvalidParameterError
-from slimline.geometry import Points, convex, margin, multiclass_margin, points
+from slimline.geometry import Points, margin, multiclass_margin
+from slimline.geometry import _convex as convex
+from slimline.geometry import _points as points
 from tests.geometry.checks import MARGINS, assert_proof, assert_witness, separable_data
 from tests.geometry.exact import clarabel_margin, exact_margin
 
 #: The module: its name in the package is that of the function.
-margin_module = sys.modules["slimline.geometry.margin"]
+margin_module = sys.modules["slimline.geometry._margin"]
 
 
 def assert_bracket(X, y, found):

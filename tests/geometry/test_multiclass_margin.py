@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from slimline import open_matrix
 from slimline.errors import DataError, InvalidParameterError, NonFiniteError
-from slimline.geometry import Points, margin, multiclass, multiclass_margin
+from slimline.geometry import Points, margin, multiclass_margin
+from slimline.geometry import _multiclass as multiclass
 from tests.geometry.cones import crammer_singer, least_lead, relaxed_margin, unit_rows
 from tests.geometry.several_classes import clusters, least_lead_of_angles, real_classes, residual, search_angles
 

@@ -12,8 +12,9 @@ from scipy.stats import binom
 
 from slimline import GaussianProjection, OneParameterClassifier, bounds, open_matrix
 from slimline.errors import DataError, InvalidParameterError, NonFiniteError
-from slimline.estimators.class_scores import ClassProjections
-from slimline.geometry import Points, multiclass_margin, one_parameter, one_parameter_margin
+from slimline.estimators._one_parameter import ClassProjections
+from slimline.geometry import Points, multiclass_margin, one_parameter_margin
+from slimline.geometry import _one_parameter as one_parameter
 from slimline.projections import Gaussian, HashEmbedding, Identity, SubsampledHadamard
 from tests.families import FAMILIES
 from tests.geometry.cones import all_pairs, least_norm_margin

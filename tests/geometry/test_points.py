@@ -16,9 +16,9 @@ from slimline.geometry import (
     multiclass_margin,
     one_parameter_margin,
 )
-from slimline.geometry import points as points_module
-from slimline.geometry.orthogonal import orthogonal_direction
-from slimline.geometry.rivals import Rivals
+from slimline.geometry import _points as points_module
+from slimline.geometry._class_pairs import Rivals
+from slimline.geometry._points import orthogonal_direction
 from slimline.projections import Gaussian
 from tests.geometry.cones import all_pairs
 from tests.geometry.several_classes import clusters

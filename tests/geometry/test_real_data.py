@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from slimline.geometry import enclosing_ball, margin
 from tests.geometry.checks import MARGINS, assert_witness
 from tests.geometry.exact import clarabel_ball, clarabel_margin, svc_margin
-from tests.recovery.real_sets import real_set
+from tests.learning.real_sets import real_set
 
 pytestmark = pytest.mark.data
 FULL = os.environ.get("SLIMLINE_FULL") == "1"

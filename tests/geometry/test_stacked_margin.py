@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from slimline.geometry import margin, one_parameter_margin
-from slimline.geometry.multiclass import stacked_margin
+from slimline.geometry._multiclass import stacked_margin
 from slimline.projections import Gaussian
 from tests.geometry.exact import clarabel_margin
 

@@ -5,7 +5,7 @@ import pytest
 
 from slimline.errors import InvalidParameterError
 from slimline.laws import cosine, inner_product, norm, norm_dimension, norm_failure
-from slimline.laws.search import highest_dimension, smallest_dimension
+from slimline.laws._law import highest_dimension, smallest_dimension
 
 MANY = 1200
 LAWS = pytest.mark.parametrize("law", [cosine, inner_product], ids=["cosine", "inner_product"])

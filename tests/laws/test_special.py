@@ -3,7 +3,7 @@
 import mpmath
 import numpy as np
 
-from slimline.laws.special import half_gamma_ratio, hypergeometric, log_cosh_of
+from slimline.laws._laws import half_gamma_ratio, hypergeometric, log_cosh_of
 
 
 def test_log_cosh():

@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from slimline.data import Squares, gram, open_matrix, write_genotypes
-from slimline.data.formats import npy, plink, svmlight
+from slimline.data import Squares, open_matrix, write_genotypes
+from slimline.data import _gram as gram
+from slimline.data.formats import _npy as npy
+from slimline.data.formats import _plink as plink
+from slimline.data.formats import _svmlight as svmlight
 from slimline.errors import CheckpointWarning, InvalidParameterError
-from slimline.model_files import pass_files
-from slimline.model_files.checkpoint_folder import RECORD, CheckpointFolder
-from slimline.model_files.pass_files import PassFiles
+from slimline.model_files import _checkpoints as pass_files
+from slimline.model_files._checkpoints import RECORD, CheckpointFolder, PassFiles
 from slimline.projections import Gaussian, HashEmbedding, SubsampledHadamard
 
 rng = np.random.default_rng(0)
@@ -261,7 +263,7 @@ def test_a_full_disk_does_not_end_the_job(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr("slimline.model_files.pass_files.tensor_pieces", full)
+        patched.setattr("slimline.model_files._checkpoints.tensor_pieces", full)
         with pytest.warns(CheckpointWarning, match="No space left") as told:
             found = [matrix.dot(W), matrix.tdot(A)]
     assert len(told) == 1 and keeper.gave_up

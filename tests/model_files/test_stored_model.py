@@ -4,11 +4,11 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from slimline.data.packed_strings import PackedStrings
+from slimline.data._names import PackedStrings
 from slimline.errors import InvalidParameterError, ModelFileError
 from slimline.model_files import StoredModel, read_tensors, write_tensors
-from slimline.model_files.protocol import PROTOCOL
-from slimline.model_files.tensor_file import _digest
+from slimline.model_files._stored_model import PROTOCOL
+from slimline.model_files._tensors import _digest
 
 rng = np.random.default_rng(0)
 

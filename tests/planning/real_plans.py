@@ -13,7 +13,7 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.exceptions import ConvergenceWarning
 
 from slimline import CertifiedClassifier, plan
-from tests.recovery.real_sets import NAMES, real_set, rows_of_norm_one
+from tests.learning.real_sets import NAMES, real_set, rows_of_norm_one
 
 _BOTH = [name for name in NAMES if name not in ("dorothea scaled", "hapmap3")]
 #: Rows of norm 1 (genotypes: standardised columns), several classes, and data as they are, far from the scale of C = 1.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from slimline import bounds
-from slimline.planning.guarantees import curves, guarantees
+from slimline.planning._guarantees import curves, guarantees
 
 TWO = {"points": 500, "features": 20_000, "classes": 2, "rank": 300, "sparsity": 40, "margin": 0.4, "cosine": 0.4}
 MANY = {"points": 500, "features": 20_000, "classes": 5, "rank": 300, "multiclass_margin": 0.8}

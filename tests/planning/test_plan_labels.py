@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from slimline import plan
-from slimline.data.formats.dense import DenseMatrix
+from slimline.data.formats._dense import DenseMatrix
 from slimline.errors import DataError
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from slimline import CertifiedClassifier, plan
-from slimline.planning.rehearsal import Rehearsal
+from slimline.planning._pilot import Rehearsal
 from tests.planning.real_plans import SETS, plan_and_fit
 
 FULL = os.environ.get("SLIMLINE_FULL") == "1"

@@ -6,8 +6,7 @@ import scipy.sparse as sp
 
 from slimline import open_matrix
 from slimline.planning import choose_route
-from slimline.planning.route import default_components
-from slimline.planning.shape import DataShape
+from slimline.planning._route import DataShape, default_components
 
 
 def Shape(n, d, dtype=np.float32, density=None, whole_columns=True):

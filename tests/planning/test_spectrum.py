@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from slimline.planning.spectrum import spectrum_of
+from slimline.planning._pilot import spectrum_of
 from tests.planning.real_plans import planned_set
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from slimline.projections import Projection
-from slimline.testing.rounding import as_dense
+from slimline.testing._moments import as_dense
 from tests.families import FAMILIES, far_place
 
 PATH = Path(__file__).with_name("golden.json")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from slimline.projections import Projection
-from slimline.testing.rounding import as_dense
+from slimline.testing._moments import as_dense
 from tests.projections.make_golden import PATH, describe, projections
 
 GOLDEN = json.loads(PATH.read_text())

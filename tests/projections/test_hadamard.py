@@ -7,7 +7,7 @@ from scipy.linalg import hadamard
 from slimline._kernels import reference
 from slimline.errors import InvalidParameterError
 from slimline.projections import SubsampledHadamard
-from slimline.testing.rounding import dense_rows, require_close, rounding_bound
+from slimline.testing._moments import dense_rows, require_close, rounding_bound
 
 
 @pytest.mark.parametrize("replace", [False, True])

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from slimline.projections import Gaussian, HashEmbedding, RandomSign, SparseSign, SubsampledHadamard
-from slimline.testing.rounding import dense_rows
+from slimline.testing._moments import dense_rows
 from tests.families import FAMILIES, far_place
 
 LEAST = 1e-7

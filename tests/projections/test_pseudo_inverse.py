@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from slimline.projections import HashEmbedding, SubsampledHadamard, pseudo_inverse
-from slimline.testing.rounding import dense_rows
+from slimline.testing._moments import dense_rows
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from slimline.projections import (
     SubsampledHadamard,
     pseudo_inverse,
 )
-from slimline.testing.rounding import as_dense, dense_rows
+from slimline.testing._moments import as_dense, dense_rows
 from tests.families import FAMILIES
 
 NESTED = ["gaussian", "sign", "achlioptas", "srht", "srht_replaced"]

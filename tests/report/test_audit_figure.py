@@ -14,8 +14,8 @@ from scipy import stats
 from slimline import audit
 from slimline.laws import cosine
 from slimline.report import audit_figure
-from slimline.report.audit_panels import _law_band
-from slimline.report.colours import BLUE, GREEN, INK, ORANGE, PURPLE
+from slimline.report._audit_figure import _law_band
+from slimline.report._figures import BLUE, GREEN, INK, ORANGE, PURPLE
 
 
 def _classes(n, d, classes, apart, seed=0):

@@ -4,7 +4,7 @@ from scipy.optimize import minimize
 
 from slimline import plan
 from slimline.planning import Curve
-from slimline.report.curve_labels import curve_labels, run_together, spread_out
+from slimline.report._plan_figure import curve_labels, run_together, spread_out
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 9])

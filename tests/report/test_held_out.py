@@ -6,8 +6,8 @@ from scipy.stats import binom
 from sklearn.metrics import accuracy_score, average_precision_score, balanced_accuracy_score, roc_auc_score
 
 from slimline import CertifiedClassifier
-from slimline.estimators.decisions import Decisions
-from slimline.report.held_out import held_out, no_better_words
+from slimline.estimators._decisions import Decisions
+from slimline.report._held_out import held_out, no_better_words
 
 
 def _fitted(classes, seed=0):

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from slimline import open_matrix
-from slimline.report.near_duplicates import NEARLY_THE_SAME, columns_looked_at, near_duplicates
+from slimline.report._held_out import NEARLY_THE_SAME, columns_looked_at, near_duplicates
 
 
 def _data():

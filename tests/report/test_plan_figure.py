@@ -13,8 +13,7 @@ from matplotlib.figure import Figure
 from slimline import plan
 from slimline.planning import Curve
 from slimline.report import plan_figure
-from slimline.report.curve_labels import curve_labels
-from slimline.report.plan_figure import _LETTERS, _STYLES, _spoken
+from slimline.report._plan_figure import _LETTERS, _STYLES, _spoken, curve_labels
 
 PLANS = {
     "wide": {"n_samples": 2000, "n_features": 500_000, "dtype": "int8", "margin": 0.3, "method": "sketch"},

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from slimline import testing
-from slimline.testing.moments import _vectors, exact_variance
+from slimline.testing._moments import _vectors, exact_variance
 from tests.families import FAMILIES
 
 

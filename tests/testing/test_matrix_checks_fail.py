@@ -8,12 +8,12 @@ import scipy.sparse as sp
 
 from slimline import open_matrix
 from slimline.data import Block, Matrix
-from slimline.data.ahead import Buffers
-from slimline.data.column_view import ColumnView
-from slimline.data.digest import digest
+from slimline.data._files import digest
+from slimline.data._passes import Buffers
+from slimline.data._views import ColumnView
 from slimline.errors import NonFiniteError
 from slimline.testing import block_bytes, check_matrix, number_of_threads
-from slimline.testing.matrix_explicit import Explicit, ExplicitStats, standardise
+from slimline.testing._explicit import Explicit, ExplicitStats, standardise
 
 
 def _data(n=11, d=50):

@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 
+import slimline.estimators._persistence  # noqa: F401 - imported before the start
 from slimline._base.system import MemoryMeter
 from slimline.data import open_matrix
-from slimline.data.simulate import write_genotypes
-from slimline.estimators import CertifiedClassifier, saving  # noqa: F401 - imported before the start
+from slimline.data._simulate import write_genotypes
+from slimline.estimators import CertifiedClassifier
 from slimline.planning import plan
 
 #: Samples, variants and populations.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from slimline.bounds.documents import FULL_NAMES
+from slimline.bounds._bound import FULL_NAMES
 from slimline.errors import InvalidParameterError
 from slimline_papers import fard2012, paul2013, shi2012, uml2014, vaswani2013
 from slimline_papers.item import Item

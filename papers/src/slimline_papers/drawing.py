@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from slimline.report.colours import BLUE, GREEN, GREY, INK, ORANGE, PURPLE
+from slimline.report._figures import BLUE, GREEN, GREY, INK, ORANGE, PURPLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

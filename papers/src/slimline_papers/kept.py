@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from slimline.data.write.new_files import NewFiles
+from slimline.data._write import NewFiles
 
 #: Number of the records' layout. Raise it when a field changes its meaning or goes away.
 LAYOUT = 1

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 
-from slimline.report.figure_files import save_figure
+from slimline.report._figures import save_figure
 from slimline_papers.folder import ResultFolder
 from slimline_papers.item import Item
 from slimline_papers.kept import write_files

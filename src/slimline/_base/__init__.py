@@ -1,1 +1,1 @@
-"""Helpers that know nothing of data or models: threads, memory, text, files."""
+"""Helpers that every subpackage may use: rounding analysis, checks, plain values."""

@@ -1,8 +1,8 @@
 """Theorems about random projections: how many dimensions, for which guarantee; no data."""
 
-from slimline.bounds.bound import Bound, Interval
-from slimline.bounds.catalogue import BOUNDS, get
-from slimline.bounds.data_margin import (
+from slimline.bounds._bound import Bound, Interval
+from slimline.bounds._catalogue import BOUNDS, get
+from slimline.bounds._data_margin import (
     margin_dimension,
     margin_failure,
     multiclass_margin_dimension,

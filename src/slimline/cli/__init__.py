@@ -14,7 +14,7 @@ def main() -> None:
     from slimline.errors import SlimlineError
 
     try:
-        from slimline.cli.app import app
+        from slimline.cli._app import app
 
         app(prog_name="slimline")
     except SlimlineError as error:

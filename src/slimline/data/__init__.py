@@ -1,13 +1,13 @@
 """Data: where the rows and columns come from, and the passes over them."""
 
-from slimline.data.block import Block, PackedGenotypes
-from slimline.data.matrix import Matrix
-from slimline.data.open import open_matrix
-from slimline.data.progress import PassProgress, ProgressBar
-from slimline.data.simulate import Genotypes, PopulationModel, simulate_genotypes, write_genotypes
-from slimline.data.squares import Squares
-from slimline.data.statistics import ColumnStats
-from slimline.data.variants import Variants
+from slimline.data._blocks import Block, PackedGenotypes
+from slimline.data._matrix import Matrix
+from slimline.data._names import Variants
+from slimline.data._open import open_matrix
+from slimline.data._passes import PassProgress, ProgressBar
+from slimline.data._products import Squares
+from slimline.data._simulate import Genotypes, PopulationModel, simulate_genotypes, write_genotypes
+from slimline.data._statistics import ColumnStats
 
 __all__ = [
     "Block",

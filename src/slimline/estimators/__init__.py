@@ -3,26 +3,28 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from slimline.estimators.certified_classifier import CertifiedClassifier
-from slimline.estimators.gaussian_projection import GaussianProjection
-from slimline.estimators.hadamard_projection import HadamardProjection
-from slimline.estimators.make_projection import make_projection
-from slimline.estimators.one_parameter_classifier import OneParameterClassifier
-from slimline.estimators.projected_classifier import ProjectedClassifier
-from slimline.estimators.sign_projection import SignProjection
-from slimline.estimators.sparse_embedding import SparseEmbedding
-from slimline.estimators.sparse_sign_projection import SparseSignProjection
+from slimline.estimators._certified_classifier import CertifiedClassifier
+from slimline.estimators._one_parameter import OneParameterClassifier
+from slimline.estimators._projected_classifier import ProjectedClassifier
+from slimline.estimators._transformers import (
+    GaussianProjection,
+    HadamardProjection,
+    SignProjection,
+    SparseEmbedding,
+    SparseSignProjection,
+    make_projection,
+)
 
 if TYPE_CHECKING:
-    from slimline.estimators.aligned import aligned_decisions
-    from slimline.estimators.certified_classifier_cv import CertifiedClassifierCV
-    from slimline.estimators.certified_feature_selector import CertifiedFeatureSelector
+    from slimline.estimators._aligned import aligned_decisions
+    from slimline.estimators._certified_classifier_cv import CertifiedClassifierCV
+    from slimline.estimators._selector import CertifiedFeatureSelector
 
 #: What needs parts that take long to import: it comes when it is asked for.
 _LATER = {
-    "CertifiedClassifierCV": "slimline.estimators.certified_classifier_cv",
-    "CertifiedFeatureSelector": "slimline.estimators.certified_feature_selector",
-    "aligned_decisions": "slimline.estimators.aligned",
+    "CertifiedClassifierCV": "slimline.estimators._certified_classifier_cv",
+    "CertifiedFeatureSelector": "slimline.estimators._selector",
+    "aligned_decisions": "slimline.estimators._aligned",
 }
 
 

@@ -1,13 +1,11 @@
 """What the data really do: margins, the smallest ball around them, and what a projection does to both."""
 
-from slimline.geometry.ball import enclosing_ball
-from slimline.geometry.distortion import distortions
-from slimline.geometry.embedding import embedding_error
-from slimline.geometry.error_allowed import error_allowed_margin
-from slimline.geometry.margin import margin
-from slimline.geometry.multiclass import multiclass_margin
-from slimline.geometry.one_parameter import one_parameter_margin
-from slimline.geometry.points import Points
+from slimline.geometry._distortion import distortions
+from slimline.geometry._embedding import embedding_error, enclosing_ball
+from slimline.geometry._margin import error_allowed_margin, margin
+from slimline.geometry._multiclass import multiclass_margin
+from slimline.geometry._one_parameter import one_parameter_margin
+from slimline.geometry._points import Points
 
 __all__ = [
     "Points",

@@ -3,18 +3,17 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from slimline.report.audit_figure import audit_figure
-from slimline.report.figure_files import FIGURE_ENDINGS, check_figure_path, save_figure
-from slimline.report.fit_facts import Phase
-from slimline.report.fit_record import FitReport
+from slimline.report._audit_figure import audit_figure
+from slimline.report._figures import FIGURE_ENDINGS, check_figure_path, save_figure
+from slimline.report._plan_figure import plan_figure
+from slimline.report._records import FitReport, Phase
 from slimline.report.page import PAGE_ENDINGS, check_page_path, fit_page, write_fit_page
-from slimline.report.plan_figure import plan_figure
 
 if TYPE_CHECKING:
-    from slimline.report.measure_fit import Told, fit_report
+    from slimline.report._measure_fit import Told, fit_report
 
 #: What needs the classifiers: it comes when it is asked for.
-_LATER = {"Told": "slimline.report.measure_fit", "fit_report": "slimline.report.measure_fit"}
+_LATER = {"Told": "slimline.report._measure_fit", "fit_report": "slimline.report._measure_fit"}
 
 
 def __getattr__(name: str) -> Any:

@@ -5,14 +5,15 @@ with which a correct projection fails them.
 """
 
 from slimline._kernels.threads import number_of_threads
-from slimline.testing.adjoint import check_adjoint
-from slimline.testing.formats import check_format_invariance
-from slimline.testing.invariance import check_block_invariance, check_thread_invariance
-from slimline.testing.matrix import check_matrix
-from slimline.testing.matrix_blocks import block_bytes
-from slimline.testing.moments import check_isometry, check_second_moment, exact_variance
-from slimline.testing.projection import check_projection
-from slimline.testing.round_trip import check_round_trip
+from slimline.testing._matrix import block_bytes, check_matrix
+from slimline.testing._moments import check_adjoint, check_isometry, check_second_moment, exact_variance
+from slimline.testing._projection import (
+    check_block_invariance,
+    check_format_invariance,
+    check_projection,
+    check_round_trip,
+    check_thread_invariance,
+)
 
 __all__ = [
     "block_bytes",

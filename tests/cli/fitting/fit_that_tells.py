@@ -6,14 +6,18 @@ import time
 from importlib import import_module
 
 from slimline import cli
-from slimline.data import files
-from slimline.data.formats import plink
+from slimline.data import _files as files
+from slimline.data.formats import _plink as plink
 
 # What a fit imports on its way, which takes longer than the fit: here, so that no process need do it again.
 for _module in (
     *("rich.live", "rich.progress", "rich.table", "sklearn.model_selection", "safetensors.numpy"),
-    *("slimline.cli.app", "slimline.cli.fitting.run", "slimline.cli.fitting.display", "slimline.cli.fitting.view"),
-    *("slimline.estimators.certified_classifier_cv", "slimline.report.measure_fit", "slimline.data.formats.delimited"),
+    *("slimline.cli._app", "slimline.cli._fit_job", "slimline.cli._fit_view", "slimline.cli._fit_view"),
+    *(
+        "slimline.estimators._certified_classifier_cv",
+        "slimline.report._measure_fit",
+        "slimline.data.formats._delimited",
+    ),
 ):
     import_module(_module)
 

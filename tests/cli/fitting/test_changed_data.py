@@ -11,7 +11,7 @@ import pytest
 
 from slimline import CertifiedClassifier, open_matrix
 from slimline._base.system import thread_limit
-from slimline.cli.fitting.samples import held_out_rows
+from slimline.cli._fit_samples import held_out_rows
 from slimline.data import write_genotypes
 from slimline.planning import plan
 from tests.cli.command import run_here
@@ -142,7 +142,7 @@ def require_weights_of_the_data(path, *, refit=False):
 
 @pytest.fixture(autouse=True)
 def _planned_once(monkeypatch):
-    monkeypatch.setattr("slimline.report.measure_fit.plan", plan_of_these_sizes)
+    monkeypatch.setattr("slimline.report._measure_fit.plan", plan_of_these_sizes)
 
 
 def size_and_time(state):
@@ -155,7 +155,7 @@ def begun(tmp_path_factory):
     folder = tmp_path_factory.mktemp("begun")
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.chdir(folder)
-        monkeypatch.setattr("slimline.cli.fitting.resume._state", size_and_time)
+        monkeypatch.setattr("slimline.cli._fit_settings._state", size_and_time)
         np.save("labels.npy", np.arange(N) % 2)
         write("data.zarr", X)
         stopped(monkeypatch)
@@ -165,7 +165,7 @@ def begun(tmp_path_factory):
 @pytest.fixture
 def _begun(begun, tmp_path, monkeypatch):
     # no copy has the times of the files' records, which is tested apart
-    monkeypatch.setattr("slimline.cli.fitting.resume._state", size_and_time)
+    monkeypatch.setattr("slimline.cli._fit_settings._state", size_and_time)
     shutil.copytree(begun, tmp_path / "in", copy_function=shutil.copy2)
     monkeypatch.chdir(tmp_path / "in")
 
@@ -213,7 +213,7 @@ def test_after_a_change_it_begins_anew(monkeypatch, capsys, change, place):
 def test_a_large_chunk_in_which_the_fingerprint_sees_nothing(tmp_path, monkeypatch, capsys):
     """Of a large file a fingerprint reads pieces, and the time of change can be set back."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("slimline.data.folders._SAMPLES", 2)
+    monkeypatch.setattr("slimline.data._files._FOLDER_SAMPLES", 2)
     np.save("labels.npy", np.arange(N) % 2)
     write("data.zarr", X, chunks=(N, 800))
     stopped(monkeypatch)

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from slimline import CertifiedClassifier
-from slimline.model_files import checkpoint_folder, pass_files
-from slimline.model_files.checkpoint_folder import RECORD
+from slimline.model_files import _checkpoints as checkpoint_folder
+from slimline.model_files import _checkpoints as pass_files
+from slimline.model_files._checkpoints import RECORD
 from tests.cli.command import run_here
 
 N, D = 60, 3000
@@ -263,7 +264,7 @@ def test_what_was_kept_before_the_disk_was_full_is_used(monkeypatch, capsys):
     assert run_here(monkeypatch, *FIT, "--no-report", "--model", "whole.slim") == 0
     with monkeypatch.context() as patched:
         patched.setattr(checkpoint_folder, "_fill", _fails(errno.ENOSPC, writes=3))  # the record, and two passes
-        patched.setattr("slimline.estimators.saving.stored_model", _interrupt)
+        patched.setattr("slimline.estimators._persistence.stored_model", _interrupt)
         assert run_here(monkeypatch, *FIT, "--no-report") == 130
     assert _names(RESUME) == [RECORD, "pass-0001", "pass-0002"]
     assert run_here(monkeypatch, *FIT, "--no-report") == 0
@@ -292,7 +293,7 @@ def test_a_model_that_cannot_be_written_ends_it(monkeypatch, capsys):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patched:
-        patched.setattr("slimline.data.write.new_files.NewFile.write", full)
+        patched.setattr("slimline.data._write.NewFile.write", full)
         assert run_here(monkeypatch, *FIT) == 2
     assert "the disk is full" in " ".join(capsys.readouterr().err.split())
     assert _names(".") == ["data.npy", RESUME.name, "labels.npy"]

@@ -6,9 +6,9 @@ import math
 import pytest
 from rich.console import Console
 
-from slimline.cli.fitting.display import FitDisplay, seconds_left
+from slimline.cli._fit_view import FitDisplay, seconds_left
 from slimline.data import PassProgress
-from slimline.recovery import Step
+from slimline.learning import Step
 
 
 def _step(passes, error):

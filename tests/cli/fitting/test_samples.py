@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from slimline import open_matrix
-from slimline.cli.data_file import DataFileOptions
-from slimline.cli.fitting.samples import LabelSource, held_out_rows, samples_of
-from slimline.data.formats.dense import DenseMatrix
+from slimline.cli._fit_samples import LabelSource, held_out_rows, samples_of
+from slimline.cli._options import DataFileOptions
+from slimline.data.formats._dense import DenseMatrix
 from slimline.errors import DataError, InvalidParameterError
 
 FROM_DATA = LabelSource(None, None, None)

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from slimline.cli.fitting.settings import FitSettings, Outputs, command_line
+from slimline.cli._fit_settings import FitSettings, Outputs, command_line
 from slimline.errors import InvalidParameterError
 from slimline.estimators import CertifiedClassifier, CertifiedClassifierCV
-from slimline.model_files.checkpoint_folder import CheckpointFolder
+from slimline.model_files._checkpoints import CheckpointFolder
 
 ALL = FitSettings(
     C=0.5,

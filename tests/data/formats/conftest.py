@@ -2,7 +2,11 @@
 
 import pytest
 
-from slimline.data.formats import chunked, compressed, npy, parquet, zarr
+from slimline.data.formats import _chunked as chunked
+from slimline.data.formats import _compressed as compressed
+from slimline.data.formats import _hdf5_zarr as zarr
+from slimline.data.formats import _npy as npy
+from slimline.data.formats import _parquet as parquet
 
 
 @pytest.fixture(params=[1 << 23, 4096, 600], ids=["large blocks", "small blocks", "tiny blocks"])

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from slimline import open_matrix
 from slimline._kernels.threads import number_of_threads
-from slimline.data import text_lines
-from slimline.data.formats import delimited
-from slimline.data.formats.delimited import MISSING_TEXT, open_delimited
+from slimline.data import _text as text_lines
+from slimline.data.formats import _delimited as delimited
+from slimline.data.formats._delimited import MISSING_TEXT, open_delimited
 from slimline.errors import FileFormatError, InvalidParameterError, NonFiniteError, SlimlineError
 from tests.data.formats.explicit import check_changes_are_noticed, check_products, dense_of
 

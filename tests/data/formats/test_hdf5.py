@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from slimline import open_matrix
-from slimline.data.formats.chunked import ChunkedMatrix
-from slimline.data.formats.hdf5 import ContiguousDataset
+from slimline.data.formats._chunked import ChunkedMatrix
+from slimline.data.formats._hdf5_zarr import ContiguousDataset
 from slimline.errors import FileChangedError, FileFormatError, InvalidParameterError, NonFiniteError
 
 from .damage import attack
@@ -80,8 +80,8 @@ def test_each_chunk_is_read_once(tmp_path, block_bytes):
 
 @pytest.mark.parametrize("held", [1, 7000, 1 << 20])
 def test_row_chunks_do_not_promise_whole_columns(tmp_path, monkeypatch, held):
-    from slimline.data import gram
-    from slimline.data.formats import chunked
+    from slimline.data import _gram as gram
+    from slimline.data.formats import _chunked as chunked
 
     monkeypatch.setattr(gram, "_HELD_BYTES", held)
 
@@ -280,7 +280,8 @@ def test_changes_are_noticed(tmp_path, chunks):
 
 @pytest.mark.parametrize("chunks", [None, (7, 5)])
 def test_a_file_cut_during_a_pass(tmp_path, chunks, monkeypatch):
-    from slimline.data.formats import chunked, npy
+    from slimline.data.formats import _chunked as chunked
+    from slimline.data.formats import _npy as npy
 
     monkeypatch.setattr(chunked, "BLOCK_BYTES", 400)
     monkeypatch.setattr(npy, "BLOCK_BYTES", 400)

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slimline import open_matrix
-from slimline.data.formats import npz, npz_sparse
-from slimline.data.formats.npz import NpzCompressedMatrix, NpzStoredMatrix, open_npz
+from slimline.data.formats import _npz as npz
+from slimline.data.formats import _npz as npz_sparse
+from slimline.data.formats._npz import NpzCompressedMatrix, NpzStoredMatrix, open_npz
 from slimline.errors import FileFormatError, InvalidParameterError, SlimlineError
 from tests.data.formats.explicit import check_changes_are_noticed, check_products, dense_of
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from slimline import open_matrix
-from slimline.data.formats import parquet
+from slimline.data.formats import _parquet as parquet
 from slimline.errors import FileChangedError, FileFormatError, InvalidParameterError, NonFiniteError
 
 from .damage import attack

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from slimline import open_matrix
 from slimline._kernels import thread_count
-from slimline.data import products
-from slimline.data.formats import plink
-from slimline.data.formats.plink import open_plink
+from slimline.data import _products as products
+from slimline.data.formats import _plink as plink
+from slimline.data.formats._plink import open_plink
 from slimline.errors import FileChangedError, FileFormatError, InvalidParameterError, NonFiniteError
 from slimline.projections import HashEmbedding, SubsampledHadamard
-from slimline.testing.rounding import as_dense
+from slimline.testing._moments import as_dense
 from tests.data.plink_files import bed_bytes, random_genotypes, unpacked, write_plink
 
 
@@ -391,7 +391,7 @@ def test_errors_of_the_disk_are_not_hidden(tmp_path, monkeypatch):
     def broken(*args, **kwargs):
         raise OSError(errno.EIO, "the disk is broken")
 
-    monkeypatch.setattr("slimline.data.files.OpenFile.read_into", broken)
+    monkeypatch.setattr("slimline.data._files.OpenFile.read_into", broken)
     with pytest.raises(OSError, match="the disk is broken"):
         open_plink(path)
 

@@ -13,9 +13,9 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from slimline import open_matrix
 from slimline._kernels.threads import number_of_threads
-from slimline.data import text_lines
-from slimline.data.formats import svmlight
-from slimline.data.formats.svmlight import open_svmlight
+from slimline.data import _text as text_lines
+from slimline.data.formats import _svmlight as svmlight
+from slimline.data.formats._svmlight import open_svmlight
 from slimline.errors import FileFormatError, InvalidParameterError, NonFiniteError, SlimlineError
 from tests.data.formats.explicit import check_changes_are_noticed, check_products, dense_of
 

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 SCRIPT = """
 import sys, threading
 from slimline import open_matrix
-import slimline.data.formats.delimited, slimline.data.formats.npz, slimline.data.formats.svmlight
+import slimline.data.formats._delimited, slimline.data.formats._npz, slimline.data.formats._svmlight
 
 def held():
     with open("/proc/self/status") as status:

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from slimline import open_matrix
-from slimline.data.folders import DataFolder
+from slimline.data._files import DataFolder
 from slimline.errors import FileChangedError, FileFormatError, InvalidParameterError, NonFiniteError
 
 from .damage import attack
@@ -208,7 +208,7 @@ def test_other_arrays_of_the_store_may_change(tmp_path):
 
 def test_a_chunk_that_vanishes_during_a_pass(tmp_path, monkeypatch):
     """Zarr reads a chunk that is not there as zeros."""
-    from slimline.data.formats import chunked
+    from slimline.data.formats import _chunked as chunked
 
     monkeypatch.setattr(chunked, "BLOCK_BYTES", 200)
     path = write(tmp_path / "x.zarr", numbers(50, 20))

@@ -16,12 +16,13 @@ from sklearn.metrics import (
 )
 
 from slimline import CertifiedClassifier, audit, plan
-from slimline.data.simulate import simulate_genotypes
-from slimline.report.fit_facts import (
+from slimline.data._simulate import simulate_genotypes
+from slimline.report._records import (
     CostFacts,
     Curve,
     DataFacts,
     Feature,
+    FitReport,
     HeldOut,
     ModelFacts,
     Neighbour,
@@ -30,7 +31,6 @@ from slimline.report.fit_facts import (
     Search,
     StepFacts,
 )
-from slimline.report.fit_record import FitReport
 
 POPULATIONS = [f"POP{k:02}" for k in range(26)]
 

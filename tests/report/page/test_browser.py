@@ -3,7 +3,7 @@
 import pytest
 
 from slimline.report import fit_page
-from slimline.report.page.feature_chart import count_sentence, state_of
+from slimline.report.page._features import count_sentence, state_of
 from tests.browser import BEYOND, opened
 from tests.report.page.examples import EXAMPLES, many_classes, two_classes
 

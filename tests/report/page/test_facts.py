@@ -6,10 +6,10 @@ from math import inf, nan
 import pytest
 
 from slimline.report import fit_page
-from slimline.report.page.curves import _area
-from slimline.report.page.promises import promises_section
-from slimline.report.page.weights import weight_text
-from slimline.report.page.words import at_most, counted, memory, number, percent, places, tidy, time_taken
+from slimline.report.page._curves import _area
+from slimline.report.page._features import weight_text
+from slimline.report.page._margins import promises_section
+from slimline.report.page._words import at_most, counted, memory, number, percent, places, tidy, time_taken
 from tests.report.page.examples import EXAMPLES, many_classes, two_classes, without_parts
 from tests.report.page.reading import read
 

@@ -12,8 +12,7 @@ import pytest
 
 from slimline.errors import FileWriteError, InvalidParameterError
 from slimline.report import check_page_path, fit_page, write_fit_page
-from slimline.report.page.html import element, escaped
-from slimline.report.page.proved import ANCHOR
+from slimline.report.page._html import ANCHOR, element, escaped
 from tests.report.page.examples import EXAMPLES, HOSTILE, many_classes, two_classes
 from tests.report.page.reading import read
 

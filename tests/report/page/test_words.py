@@ -8,12 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slimline.report.fit_facts import Feature
-from slimline.report.page.axis import linear_axis, log_axis, whole_axis
-from slimline.report.page.drawing import SIDE, thinned
-from slimline.report.page.feature_chart import count_sentence
-from slimline.report.page.weights import weight_text
-from slimline.report.page.words import at_most, counted, number, percent, places, tidy
+from slimline.report._records import Feature
+from slimline.report.page._charts import SIDE, linear_axis, log_axis, thinned, whole_axis
+from slimline.report.page._features import count_sentence, weight_text
+from slimline.report.page._words import at_most, counted, number, percent, places, tidy
 
 FEATURE = Feature(0, "x0", "ill", 0.0, 0.0, 0.0, 1, 1)
 

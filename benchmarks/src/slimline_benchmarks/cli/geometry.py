@@ -49,7 +49,7 @@ def geometry(
     and outside the clock. Memory is the peak above the data. Real sets are read from the folder that SLIMLINE_DATA
     names.
     """
-    from slimline.cli.output import check_json_path
+    from slimline.cli._output import check_json_path
     from slimline_benchmarks.geometry import PARTS, geometry_cases
     from slimline_benchmarks.machine import parse_threads
 

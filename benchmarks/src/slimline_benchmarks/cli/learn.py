@@ -44,7 +44,7 @@ def learn(
     judged by the same duality gap of the full problem, in float64, outside the clock. Memory is the peak above the
     data. Text is read from the folder that SLIMLINE_DATA names.
     """
-    from slimline.cli.output import check_json_path
+    from slimline.cli._output import check_json_path
     from slimline_benchmarks.learn import AUTO, learn_cases
     from slimline_benchmarks.machine import parse_threads
 

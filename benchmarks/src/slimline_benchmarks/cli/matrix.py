@@ -62,7 +62,7 @@ def matrix(
     """
     from tempfile import TemporaryDirectory
 
-    from slimline.cli.output import check_json_path
+    from slimline.cli._output import check_json_path
     from slimline_benchmarks.machine import parse_threads
     from slimline_benchmarks.matrix import PARTS, matrix_cases
 

@@ -21,7 +21,7 @@ def show_cases(cases: Sequence[Case]) -> None:
     cases : sequence of Case
         Which.
     """
-    from slimline.cli.output import tables
+    from slimline.cli._output import tables
 
     console = tables(None)
     width = max((len(one.name) for one in cases), default=0)
@@ -56,7 +56,7 @@ def measure(
         Prints a case; `print_case` unless given.
     """
     from slimline._base.system import describe_machine
-    from slimline.cli.output import STANDARD_OUTPUT, progress, tables, write_json
+    from slimline.cli._output import STANDARD_OUTPUT, progress, tables, write_json
     from slimline_benchmarks import Report, Settings, run_suite
     from slimline_benchmarks.table import machine_lines, print_case, summary_view
 

@@ -29,7 +29,7 @@ def projections(
     Speed stands beside what the machine can do at best, measured in the same run.
     """
     from slimline._kernels import instruction_set
-    from slimline.cli.output import check_json_path
+    from slimline.cli._output import check_json_path
     from slimline_benchmarks.machine import parse_threads
     from slimline_benchmarks.projections import projection_cases
 

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from slimline.data import open_matrix, simulate_genotypes
-from slimline.data.block import MISSING_CALL
-from slimline.data.formats.dense import DenseMatrix
+from slimline.data._blocks import MISSING_CALL
+from slimline.data.formats._dense import DenseMatrix
 from slimline_benchmarks.data_sets import DataSet, Reader, Size, all_newsgroups, newsgroup_pair, public_set, tf_idf
 from slimline_benchmarks.learn.dense import realistic_data
 from slimline_benchmarks.learn.problem import Problem

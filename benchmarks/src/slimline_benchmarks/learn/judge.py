@@ -12,12 +12,11 @@ from functools import cached_property
 
 import numpy as np
 
-from slimline.estimators.certified_fit import Fitting
+from slimline.estimators._fitting import Fitting
+from slimline.learning import Rows, Task, TrainingData, loss_named, solve_rows
+from slimline.learning.certificate import gap_parts, relative
+from slimline.learning.problem import DualPoint, Point
 from slimline.planning import choose_route
-from slimline.recovery import Task, TrainingData
-from slimline.recovery.certificate import gap_parts, relative
-from slimline.recovery.task import DualPoint, Point
-from slimline.solvers import Rows, loss_named, solve_rows
 from slimline_benchmarks.learn.problem import Fit, Floats, Problem
 
 #: Certified error of the dual point that is found beforehand, and the passes that it may take.

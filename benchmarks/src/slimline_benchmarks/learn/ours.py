@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from slimline.estimators import CertifiedClassifier
-from slimline.recovery.model import gram_of
-from slimline.solvers import Rows, SmallProblem, loss_named, solve_gram, solve_rows
+from slimline.learning import Rows, SmallProblem, loss_named, solve_gram, solve_rows
+from slimline.learning.surrogate import gram_of
 from slimline_benchmarks.learn import names
 from slimline_benchmarks.learn.problem import Fit, Problem
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import ssyrk
 
-from slimline.data.block import MISSING_CALL
+from slimline.data._blocks import MISSING_CALL
 from slimline_benchmarks.learn.problem import Problem
 
 #: Columns of a panel that is standardised at a time.

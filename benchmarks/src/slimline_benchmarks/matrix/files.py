@@ -10,7 +10,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from slimline.data.open import FORMATS
+from slimline.data._open import FORMATS
 from slimline_benchmarks.case import LeftOut
 from slimline_benchmarks.matrix import write_binary, write_text
 

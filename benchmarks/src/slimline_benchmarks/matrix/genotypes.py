@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.data import open_matrix, write_genotypes
-from slimline.data.block import MISSING_CALL
-from slimline.data.formats.dense import DenseMatrix
+from slimline.data._blocks import MISSING_CALL
+from slimline.data.formats._dense import DenseMatrix
 from slimline_benchmarks.matrix.files import require_reader, require_room
 from slimline_benchmarks.matrix.subject import Subject
 

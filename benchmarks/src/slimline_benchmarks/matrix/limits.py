@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import slimline._kernels._native as native
 from slimline._kernels import thread_count
 from slimline.data import Block, Matrix, PackedGenotypes
-from slimline.data.passes import read_blocks_ahead
+from slimline.data._passes import read_blocks_ahead
 from slimline_benchmarks.case import Contender, Work
 from slimline_benchmarks.matrix import names
 from slimline_benchmarks.matrix.subject import Subject

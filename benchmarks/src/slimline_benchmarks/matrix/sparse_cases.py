@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from slimline.data.formats.sparse import SparseMatrix
+from slimline.data.formats._sparse import SparseMatrix
 from slimline_benchmarks.case import Case, Contender
 from slimline_benchmarks.matrix import limits, names, operations, targets
 from slimline_benchmarks.matrix.operations import WIDTHS, Measure

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.data import Matrix
-from slimline.data.standardised import Standardised
+from slimline.data._standardised import Standardised
 from slimline_benchmarks.matrix import names
 
 Floats = NDArray[np.float64]

@@ -18,7 +18,7 @@ def show_projections(sizes: dict[str, Any], json: Path | None) -> None:
     """
     from json import dumps
 
-    from slimline.cli.output import progress, tables, write_json
+    from slimline.cli._output import progress, tables, write_json
     from slimline_benchmarks.walkthrough import DemoSettings, run_demo
     from slimline_benchmarks.walkthrough.view import demo_view
 

@@ -56,7 +56,7 @@ def reproduce(
 
     from rich.markup import escape
 
-    from slimline.cli.output import check_json_path, tables, write_json
+    from slimline.cli._output import check_json_path, tables, write_json
     from slimline_papers import Study, find_items
     from slimline_papers.cli.reproduce_view import list_view, results_record, results_view
 
@@ -80,7 +80,7 @@ def reproduce(
 
 
 def _replayed(items: tuple[Item, ...], out: Path, study: Study, force: bool) -> tuple[Result, ...]:
-    from slimline.cli.output import progress
+    from slimline.cli._output import progress
     from slimline_papers.replay import Progress
     from slimline_papers.replay import reproduce as replay
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from slimline.bounds.documents import FULL_NAMES
-from slimline.report.page.html import Html, element, joined
-from slimline.report.page.shell import page_part, whole_page
-from slimline.report.versions import versions
+from slimline.bounds._bound import FULL_NAMES
+from slimline.report._figures import versions
+from slimline.report.page._html import Html, element, joined, page_part, whole_page
 from slimline_papers.page.overview import overview
 from slimline_papers.page.result_section import result_section
 from slimline_papers.result import Result

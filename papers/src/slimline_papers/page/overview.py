@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from slimline.report.page.html import Content, Html, element, joined
-from slimline.report.page.section import Column, table
-from slimline.report.page.words import counted, time_taken
+from slimline.report.page._html import Column, Content, Html, element, joined, table
+from slimline.report.page._words import counted, time_taken
 from slimline_papers.result import Count, Result, count
 from slimline_papers.sources import SOURCES
 

@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 
 from slimline import geometry
 from slimline.bounds import get
-from slimline.report.colours import ORANGE, PURPLE
+from slimline.report._figures import ORANGE, PURPLE
 from slimline_papers.drawing import COLOURS, bound, canvas, finish, law, measured
 from slimline_papers.finding import Finding
 from slimline_papers.item import Experiment, Item, Part

@@ -10,7 +10,7 @@ import numpy as np
 
 from slimline import geometry
 from slimline.bounds import get
-from slimline.report.colours import PURPLE
+from slimline.report._figures import PURPLE
 from slimline_papers.drawing import COLOURS, bound, canvas, finish, law, measured
 from slimline_papers.finding import Finding
 from slimline_papers.item import Experiment, Item, Part

@@ -10,7 +10,7 @@ from typing import cast
 import numpy as np
 
 from slimline.data import open_matrix
-from slimline.data.formats.plink import PlinkMatrix
+from slimline.data.formats._plink import PlinkMatrix
 from slimline.errors import DataError, FileFormatError
 from slimline_papers.sources.records import Genotypes
 from slimline_papers.sources.source import Source

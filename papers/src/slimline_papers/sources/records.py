@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from slimline.data.matrix import Matrix
+from slimline.data._matrix import Matrix
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata, spearmanr
 
 from slimline import CertifiedClassifier
-from slimline.recovery import rank_bounds
+from slimline.learning import rank_bounds
 from slimline_papers.drawing import CYCLE, canvas, connected, finish
 from slimline_papers.finding import Finding
 from slimline_papers.item import Experiment, Item, Part

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.bounds import get
-from slimline.report.colours import GREEN, PURPLE
+from slimline.report._figures import GREEN, PURPLE
 from slimline_papers.drawing import COLOURS, bound, canvas, finish, law, measured
 from slimline_papers.finding import Finding
 from slimline_papers.item import Item

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from slimline.report.colours import GREY, INK
+from slimline.report._figures import GREY, INK
 from slimline_papers.drawing import CYCLE, as_printed, bound, canvas, finish
 from slimline_papers.finding import Finding
 from slimline_papers.item import Item

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from slimline.report.colours import GREEN
+from slimline.report._figures import GREEN
 from slimline_papers.drawing import COLOURS, canvas, finish, law
 from slimline_papers.finding import Finding
 from slimline_papers.item import Item

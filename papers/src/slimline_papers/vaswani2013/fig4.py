@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from slimline import CertifiedClassifier
-from slimline.report.colours import GREEN, GREY, PURPLE
+from slimline.report._figures import GREEN, GREY, PURPLE
 from slimline_papers.drawing import COLOURS, as_printed, canvas, connected, finish, law
 from slimline_papers.finding import Finding
 from slimline_papers.item import Experiment, Item, Part

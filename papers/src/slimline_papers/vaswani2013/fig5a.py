@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from slimline.report.colours import BLUE, PURPLE
+from slimline.report._figures import BLUE, PURPLE
 from slimline_papers.drawing import bound, canvas, finish, law, measured
 from slimline_papers.finding import Finding
 from slimline_papers.item import Item

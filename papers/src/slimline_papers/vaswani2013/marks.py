@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from slimline.report.colours import GREY
+from slimline.report._figures import GREY
 from slimline_papers.drawing import measured
 from slimline_papers.table import Table
 from slimline_papers.vaswani2013.recovered_table import projections

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.stats import hypergeom, mannwhitneyu
 
-from slimline.report.colours import BLUE, GREY, ORANGE
+from slimline.report._figures import BLUE, GREY, ORANGE
 from slimline_papers.chance import ONE_LIMIT
 from slimline_papers.drawing import bound, canvas, finish
 from slimline_papers.finding import Finding

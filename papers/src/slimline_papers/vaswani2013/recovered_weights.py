@@ -16,8 +16,7 @@ from scipy.linalg import eigh, eigvalsh
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from slimline import CertifiedClassifier, GaussianProjection, SignProjection, open_matrix
-from slimline.recovery import Task, TrainingData, recover_dual, recover_naive, sketch_model
-from slimline.solvers import loss_named
+from slimline.learning import Task, TrainingData, loss_named, recover_dual, recover_naive, sketch_model
 from slimline_papers.item import Experiment, Part
 from slimline_papers.sources.records import Challenge
 from slimline_papers.study import Study

@@ -9,7 +9,7 @@ import numpy as np
 
 from slimline import CertifiedClassifier, geometry
 from slimline.projections import Projection
-from slimline.report.colours import PURPLE
+from slimline.report._figures import PURPLE
 from slimline_papers.drawing import COLOURS, bound, canvas, finish, measured
 from slimline_papers.finding import Finding
 from slimline_papers.item import Experiment, Item, Part

@@ -16,7 +16,7 @@ from slimline import CertifiedClassifier
 from slimline.bounds import get
 from slimline.geometry import embedding_error
 from slimline.projections import Projection
-from slimline.report.colours import ORANGE, PURPLE
+from slimline.report._figures import ORANGE, PURPLE
 from slimline_papers.drawing import bound, canvas, finish, measured
 from slimline_papers.finding import Finding
 from slimline_papers.item import Experiment, Item, Part

@@ -1,0 +1,169 @@
+"""Checks of numbers, sizes and right-hand sides."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from slimline.errors import InvalidParameterError
+
+
+def number(name: str, value: Any, above: float, most: float = np.inf) -> float:
+    """Return a number within (above, most], or refuse it.
+
+    Parameters
+    ----------
+    name : str
+        What the message calls it.
+    value : object
+        What was given.
+    above, most : float
+        Ends; an infinite one is excluded.
+
+    Returns
+    -------
+    number : float
+        The value.
+    """
+    real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+    if not real or not above < float(value) <= most or not np.isfinite(float(value)):
+        end = f" and at most {most:g}" if most < np.inf else ""
+        raise InvalidParameterError(f"{name} must be a number above {above:g}{end}; got {value!r}.")
+    return float(value)
+
+
+def whole(name: str, value: Any, least: int = 1, most: float = np.inf) -> int:
+    """Return a whole number within [least, most], or refuse it.
+
+    Parameters
+    ----------
+    name : str
+        What the message calls it.
+    value : object
+        What was given.
+    least, most : int
+        Ends.
+
+    Returns
+    -------
+    number : int
+        The value.
+    """
+    good = isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
+    if not good:
+        end = f" and at most {int(most):,}" if most < np.inf else ""
+        raise InvalidParameterError(f"{name} must be a whole number, at least {least:,}{end}; got {value!r}.")
+    return int(value)
+
+
+def chance(name: str, value: Any) -> float:
+    """Return a number within (0, 1), or refuse it."""
+    if not (isinstance(value, Real) and 0 < float(value) < 1):
+        raise InvalidParameterError(f"{name} must be a number in (0, 1); got {value!r}.")
+    return float(value)
+
+
+def share(name: str, value: Any, of: str) -> float:
+    """Return a number within [0, 1), or refuse it.
+
+    Parameters
+    ----------
+    name, of : str
+        What the message calls it, and what it is a share of.
+    value : object
+        What was given.
+
+    Returns
+    -------
+    share : float
+        The value.
+    """
+    real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+    if not real or not 0.0 <= float(value) < 1.0:
+        raise InvalidParameterError(f"{name} must be a share of {of}, in [0, 1); got {value!r}.")
+    return float(value)
+
+
+def seed_of(random_state: Any) -> int:
+    """Return the seed that a number, a generator or None stands for, as in scikit-learn."""
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError as error:
+        raise InvalidParameterError(f"random_state: {error}") from None
+
+
+def sample_weights(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
+    """Return the weights as float64, or raise; None stays None."""
+    if sample_weight is None:
+        return None
+    weight = np.ascontiguousarray(real_array(sample_weight, "sample_weight"), dtype=np.float64)
+    if weight.shape != (n,):
+        raise InvalidParameterError(f"sample_weight must have one entry for each of {n} samples; got {weight.shape}.")
+    if not (np.isfinite(weight).all() and (weight >= 0).all()):
+        raise InvalidParameterError("sample_weight must hold finite numbers, 0 or more.")
+    if n and not 0 < weight.sum() < np.inf:
+        raise InvalidParameterError("sample_weight must have a finite sum above 0.")
+    return weight
+
+
+def right_hand_sides(V: Any, size: int, name: str, of: str) -> tuple[NDArray[np.float64], bool]:
+    """Return k vectors side by side, in float64 and C order, and whether one came alone; or raise."""
+    V = real_array(V, name)
+    flat = V.ndim == 1
+    if V.ndim not in (1, 2) or V.shape[0] != size:
+        raise InvalidParameterError(f"{name} must have one row for each of {size} {of}s; got shape {V.shape}.")
+    V = np.ascontiguousarray(V.reshape(size, -1) if size else V.reshape(0, 1 if flat else V.shape[1]), dtype=np.float64)
+    if not np.isfinite(V).all():
+        raise InvalidParameterError(f"{name} holds NaN or an infinity.")
+    return V, flat
+
+
+def real_array(values: Any, name: str) -> NDArray[Any]:
+    """Return an array of real numbers, of any shape, or raise."""
+    if sp.issparse(values):
+        raise InvalidParameterError(f"{name} must be dense: pass {name}.toarray().")
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError) as error:  # lists of different lengths, for instance
+        raise InvalidParameterError(f"{name} cannot be made an array: {error}") from error
+    if array.dtype.kind not in "fiub":
+        raise InvalidParameterError(f"{name} must hold real numbers; got element type {array.dtype}.")
+    return array
+
+
+def missing_number(missing: Any, dtype: np.dtype[Any], name: str) -> int | None:
+    """Return the whole number that stands for a missing value, or raise where the storage cannot hold it.
+
+    Parameters
+    ----------
+    missing : int, optional
+        What was asked for; None stays None.
+    dtype : data type
+        Of the numbers as they are stored.
+    name : str
+        What messages call the data.
+
+    Returns
+    -------
+    number : int or None
+        One that may occur among the numbers.
+    """
+    if missing is None:
+        return None
+    whole = isinstance(missing, (int, np.integer)) and not isinstance(missing, bool)
+    if not whole and not (isinstance(missing, (float, np.floating)) and float(missing).is_integer()):
+        raise InvalidParameterError(f"missing must be a whole number (NaN is missing anyway); got {missing!r}.")
+    number = int(missing)
+    if dtype.kind == "f":
+        if abs(number) > int(np.finfo(dtype).max) or int(dtype.type(number)) != number:
+            raise InvalidParameterError(f"missing={number}: {name} holds {dtype.name}, which cannot be that number.")
+        return number
+    lowest, highest = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    if not lowest <= number <= highest:
+        raise InvalidParameterError(f"missing={number}: {name} holds {dtype.name}, from {lowest} to {highest}.")
+    return number

@@ -1,0 +1,309 @@
+"""What an audit found, before and after the projection."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline._base.plain import plain
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Frequency:
+    """How often something held in independent draws.
+
+    Parameters
+    ----------
+    held, draws : int
+        Times, of how many.
+    low, high : float
+        Clopper and Pearson's interval of the chance that it holds, at 95 %.
+    """
+
+    held: int
+    draws: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What a theorem or a law says of a measured number, beside what happened.
+
+    Parameters
+    ----------
+    bound : str
+        Name in `slimline.bounds`, or of a law.
+    kind : str
+        "theorem" or "law".
+    statement : str
+        What holds, in one sentence.
+    eps : float or None
+        Distortion that the theorem allows at this dimension (balcan2006: share of the points); None where none of its
+        domain will do, and for a law.
+    delta : float
+        Failure probability that theorems are asked with.
+    low, high : float or None
+        What the number is promised to lie between; None on a side that is not spoken of, both where nothing is
+        promised.
+    predicted : float or None
+        Chance that it does not lie there, by the exact law of a Gaussian R (a union over points or pairs: an upper
+        bound).
+    frequency : Frequency or None
+        How often it did; None where nothing is promised.
+    note : str
+        What is to be known of it.
+    needed : int or None
+        Dimensions that a theorem which promises nothing, or no margin above 0, would take: for that margin, or for the
+        distortion asked about.
+    """
+
+    bound: str
+    kind: str
+    statement: str
+    eps: float | None
+    delta: float
+    low: float | None
+    high: float | None
+    predicted: float | None
+    frequency: Frequency | None
+    note: str = ""
+    needed: int | None = None
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One number of the data, before the projection and after each draw.
+
+    Parameters
+    ----------
+    name, about : str
+        What it is called, and what it is.
+    before, before_lower, before_upper : float
+        Value and proved bracket.
+    after, after_lower, after_upper : tuple of float
+        The same for each draw.
+    positive : Frequency or None
+        How often a margin stayed above 0; None for what is no margin.
+    within : Frequency or None
+        How often the number stayed within 1 ± eps of what it was; None where it was 0. For the embedding error: how
+        often it was at most eps, so that all squared lengths in the span stayed within 1 ± eps.
+    promises : tuple of Promise
+        Theorems and laws about it.
+    decided : bool
+        Whether a margin that was 0 before is proved to be 0; True where it was above 0, and for what is no margin.
+    undecided : tuple of int
+        Numbers of the draws, from 0 on, in which a margin above 0 was neither found nor ruled out: it counts as 0.
+    """
+
+    name: str
+    about: str
+    before: float
+    before_lower: float
+    before_upper: float
+    after: tuple[float, ...]
+    after_lower: tuple[float, ...]
+    after_upper: tuple[float, ...]
+    positive: Frequency | None
+    within: Frequency | None
+    promises: tuple[Promise, ...] = ()
+    decided: bool = True
+    undecided: tuple[int, ...] = ()
+
+    @property
+    def ratios(self) -> Floats:
+        """Return after / before for each draw; NaN where it was 0 before."""
+        return np.asarray(self.after) / self.before if self.before > 0.0 else np.full(len(self.after), np.nan)
+
+
+@dataclass(frozen=True)
+class PairsKept:
+    """What became of distances, angles or inner products.
+
+    Parameters
+    ----------
+    name, about : str
+        What they are called, and what their distortion is.
+    n_pairs : int
+        Pairs of points that were looked at.
+    largest : tuple of float
+        Largest distortion of each draw.
+    share_within : tuple of float
+        Share of pairs with a distortion of at most eps, for each draw.
+    predicted : float or None
+        That share by the exact law of a Gaussian R; for angles and inner products the mean over some thousands of the
+        pairs at random.
+    all_within : Frequency
+        How often it was all of them.
+    promises : tuple of Promise
+        Theorems about all pairs.
+    quantiles : tuple of float
+        Of the distortions of the first draw, at `quantile_levels`.
+    quantile_levels : tuple of float
+        From 0 to 1.
+    sample_before, sample_after : arrays
+        Some pairs of the first draw, for pictures.
+    """
+
+    name: str
+    about: str
+    n_pairs: int
+    largest: tuple[float, ...]
+    share_within: tuple[float, ...]
+    predicted: float | None
+    all_within: Frequency
+    promises: tuple[Promise, ...]
+    quantiles: tuple[float, ...]
+    quantile_levels: tuple[float, ...]
+    sample_before: Floats = field(repr=False, compare=False)
+    sample_after: Floats = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class BracketCheck:
+    """A statement that is certain once the embedding error of a draw is known, held against every draw.
+
+    Parameters
+    ----------
+    bound, about : str
+        Name in `slimline.bounds`, and what it is about.
+    held : int
+        Draws in which it held.
+    draws : int
+        All draws.
+    ends_used : int
+        Draws with an embedding error below 1, where the lower end says something.
+    nearest : float
+        How far from 1 the squared ratio is for sure, as a part of the embedding error: 1 is at an end of the bracket,
+        above 1 beyond it.
+    """
+
+    bound: str
+    about: str
+    held: int
+    draws: int
+    ends_used: int
+    nearest: float
+
+
+@dataclass(frozen=True)
+class WrongSide:
+    """Points on the wrong side of a plane that was chosen before the projection, and is projected with them.
+
+    Parameters
+    ----------
+    before : int
+        Points on the wrong side before.
+    after : tuple of int
+        After each draw.
+    predicted : float
+        Number expected by the exact law.
+    """
+
+    before: int
+    after: tuple[int, ...]
+    predicted: float
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What a projection did to the data.
+
+    Parameters
+    ----------
+    data : str
+        Name of the data.
+    n_samples, n_features, n_classes : int
+        Their sizes; 0 classes without labels.
+    n_rows : int
+        Rows that were measured.
+    rank : int
+        Dimensions of their span; where rounding blurs it, those that are seen.
+    family : str
+        Of the projection, as `make_projection` calls it.
+    n_components : int
+        r.
+    repeats : int
+        Draws.
+    eps, delta, errors : float
+        Distortion asked about, failure probability of the theorems, share of the points that may fall short.
+    margins : tuple of Kept
+        Margins, none without labels.
+    ball : Kept
+        Radius of the smallest ball.
+    embedding : Kept
+        Embedding error: 0 before.
+    pairs : tuple of PairsKept
+        Distances, angles, inner products.
+    brackets : tuple of BracketCheck
+        paul2013's statements, draw by draw.
+    wrong_side : WrongSide or None
+        Points that a fixed plane loses.
+    needed_dimension : int or None
+        Dimensions that keep the margin of the fixed separator above 0 with probability 1 - delta, by the exact law.
+    outcome : str
+        "kept", "shrunk" or "lost".
+    verdict : tuple of str
+        In words.
+    notes : tuple of str
+        What is to be known.
+    cosines_before, cosines_after : arrays
+        Margins of all points about the fixed separator, before and after the first draw, for pictures.
+    projections : tuple of str
+        The draws, one JSON line each.
+    passes, seconds : int, float
+        What it took.
+    """
+
+    data: str
+    n_samples: int
+    n_features: int
+    n_classes: int
+    n_rows: int
+    rank: int
+    family: str
+    n_components: int
+    repeats: int
+    eps: float
+    delta: float
+    errors: float
+    margins: tuple[Kept, ...]
+    ball: Kept
+    embedding: Kept
+    pairs: tuple[PairsKept, ...]
+    brackets: tuple[BracketCheck, ...]
+    wrong_side: WrongSide | None
+    needed_dimension: int | None
+    outcome: str
+    verdict: tuple[str, ...]
+    notes: tuple[str, ...]
+    cosines_before: Floats = field(repr=False, compare=False)
+    cosines_after: Floats = field(repr=False, compare=False)
+    projections: tuple[str, ...] = field(repr=False)
+    passes: int = 0
+    seconds: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the samples for pictures, ready for JSON.
+
+        Returns
+        -------
+        record : dict
+            Numbers, texts, lists and dicts; what is infinite or not known is None.
+        """
+        record = asdict(self)
+        for name in ("cosines_before", "cosines_after"):
+            del record[name]
+        for pairs in record["pairs"]:
+            del pairs["sample_before"], pairs["sample_after"]
+        return dict(plain(record))
+
+    def __str__(self) -> str:
+        from slimline.auditing._words import audit_text
+
+        return audit_text(self)

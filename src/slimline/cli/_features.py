@@ -1,0 +1,262 @@
+"""`slimline features`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from slimline.cli._output import UNBROKEN, rounded_up
+from slimline.errors import InvalidParameterError
+from slimline.estimators._decisions import Ranking
+from slimline.model_files import StoredModel
+
+#: Letters of the name of a feature that are shown.
+_LONGEST = 200
+
+
+def features_view(stored: StoredModel, ranking: Ranking, count: int, label: str | None) -> RenderableType:
+    """Return a table of the largest weights, and what "proved" means.
+
+    Parameters
+    ----------
+    stored : StoredModel
+        The model.
+    ranking : Ranking
+        Its features in order.
+    count : int
+        How many are shown.
+    label : str, optional
+        The class that was asked for.
+
+    Returns
+    -------
+    view : renderable
+        For `rich`.
+    """
+    several, alleles = len(stored.weights) > 1, stored.allele1 is not None and stored.allele2 is not None
+    genotypes = stored.chromosome is not None and stored.position is not None
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("", justify="right")
+    longest = max(len(feature_name(stored, int(j))) for j in ranking.index[:count])
+    table.add_column("feature", min_width=max(min(longest, UNBROKEN), 7))
+    for name, wanted in (("position", genotypes), ("alleles", alleles), ("class", several)):
+        if wanted:
+            table.add_column(name, min_width=len(name), no_wrap=name == "position")
+    for name in ("weight", "exact ±", "exact\nplace"):  # in two lines: names of variants have room in 80 letters
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column(f"top {count}", no_wrap=True)
+    for place in range(count):
+        j = int(ranking.index[place])
+        cells = [f"{place + 1:,}", _short(feature_name(stored, j))]
+        if stored.chromosome is not None and stored.position is not None:
+            cells.append(_short(f"{stored.chromosome[j]}:{int(stored.position[j])}"))
+        if stored.allele1 is not None and stored.allele2 is not None:
+            cells.append(_short(f"{_cut(stored.allele1[j], 6)}/{_cut(stored.allele2[j], 6)}"))
+        if several:
+            cells.append(escape(str(stored.classes[ranking.task[place]])))
+        weight = ranking.weight[place]
+        around = max(ranking.upper[place] - weight, weight - ranking.lower[place])
+        best, worst = int(ranking.best[place]), int(ranking.worst[place])
+        cells += [f"{weight:.4g}", rounded_up(around, 2), f"{best:,}" if best == worst else f"{best:,}–{worst:,}"]
+        cells.append("[green]proved[/green]" if worst <= count else "open")
+        table.add_row(*cells)
+    return Group(table, Text(_sentences(stored, count, label)))
+
+
+def _sentences(stored: StoredModel, count: int, label: str | None) -> str:
+    if len(stored.weights) > 1:
+        whose = (
+            f"Weights above 0 speak for {label}. "
+            if label is not None
+            else "Weights above 0 speak for the class beside them. "
+        )
+    else:
+        whose = f"Weights above 0 speak for {label if label is not None else stored.classes[1]}. "
+    if stored.factor is not None:
+        whose += "They are weights of standardised columns. "
+    if stored.allele1 is not None:
+        whose += "A column counts copies of the first allele. "
+    if (open_ends := ~np.isfinite(stored.radius)).any():
+        whose += f"Nothing is proved about the weights{_of_classes(stored, open_ends)}: their certificate is infinite. "
+    return (
+        f"{whose}Proved: the exact model of the training data has the feature among its {count:,} largest, too. That "
+        "is a fact about the model, not about causes."
+    )
+
+
+def _of_classes(stored: StoredModel, chosen: NDArray[np.bool_]) -> str:
+    """Return whose weights are meant, unless it is those of all."""
+    if chosen.all():
+        return ""
+    return " of " + ", ".join(str(label) for label, one in zip(stored.classes, chosen, strict=True) if one)
+
+
+def _short(text: str) -> str:
+    return escape(_cut(text, _LONGEST))
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+EXAMPLES = """[bold]Examples[/bold]
+
+slimline features cohort.slim
+
+slimline features cohort.slim --top 50 --label POP2 --csv top.csv
+
+slimline features cohort.slim --top all --csv every_variant.tsv"""
+
+#: Number of the JSON's layout. Raise it when a field changes its meaning or goes away.
+_LAYOUT = 1
+#: `--top` for every column, and how many are shown then.
+_ALL, _SHOWN = "all", 20
+
+
+def features(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file that `slimline fit` or `save` wrote.")],
+    top: Annotated[str, typer.Option(metavar="K|all", help="How many, by absolute weight.")] = str(_SHOWN),
+    label: Annotated[
+        str | None, typer.Option(metavar="CLASS", help="Class whose weights are meant, where there are several.")
+    ] = None,
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them to a .csv or .tsv file.")] = None,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them as JSON; - for stdout.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace --csv if it exists.")] = False,
+) -> None:
+    """List the features of the largest weights, each with the interval of its exact weight and of its place."""
+    from json import dumps
+
+    from slimline._base.plain import plain
+    from slimline.cli._options import explained_errors
+    from slimline.cli._output import (
+        check_json_path,
+        check_table_path,
+        require_not_read,
+        tables,
+        write_json,
+        write_table,
+    )
+    from slimline.estimators._decisions import ranking_of
+    from slimline.estimators._persistence import restored_model
+    from slimline.model_files import StoredModel
+
+    check_json_path(json)
+    check_table_path("--csv", csv, force)
+    require_not_read({"--csv": csv, "--json": json}, (model,))
+    if top == _ALL and csv is None and json is None:
+        raise InvalidParameterError("--top all: add --csv FILE (or --json FILE), every column is too much to show.")
+    with explained_errors():
+        stored = StoredModel.read(model)
+        fitted = restored_model(stored, str(model))
+    count = _count(top, stored.n_features)
+    ranking = ranking_of(fitted.certificate_, fitted.classes_, _class(label, stored))
+    head, lines = table_of(stored, ranking, count, proved=top != _ALL)
+    if csv is not None:
+        write_table(csv, head, lines())
+    shown = min(count, _SHOWN) if top == _ALL else count
+    console = tables(json if csv != Path("-") else Path("-"))
+    console.print(features_view(stored, ranking, shown, label))
+    if csv not in (None, Path("-")):
+        console.print(f"\nWritten: {csv}", markup=False, soft_wrap=True)
+    if json is not None:
+        record = {
+            "layout": _LAYOUT,
+            "model": str(model),
+            "n_features": stored.n_features,
+            "label": label,
+            "top": count,
+            "features": [dict(zip(head, line, strict=True)) for line in lines()],
+        }
+        write_json(json, dumps(plain(record), indent=1, allow_nan=False))
+
+
+def table_of(stored: StoredModel, ranking: Ranking, count: int, proved: bool) -> tuple[list[str], Any]:
+    """Return the names of the columns of a table of features, and a function that makes its lines.
+
+    Parameters
+    ----------
+    stored : StoredModel
+        The model.
+    ranking : Ranking
+        Its features in order.
+    count : int
+        How many are wanted.
+    proved : bool
+        Whether to say which are proved to be among so many.
+
+    Returns
+    -------
+    head : list of str
+        Names of the columns.
+    lines : callable
+        Returns an iterator of lists of plain values.
+    """
+    several, whose = len(stored.weights) > 1, [str(label) for label in stored.classes]
+    variants = {
+        name: part
+        for name in ("chromosome", "position", "allele1", "allele2")
+        if (part := getattr(stored, name)) is not None
+    }
+    head = ["place", "name", *variants, *(["class"] if several else []), "weight", "lower", "upper", "coefficient"]
+    head += ["best_place", "worst_place", *(["proved_in_top"] if proved else [])]
+
+    def lines() -> Iterator[list[Any]]:
+        for place in range(count):
+            j, weight = int(ranking.index[place]), float(ranking.weight[place])
+            line: list[Any] = [place + 1, feature_name(stored, j)]
+            line += [int(part[j]) if name == "position" else str(part[j]) for name, part in variants.items()]
+            line += [whose[ranking.task[place]]] if several else []
+            factor = 1.0 if stored.factor is None else float(stored.factor[j])
+            line += [weight, float(ranking.lower[place]), float(ranking.upper[place]), weight * factor]
+            line += [int(ranking.best[place]), int(ranking.worst[place])]
+            yield [*line, bool(ranking.worst[place] <= count)] if proved else line
+
+    return head, lines
+
+
+def feature_name(stored: StoredModel, column: int) -> str:
+    """Return the name of a column, x and its number where it has none.
+
+    Parameters
+    ----------
+    stored : StoredModel
+        The model.
+    column : int
+        Number of the column.
+
+    Returns
+    -------
+    name : str
+        As in `top_features`.
+    """
+    return f"x{column}" if stored.feature_names is None else stored.feature_names[column]
+
+
+def _count(text: str, n_features: int) -> int:
+    if text == _ALL:
+        return n_features
+    if not text.isdecimal() or int(text) < 1:
+        raise InvalidParameterError(f"--top {text}: give a number, 1 or more, or {_ALL}.")
+    return min(int(text), n_features)
+
+
+def _class(label: str | None, stored: StoredModel) -> Any:
+    """Return the class that a text names."""
+    if label is None:
+        return None
+    from slimline.cli._predict import class_numbers
+
+    number = int(class_numbers([label], stored.classes)[0])
+    if number < 0:
+        raise InvalidParameterError(f"--label {label}: the classes are {', '.join(map(str, stored.classes))}.")
+    return stored.classes[number]

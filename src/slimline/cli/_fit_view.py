@@ -1,0 +1,294 @@
+"""Progress and summary of a fit in the terminal."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from slimline.cli._output import rounded_down, rounded_up
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.live import Live
+
+    from slimline.data import PassProgress
+    from slimline.learning import Step
+    from slimline.report import FitReport
+    from slimline.report._records import Feature
+
+#: Features whose places are counted, and that are shown.
+_TOP, _SHOWN = 20, 5
+_PROVED = "Proved: equal to what training on everything, to the end, would give; not that it causes anything."
+
+
+def fit_view(report: FitReport) -> RenderableType:
+    """Return the summary.
+
+    Parameters
+    ----------
+    report : FitReport
+        What there is to tell.
+
+    Returns
+    -------
+    view : RenderableType
+        For a console.
+    """
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    from slimline.report._held_out import WHAT_MAY_HELP, no_better_words
+
+    lines = Table.grid(padding=(0, 2))
+    lines.add_column(style="dim", no_wrap=True)
+    lines.add_column()
+    for name, words in _lines(report):
+        lines.add_row(name, Text(words))
+    parts: list[RenderableType] = [Text(_heading(report), "bold"), lines, _features(report)]
+    if report.held_out is not None and report.held_out.worse_than_majority:
+        parts.append(Text(f"Warning: {no_better_words(report.held_out)} {WHAT_MAY_HELP}", "bold yellow"))
+    parts += [Text(f"Note: {note}", "yellow") for note in report.notes]
+    parts.append(Text(_PROVED, "dim"))
+    return Group(*parts)
+
+
+def _heading(report: FitReport) -> str:
+    data = report.data
+    said = f"{data.name}: {data.n_rows:,} rows × {data.n_features:,} columns, {len(data.classes)} classes"
+    return f"{said}; {data.left_out:,} rows without a label left out" if data.left_out else said
+
+
+def _lines(report: FitReport) -> list[tuple[str, str]]:
+    held, error = report.held_out, report.relative_error
+    found = []
+    if held is not None:
+        right = f"{_percent(held.accuracy)} of {held.n_rows:,} right ({_percent(held.low)} to {_percent(held.high)})"
+        always = f"always {held.majority_label!r}: {_percent(held.majority_rate)}"
+        found.append(("held-out rows", f"{right}; {always}; {_percent(held.proved)} of the labels proved"))
+        if held.trained_rows < report.data.n_rows:
+            found.append(("trained on", f"{held.trained_rows:,} rows for that measurement, then on all of them"))
+    proved = f"{rounded_up(100 * error, 2)} %" if error < math.inf else "none"
+    found.append(("certified error", f"{proved} (asked: {100 * report.model.tol:.2g} %), C = {report.model.C:.3g}"))
+    k = min(_TOP, report.data.n_features)
+    found.append(("top features", f"{len(report.proved_among(k))} proved to be among the {k} largest"))
+    cost = report.cost
+    memory = "" if cost.peak_bytes is None else f", {cost.peak_bytes / 1e6:,.0f} MB of memory"
+    again = ", going on from an earlier run" if cost.resumed else ""
+    whole = f"{cost.seconds:.1f} s and {cost.passes} passes"
+    took = (
+        whole if cost.fit is None else f"{cost.fit.seconds:.1f} s and {cost.fit.passes} passes; with the report {whole}"
+    )
+    found.append(("took", f"{took}{memory}{again}"))
+    return found
+
+
+def _features(report: FitReport) -> RenderableType:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from slimline.cli._output import UNBROKEN
+
+    several = len(report.data.classes) > 2
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    rows = [_cells(feature, several) for feature in report.features[:_SHOWN]]
+    table.add_column("feature", min_width=min(max(len(row[0]) for row in rows), UNBROKEN))
+    for name in ("weight", "exact weight, proved", "place"):  # in a narrow terminal the names give way
+        table.add_column(name, justify="right", no_wrap=True)
+    if several:
+        table.add_column("class")
+    for row in rows:
+        table.add_row(*(escape(cell) for cell in row))
+    return table
+
+
+def _cells(feature: Feature, several: bool) -> list[str]:
+    best, worst = feature.best_rank, feature.worst_rank
+    places = f"{best:,}" if best == worst else f"{best:,}–{worst:,}"
+    between = f"{rounded_down(feature.lower, 4)} to {rounded_up(feature.upper, 4)}"
+    return [_name(feature), f"{feature.weight:.4g}", between, places, *([feature.label] if several else [])]
+
+
+def _name(feature: Feature) -> str:
+    if feature.chromosome is None:
+        return feature.name
+    return f"{feature.name} ({feature.chromosome}:{feature.position:,} {feature.allele1}/{feature.allele2})"
+
+
+def _percent(part: float) -> str:
+    return f"{100.0 * part:.1f} %"
+
+
+#: What a pass is for, in words, by the operation that it computes.
+_PASSES = {
+    "sketch": "projecting",
+    "gram": "products of all rows",
+    "normal": "weights and their proof",
+    "tdot": "weights and their proof",
+    "dot": "values of all rows",
+    "column_stats": "means and deviations",
+    "row_norms": "lengths of the rows",
+    "copy": "reading",
+}
+#: Errors that are shown, the latest last.
+_SHOWN_STEPS = 4
+
+
+def seconds_left(steps: Sequence[tuple[float, float]], tol: float) -> float | None:
+    """Guess how long it takes until an error is small enough, from how it fell.
+
+    Parameters
+    ----------
+    steps : sequence of (float, float)
+        Seconds and error after each step.
+    tol : float
+        Error to stop at.
+
+    Returns
+    -------
+    seconds : float or None
+        None where it is too early to say.
+    """
+    known = [(seconds, error) for seconds, error in steps if 0.0 < error < math.inf]
+    if not known or known[-1][1] <= tol:
+        return 0.0 if known else None
+    if len(known) < 2 or known[-1][1] >= known[-2][1]:
+        return None
+    (before, larger), (now, smaller) = known[-2:]
+    return (now - before) * math.log(smaller / tol) / math.log(larger / smaller)
+
+
+class FitDisplay:
+    """Shows where a fit stands; on a terminal it moves, elsewhere there is a line a step.
+
+    Parameters
+    ----------
+    console : Console
+        Where it is drawn.
+    name : str
+        Of the data.
+    nbytes : int or None
+        Bytes that a pass reads, where that is known.
+    tol : float
+        Certified error that was asked for.
+    """
+
+    def __init__(self, console: Console, name: str, nbytes: int | None, tol: float) -> None:
+        self._console, self._name, self._nbytes, self._tol = console, name, nbytes, tol
+        self._start = time.monotonic()
+        self._phase, self._pass, self._fraction, self._number = "opening", "", 0.0, 0
+        self._pass_start = self._start
+        self._speed: float | None = None
+        self._steps: list[tuple[float, float]] = []
+        self._passes = 0
+        self._live: Live | None = None
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            from rich.live import Live
+
+            self._live = Live(get_renderable=self._drawn, console=self._console, transient=True, refresh_per_second=8)
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def phase(self, words: str) -> None:
+        """Show what is done from now on.
+
+        Parameters
+        ----------
+        words : str
+            In words.
+        """
+        self._phase, self._pass, self._fraction = words, "", 0.0
+        if self._live is None:
+            self._console.print(f"{self._elapsed():6.1f} s  {words}", soft_wrap=True)
+
+    def say(self, words: str) -> None:
+        """Print a line that stays.
+
+        Parameters
+        ----------
+        words : str
+            In words.
+        """
+        self._console.print(words, soft_wrap=True, markup=False)
+
+    def on_pass(self, now: PassProgress) -> None:
+        """Show how far a pass is.
+
+        Parameters
+        ----------
+        now : PassProgress
+            Told by the data.
+        """
+        if now.number != self._number and now.fraction < 1.0:
+            self._number, self._pass_start = now.number, time.monotonic()
+        self._pass, self._fraction = _PASSES.get(now.operation, now.operation), now.fraction
+        seconds = time.monotonic() - self._pass_start
+        if self._nbytes is not None and now.fraction > 0.0 and seconds > 0.05:
+            self._speed = self._nbytes * now.fraction / seconds
+
+    def on_step(self, step: Step) -> None:
+        """Show what is proved after a step.
+
+        Parameters
+        ----------
+        step : Step
+            Told by the classifier.
+        """
+        if step.passes < self._passes:  # of the next fit
+            self._steps.clear()
+        self._passes = step.passes
+        self._steps.append((self._elapsed(), max(step.relative_error)))
+        if self._live is None:
+            proved = _short_percent(self._steps[-1][1])
+            self._console.print(
+                f"{self._elapsed():6.1f} s  {step.passes} passes: certified error {proved}", soft_wrap=True
+            )
+
+    def _elapsed(self) -> float:
+        return time.monotonic() - self._start
+
+    def _drawn(self) -> RenderableType:
+        from rich.console import Group
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        head = Text.assemble((f"{self._phase} ", "bold"), f"{self._name}   ", (_clock(self._elapsed()), "dim"))
+        row = Table.grid(padding=(0, 2))
+        at_work = self._fraction if self._fraction < 1.0 and self._pass else None
+        if at_work is None:
+            row.add_row(Text("  between two passes" if self._steps or self._number else "  reading names", "dim"))
+        else:
+            speed = "" if self._speed is None else f"{self._speed / 1e9:.2f} GB/s"
+            bar = ProgressBar(total=1.0, completed=at_work, width=24)
+            row.add_row(f"  pass {self._number}: {self._pass}", bar, f"{at_work:4.0%}", speed)
+        return Group(head, row, Text(f"  {self._errors()}"))
+
+    def _errors(self) -> str:
+        if not self._steps:
+            return f"certified error: not yet   (asked: {_percent(self._tol)})"
+        shown = [_short_percent(error) for _, error in self._steps[-_SHOWN_STEPS:]]
+        trail = " → ".join(shown if len(shown) == len(self._steps) else ["…", *shown])
+        left = seconds_left(self._steps, self._tol)
+        soon = "" if left is None else f"   about {_clock(left)} left" if left > 0.0 else "   reached"
+        return f"certified error: {trail}   (asked: {_percent(self._tol)}){soon}"
+
+
+def _short_percent(part: float) -> str:
+    return f"{100.0 * part:.2g} %" if part < math.inf else "none yet"
+
+
+def _clock(seconds: float) -> str:
+    whole = round(seconds)
+    return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}" if whole >= 60 else f"{whole} s"

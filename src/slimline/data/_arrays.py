@@ -1,0 +1,166 @@
+"""Whole rows in memory, and genotypes that the kernels read by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from slimline._kernels import _native
+from slimline.data._blocks import PackedGenotypes, tiles
+from slimline.data._files import OpenFile
+from slimline.data._matrix import Matrix
+from slimline.data._passes import Buffers
+from slimline.data._products import Squares, begin_squares
+from slimline.data._standardised import Standardised
+from slimline.data._views import RowView
+from slimline.data.formats._dense import DenseMatrix
+
+
+def dense_copy(matrix: Matrix, squares: Squares | None = None) -> NDArray[np.float64]:
+    """Return the values of a matrix, centred, scaled and filled as it is seen, in one pass.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        One whose values fit in memory.
+    squares : Squares, optional
+        Filled with the sums of the squares of rows and columns, in the same pass.
+
+    Returns
+    -------
+    values : array of shape (n_samples, n_features), float64
+        A copy.
+    """
+    out = np.empty(matrix.shape)
+    begin_squares(squares, matrix.shape)
+    for block, affine in matrix._pass("copy", in_memory=True):
+        for columns, values in tiles(block, affine, np.float64):
+            first = block.columns.start
+            out[block.rows, first + columns.start : first + columns.stop] = values
+        matrix._require_finite(out[block.rows], slice(None), block, affine)
+        matrix._add_squares(squares, block, affine)
+    return out
+
+
+def has_stored_rows(matrix: Matrix) -> bool:
+    """Say whether rows can be had as they are: sparse, or an array in memory, and neither centred nor scaled.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        X.
+
+    Returns
+    -------
+    has : bool
+        Whether `stored_rows` can be called.
+    """
+    if isinstance(matrix, Standardised):
+        return False
+    return matrix.density is not None or _array_of(matrix) is not None
+
+
+def stored_rows(matrix: Matrix, squares: Squares | None = None) -> Any:
+    """Return the rows, in one pass, which refuses what is not finite.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        One that `has_stored_rows`.
+    squares : Squares, optional
+        Filled with the sums of the squares of rows and columns, in the same pass.
+
+    Returns
+    -------
+    rows : array or CSR array of shape (n_samples, n_features), float32 or float64
+        Copied only where they do not lie in memory like that. No place of a sparse one is stored twice.
+    """
+    array = _array_of(matrix)
+    if array is None:
+        return _sparse_rows(matrix, squares)
+    matrix.dot(np.zeros((matrix.shape[1], 1)), squares)
+    return array[matrix._index] if isinstance(matrix, RowView) else array
+
+
+def _array_of(matrix: Matrix) -> NDArray[Any] | None:
+    """Return the array behind a matrix, all of its rows, where these lie in memory one after the other."""
+    base = matrix._base if isinstance(matrix, RowView) else matrix
+    if type(base) is not DenseMatrix or base._missing is not None:
+        return None
+    array = base._array
+    by_rows = array.strides[1] == array.itemsize and array.strides[0] >= array.shape[1] * array.itemsize
+    fits = array.dtype in (np.float32, np.float64) and array.dtype.isnative and array.flags.aligned
+    return array if by_rows and fits and not _is_mapped(array) else None
+
+
+def _is_mapped(array: Any) -> bool:
+    """Say whether an array lies in a file, which may be larger than memory."""
+    while array is not None and not isinstance(array, np.memmap):
+        array = getattr(array, "base", None)
+    return array is not None
+
+
+def _sparse_rows(matrix: Matrix, squares: Squares | None) -> Any:
+    begin_squares(squares, matrix.shape)
+    parts, rows = [], []
+    for block, affine in matrix._pass("copy"):
+        assert sp.issparse(block.values)
+        part = block.values.tocsr()  # type: ignore[attr-defined]
+        narrow = part.dtype == np.float32 or part.dtype.itemsize < 4
+        part = part.astype(np.float32 if narrow else np.float64, copy=matrix.reads_ahead)
+        matrix._require_finite(part.data, slice(None), block, affine)
+        matrix._add_squares(squares, block, affine)
+        parts.append(part)
+        rows.append(np.arange(matrix.shape[0])[block.rows])
+    if parts[0].shape[1] < matrix.shape[1]:
+        whole, order = sp.hstack(parts, format="csr"), rows[0]
+    else:
+        whole, order = parts[0] if len(parts) == 1 else sp.vstack(parts, format="csr"), np.concatenate(rows)
+    return whole if (np.diff(order) == 1).all() else whole[np.argsort(order)]
+
+
+class GenotypesInFile(PackedGenotypes):
+    """Packed genotypes that are read when they are first asked for, into memory that the blocks of a pass share.
+
+    Kernels of products read them a few at a time, straight into the caches, and need no memory for them.
+
+    Parameters
+    ----------
+    file : OpenFile
+        The `.bed` file.
+    offset : int
+        Byte where the first variant begins.
+    shape : (int, int)
+        People and variants.
+    memory : Buffers
+        What they are read into.
+    """
+
+    def __init__(self, file: OpenFile, offset: int, shape: tuple[int, int], memory: Buffers) -> None:
+        self._file, self._offset, self._memory = file, offset, memory
+        self._packed: NDArray[np.uint8] | None = None
+        self.shape = shape
+
+    @property
+    def packed(self) -> NDArray[np.uint8]:
+        """Return the genotypes in memory; they are read when this is first asked for."""
+        if self._packed is None:
+            n, variants = self.shape
+            packed = self._memory.array((variants, -(-n // 4)), np.uint8)
+            self._file.read_into(packed, self._offset)
+            self._packed = packed
+        return self._packed
+
+    @contextmanager
+    def streamed(self) -> Iterator[NDArray[np.uint8] | _native.FileRows]:
+        """Give the genotypes to a kernel that goes through them once: from the file, unless they were read before."""
+        if self._packed is not None or not _native.reads_genotypes():
+            yield self.packed
+            return
+        with self._file.naming_errors(self._offset, self.nbytes):
+            yield self._file.rows(self._offset, self.shape[1], -(-self.shape[0] // 4))

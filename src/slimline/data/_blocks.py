@@ -1,0 +1,332 @@
+"""Blocks of a matrix, the transform of their columns, and tiles of dense values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from slimline._kernels import _native, thread_count
+from slimline.projections._base import KERNEL_TYPES, lies_in_order, require_sound
+
+#: What stands for a missing call where genotypes are bytes (bed-reader's choice too).
+MISSING_CALL = -127
+
+
+class PackedGenotypes:
+    """Genotypes as a PLINK `.bed` file holds them: two bits each, variant by variant, four people a byte.
+
+    Parameters
+    ----------
+    packed : array of shape (n_variants, ceil(n_samples / 4)), uint8, C order
+        00 stands for two copies of the first allele, 10 for one, 11 for none, 01 for a missing call.
+    n_samples : int
+        Number of people.
+    """
+
+    def __init__(self, packed: NDArray[np.uint8], n_samples: int) -> None:
+        self._packed: NDArray[np.uint8] | None = packed
+        self.shape: tuple[int, int] = (n_samples, packed.shape[0])  # people, variants
+
+    @property
+    def packed(self) -> NDArray[np.uint8]:
+        """Return the genotypes in memory."""
+        assert self._packed is not None
+        return self._packed
+
+    @property
+    def n_samples(self) -> int:
+        """Return the number of people."""
+        return self.shape[0]
+
+    @property
+    def nbytes(self) -> int:
+        """Return how many bytes the genotypes occupy."""
+        n, variants = self.shape
+        return variants * (-(-n // 4))
+
+    @contextmanager
+    def streamed(self) -> Iterator[NDArray[np.uint8] | _native.FileRows]:
+        """Give the genotypes to a kernel that goes through them once."""
+        yield self.packed
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Return int8, the type of the unpacked genotypes."""
+        return np.dtype(np.int8)
+
+    def people(self, index: NDArray[np.int64]) -> PackedGenotypes:
+        """Return some people, packed again.
+
+        Parameters
+        ----------
+        index : array of int64
+            Their numbers, rising.
+
+        Returns
+        -------
+        genotypes : PackedGenotypes
+            A copy.
+        """
+        out = np.empty((self.packed.shape[0], -(-index.size // 4)), dtype=np.uint8)
+        _native.pick_genotypes(self.packed, self.n_samples, index, out, thread_count())
+        return PackedGenotypes(out, int(index.size))
+
+    def unpack(self, order: str = "C") -> NDArray[np.int8]:
+        """Return copies of the first allele, 0, 1 or 2, and `MISSING_CALL` for a missing call.
+
+        Parameters
+        ----------
+        order : {"C", "F"}
+            Memory order of the result.
+
+        Returns
+        -------
+        genotypes : array of shape (n_samples, n_variants), int8
+            One byte a genotype.
+        """
+        out = np.empty(self.shape, dtype=np.int8, order="C" if order == "C" else "F")
+        if out.size:  # a view may see nothing of a block
+            _native.unpack_genotypes(self.packed, self.n_samples, out, thread_count())
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A rectangle of X: some rows, a range of columns.
+
+    It is valid until the next one is asked for: readers use their buffers again. Packed genotypes may be in their file
+    still: who asks for blocks in one thread and uses them in another reads them first (`read_blocks_ahead`).
+
+    Parameters
+    ----------
+    rows : slice or array of row numbers
+        Which rows of X; a slice has both ends.
+    columns : slice
+        Which columns, with both ends.
+    values : array, CSR or CSC array, or PackedGenotypes
+        Of one of `KERNEL_TYPES`; an array lies in memory by rows or by columns.
+    missing : int, optional
+        Whole number that stands for a missing value in an array of whole numbers. NaN always does.
+    """
+
+    rows: slice | NDArray[np.intp]
+    columns: slice
+    values: Any
+    missing: int | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Return how many bytes the values occupy."""
+        values = self.values
+        if isinstance(values, np.ndarray | PackedGenotypes):
+            return values.nbytes
+        return int(values.data.nbytes + values.indices.nbytes + values.indptr.nbytes)
+
+
+def as_kernel_array(x: NDArray[Any]) -> NDArray[Any]:
+    """Return x, or a copy that the kernels can read: native byte order, a type they know, rows or columns in order."""
+    if not x.dtype.isnative:
+        x = x.astype(x.dtype.newbyteorder("="))
+    if x.dtype not in KERNEL_TYPES:
+        x = x.astype(np.float64)
+    if not x.flags.aligned or not lies_in_order(x):
+        x = np.array(x, order="C", copy=True)
+    return x
+
+
+def with_missing(x: NDArray[Any], missing: int | None) -> tuple[NDArray[Any], int | None]:
+    """Return `as_kernel_array(x)` and the whole number that still stands for a missing value in it, if any does.
+
+    Among floats only NaN does: it is written there, in a copy, for the number.
+    """
+    values = as_kernel_array(x)
+    if missing is None or values.dtype.kind != "f":
+        return values, missing
+    values = values.copy(order="K")
+    values[x == missing] = np.nan  # compared as stored: float64 does not hold every whole number
+    return values, None
+
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """x -> (x - centre) * factor, column by column, with a missing x taken for `fill`.
+
+    Parameters
+    ----------
+    centre : array of shape (d,), optional
+        Subtracted (none: nothing is).
+    factor : array of shape (d,), optional
+        Multiplied with (none: 1).
+    fill : array of shape (d,), optional
+        Stands for a missing value (none: a missing value is an error).
+    far : array of shape (d,), bool, optional
+        Columns whose centre is far above their spread (see `sparse_shift`); none: not known.
+    """
+
+    centre: Vector | None = None
+    factor: Vector | None = None
+    fill: Vector | None = None
+    far: NDArray[np.bool_] | None = None
+
+    def of(self, columns: slice) -> Affine:
+        """Return the part that belongs to a range of columns."""
+        far = None if self.far is None else self.far[columns]
+        centre, factor, fill = (None if v is None else v[columns] for v in (self.centre, self.factor, self.fill))
+        return Affine(centre, factor, fill, far)
+
+    @property
+    def trivial(self) -> bool:
+        """Say whether nothing is done at all."""
+        return self.centre is None and self.factor is None and self.fill is None
+
+
+#: Data as they are.
+PLAIN = Affine()
+
+
+Floats = NDArray[np.float64]
+
+#: Bytes of a panel of columns that is written out.
+_TILE_BYTES = 8 << 20
+
+
+def raw_values(block: Block) -> tuple[NDArray[Any], int]:
+    """Return the array of a dense block, and the number of people if it holds packed genotypes."""
+    if isinstance(block.values, PackedGenotypes):
+        return block.values.packed, block.values.n_samples
+    return block.values, 0
+
+
+@contextmanager
+def streamed_values(block: Block) -> Iterator[tuple[Any, int]]:
+    """Give what `raw_values` returns, or genotypes that are in a file still, for a kernel that reads them itself."""
+    if isinstance(block.values, PackedGenotypes):
+        with block.values.streamed() as genotypes:
+            yield genotypes, block.values.n_samples
+    else:
+        yield block.values, 0
+
+
+def by_rows(block: Block, all_rows: bool) -> Iterator[tuple[slice, Block]]:
+    """Yield (rows within the block, part of it), packed genotypes unpacked row by row, as sketching likes.
+
+    Parameters
+    ----------
+    block : Block
+        Yielded as it is, unless it holds packed genotypes.
+    all_rows : bool
+        Whether a part has all rows and some columns, or all columns and some rows.
+
+    Yields
+    ------
+    rows : slice
+        Counted from the first row of the block.
+    part : Block
+        A few megabytes.
+    """
+    if not isinstance(block.values, PackedGenotypes):
+        yield slice(None), block
+        return
+    packed, (n, width) = block.values.packed, block.values.shape
+    most = max(_TILE_BYTES // max(n if all_rows else width, 1), 1)
+    height, step = (n, max(most // 256 * 256, 256)) if all_rows else (max(most // 4 * 4, 4), width)
+    for top in range(0, n, max(height, 1)):
+        rows = slice(top, min(top + height, n))
+        for start in range(0, width, max(step, 1)):
+            part = PackedGenotypes(packed[start : start + step, top // 4 : -(-rows.stop // 4)], rows.stop - top)
+            columns = slice(block.columns.start + start, block.columns.start + start + part.shape[1])
+            yield rows, Block(rows, columns, part.unpack("C"), MISSING_CALL)
+
+
+def tile_width(block: Block, dtype: Any) -> int:
+    """Return how many columns of a block are written out at a time."""
+    rows = int(block.values.shape[0])
+    step = max(16, _TILE_BYTES // (int(np.dtype(dtype).itemsize) * max(rows, 1)))
+    return step // 4096 * 4096 if step >= 4096 else step  # the Walsh-Hadamard transform likes whole powers of two
+
+
+def tiles(block: Block, affine: Affine, dtype: Any) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Yield (columns within the block, standardised values), a few megabytes at a time, in the block's own order."""
+    by_row = isinstance(block.values, np.ndarray) and block.values.strides[1] == block.values.itemsize
+    order: Any = "C" if by_row or sp.issparse(block.values) else "F"
+    rows, width = block.values.shape
+    step = min(tile_width(block, dtype), width)
+    whole: Any = block.values
+    memory = np.empty(rows * step, dtype=dtype)
+    for start in range(0, width, max(step, 1)):
+        columns = slice(start, min(start + step, width))
+        shape = (rows, columns.stop - start)
+        values = memory[: shape[0] * shape[1]].reshape(shape, order=order)
+        part = affine.of(columns)
+        if sp.issparse(block.values):
+            values[...] = dense_values(whole[:, columns], part)
+        else:
+            x, samples = raw_values(block)
+            x = x[columns] if samples else x[:, columns]
+            _native.block_tile(x, samples, block.missing, part.centre, part.factor, part.fill, values, thread_count())
+        yield columns, values
+
+
+def stays_bytes(block: Block, affine: Affine) -> bool:
+    """Say whether filling is all that is done to a block of bytes, and the fill is among their numbers."""
+    if affine.fill is None or affine.centre is not None or affine.factor is not None:
+        return False
+    if not isinstance(block.values, np.ndarray) or block.values.dtype not in (np.int8, np.uint8):
+        return False
+    limits = np.iinfo(block.values.dtype)
+    whole = (affine.fill == np.rint(affine.fill)) & (affine.fill >= limits.min) & (affine.fill <= limits.max)
+    return bool(whole.all())
+
+
+def filled_bytes(block: Block, affine: Affine) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Yield (columns within the block, values with missing ones filled): bytes, a few megabytes at a time."""
+    assert affine.fill is not None
+    step = max(tile_width(block, np.int8), 1)
+    for start in range(0, block.values.shape[1], step):
+        columns = slice(start, min(start + step, block.values.shape[1]))
+        values = block.values[:, columns]
+        if block.missing is not None:
+            fill = affine.fill[columns].astype(values.dtype)
+            values = np.where(values == values.dtype.type(block.missing), fill, values)
+        yield columns, values
+
+
+def exact_values(block: Block, affine: Affine) -> Any:
+    """Return the values of a block in float64: sparse rows filled and scaled, dense rows standardised."""
+    if sp.issparse(block.values):
+        require_sound(block.values)
+        return scaled_values(block.values, affine).tocsr()
+    values = np.empty(block.values.shape)
+    for columns, part in tiles(block, affine, np.float64):
+        values[:, columns] = part
+    return values
+
+
+def scaled_values(x: Any, affine: Affine) -> Any:
+    """Return a float64 copy with missing values filled and columns scaled; centring is left out."""
+    x = x.astype(np.float64)
+    columns = x.indices if x.format == "csr" else np.repeat(np.arange(x.shape[1]), np.diff(x.indptr))
+    if affine.fill is not None:
+        x.data = np.where(np.isnan(x.data), affine.fill[columns], x.data)
+    if affine.factor is not None:
+        x.data = x.data * affine.factor[columns]
+    return x
+
+
+def dense_values(x: Any, affine: Affine) -> Floats:
+    """Return a piece of a sparse block as an array, standardised."""
+    values: Floats = x.toarray().astype(np.float64)
+    if affine.fill is not None:
+        values = np.where(np.isnan(values), affine.fill, values)
+    if affine.centre is not None:
+        values = values - affine.centre
+    return values if affine.factor is None else values * affine.factor

@@ -1,0 +1,377 @@
+"""Matrix: the passes over X that everything is built from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline._base.checks import right_hand_sides, sample_weights
+from slimline._kernels import half_of_the_threads
+from slimline.data import _products as products
+from slimline.data._blocks import PLAIN, Affine, Block
+from slimline.data._gram import GramSum, gram_of_rows
+from slimline.data._passes import Kept, go_through
+from slimline.data._products import Squares, TwoLevelSums, arrays_of, begin_squares
+from slimline.data._statistics import ColumnStats, RunningStats, all_finite, refuse_overflow, require_finite
+from slimline.data._storage import Storage
+from slimline.errors import InvalidParameterError
+from slimline.projections import HashEmbedding, Projection
+from slimline.projections._base import result_dtype
+
+if TYPE_CHECKING:
+    from slimline.data._standardised import Standardised
+    from slimline.data._views import ColumnView, RowView
+
+FloatMatrix = NDArray[np.float64]
+
+
+class Matrix(Storage):
+    """n samples × d features, in memory or not, seen block by block.
+
+    A storage format provides `blocks`; everything else is a sum over the blocks and is written here, once.
+    Products keep their sums in float64 whatever the storage. Every method that goes through the data says how many
+    passes it takes; `passes` counts them.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Samples and features.
+    dtype : data type
+        Element type of the blocks.
+    name : str
+        What messages call the data.
+    """
+
+    # Passes ----------------------------------------------------------------------------------------
+
+    def sketch(
+        self, projection: Projection, *, double: bool = False, squares: Squares | None = None
+    ) -> NDArray[np.floating[Any]]:
+        """Return X R, in one pass.
+
+        Parameters
+        ----------
+        projection : Projection
+            R, for as many features as X has.
+        double : bool
+            Compute in float64 whatever the data are: for measurements that float32 would blur.
+        squares : Squares, optional
+            Filled with the sums of the squares of rows and columns, in the same pass.
+
+        Returns
+        -------
+        Z : array of shape (n_samples, n_components)
+            float64 for float64 data, float32 for any other.
+        """
+        if not isinstance(projection, Projection):
+            raise InvalidParameterError(
+                f"sketch takes a projection of slimline.projections, not {type(projection).__name__}; a transformer "
+                "has one for it: transformer.projection_for(matrix.shape)."
+            )
+        if projection.n_features != self.shape[1]:
+            raise InvalidParameterError(
+                f"the projection has n_features={projection.n_features}, and {self.name} has {self.shape[1]} columns."
+            )
+        dtype = np.dtype(np.float64) if double else result_dtype(self.dtype)
+        shape = (self.shape[0], projection.n_components)
+        by_column = self.packed and products.sketches_by_column(projection, shape, dtype)
+        out: NDArray[np.floating[Any]] = np.zeros(shape, dtype=dtype, order="F" if by_column else "C")
+        # What is drawn for a panel of columns serves all rows, if they are all there.
+        begin_squares(squares, self.shape)
+        kept = Kept(lambda: {"out": out, **arrays_of(squares)}, lambda: {"projection": projection.to_json()})
+        large = isinstance(projection, HashEmbedding)  # others may have blocks written out first
+        for block, affine in self._pass("sketch", projection.draws_every_entry, kept, in_memory=True, large=large):
+            with nullcontext() if projection.draws_every_entry else self._beside_the_reader():
+                products.add_sketch(block, projection, affine, out)
+            if not isinstance(block.rows, slice) or block.rows != slice(0, self.shape[0]):
+                self._require_finite(out, block.rows, block, affine)
+            self._add_squares(squares, block, affine)
+        if not all_finite(out):  # whole columns: looking at all sums after each panel would take too long
+            for block in self.blocks():
+                require_finite(self, block, self._affine(block))
+            refuse_overflow(self, out.dtype)
+        return products.in_rows(out)
+
+    def dot(self, W: Any, squares: Squares | None = None) -> FloatMatrix:
+        """Return X W, in one pass.
+
+        Parameters
+        ----------
+        W : array of shape (n_features,) or (n_features, k)
+            Right-hand sides; all of them share the pass.
+        squares : Squares, optional
+            Filled with the sums of the squares of rows and columns, in the same pass.
+
+        Returns
+        -------
+        product : array of shape (n_samples,) or (n_samples, k), float64
+            X W.
+        """
+        W, flat = right_hand_sides(W, self.shape[1], "W", "feature")
+        out = np.zeros((self.shape[0], W.shape[1]))
+        begin_squares(squares, self.shape)
+        sums = TwoLevelSums(out, self.shape[1])
+        kept = Kept(lambda: {**sums.arrays(), **arrays_of(squares)}, lambda: {"W": W})
+        for block, affine in self._pass("dot", self.products_by_column, kept, squares is not None, large=True):
+            into = sums.of(block, affine)
+            with self._beside_the_reader():
+                products.add_dot(block, W, affine, into)
+            self._require_finite(into, block.rows, block, affine)
+            sums.add(block)
+            self._add_squares(squares, block, affine)
+        sums.finish()
+        if not all_finite(out):
+            refuse_overflow(self, out.dtype)
+        self.summands = sums.summands
+        return out[:, 0] if flat else out
+
+    def tdot(self, A: Any, squares: Squares | None = None) -> FloatMatrix:
+        """Return Xᵀ A, in one pass.
+
+        Parameters
+        ----------
+        A : array of shape (n_samples,) or (n_samples, k)
+            Right-hand sides; all of them share the pass.
+        squares : Squares, optional
+            Filled with the sums of the squares of rows and columns, in the same pass.
+
+        Returns
+        -------
+        product : array of shape (n_features,) or (n_features, k), float64
+            Xᵀ A.
+        """
+        A, flat = right_hand_sides(A, self.shape[0], "A", "sample")
+        out = np.zeros((self.shape[1], A.shape[1]))
+        begin_squares(squares, self.shape)
+        kept = Kept(lambda: {"out": out, **arrays_of(squares)}, lambda: {"A": A})
+        for block, affine in self._pass("tdot", self.products_by_column, kept, squares is not None, large=True):
+            with self._beside_the_reader():
+                products.add_tdot(block, A, affine, out)
+            self._require_finite(out, block.columns, block, affine)
+            self._add_squares(squares, block, affine)
+        return out[:, 0] if flat else out
+
+    def tdot_parts(self, A: Any) -> Iterator[tuple[slice, FloatMatrix]]:
+        """Yield Xᵀ A some features at a time, in one pass: all of it at once where whole columns cannot be had.
+
+        Parameters
+        ----------
+        A : array of shape (n_samples, k)
+            Right-hand sides.
+
+        Yields
+        ------
+        columns : slice
+            Features.
+        product : array of shape (n_columns, k), float64
+            Their rows of Xᵀ A, which may be written to.
+        """
+        if self.normal_passes == 2:
+            yield slice(0, self.shape[1]), self.tdot(A)
+            return
+        A, _ = right_hand_sides(A, self.shape[0], "A", "sample")
+        for block, affine in self._pass("tdot", True, large=True):
+            out = np.zeros((block.values.shape[1], A.shape[1]))
+            here = Block(block.rows, slice(0, len(out)), block.values, block.missing)
+            with self._beside_the_reader():
+                products.add_tdot(here, A, Affine(affine.centre, None, affine.fill), out)
+            if affine.factor is not None:
+                out *= affine.factor[:, None]
+            self._require_finite(out, slice(None), block, affine)
+            yield block.columns, out
+
+    def normal(self, A: Any, squares: Squares | None = None) -> tuple[FloatMatrix, FloatMatrix]:
+        """Return Xᵀ A and X Xᵀ A: in one pass where whole columns can be had at full speed, else in two.
+
+        Parameters
+        ----------
+        A : array of shape (n_samples,) or (n_samples, k)
+            Right-hand sides.
+        squares : Squares, optional
+            Filled with the sums of the squares of rows and columns, in the first pass.
+
+        Returns
+        -------
+        W : array of shape (n_features,) or (n_features, k), float64
+            Xᵀ A.
+        product : array of shape (n_samples,) or (n_samples, k), float64
+            X Xᵀ A.
+        """
+        if self.normal_passes == 2:
+            W = self.tdot(A, squares)
+            return W, self.dot(W)
+        A, flat = right_hand_sides(A, self.shape[0], "A", "sample")
+        W, out = np.zeros((self.shape[1], A.shape[1])), np.zeros(A.shape)
+        begin_squares(squares, self.shape)
+        sums = TwoLevelSums(out, self.shape[1])
+        kept = Kept(lambda: {"W": W, **sums.arrays(), **arrays_of(squares)}, lambda: {"A": A})
+        for block, affine in self._pass("normal", True, kept, squares is not None, large=True):
+            with self._beside_the_reader():
+                products.add_normal(block, A, affine, W, sums.of(block, affine))
+            sums.add(block)
+            self._require_finite(W, block.columns, block, affine)
+            self._add_squares(squares, block, affine)
+        sums.finish()
+        if not all_finite(out):
+            refuse_overflow(self, out.dtype)
+        self.summands = sums.summands
+        return (W[:, 0], out[:, 0]) if flat else (W, out)
+
+    def gram(self) -> FloatMatrix:
+        """Return X Xᵀ: in one pass where whole columns can be had, else in one for each group of rows that is held.
+
+        Returns
+        -------
+        product : array of shape (n_samples, n_samples), float64
+            X Xᵀ, symmetric to the last bit.
+        """
+        if not self.whole_columns:
+            return gram_of_rows(self)
+        total = GramSum(self.shape[0])
+        for block, affine in self._pass("gram", True, Kept(total.arrays), in_memory=True):
+            total.add(block, affine)
+            self._require_finite(total.diagonal, slice(None), block, affine)
+        return total.result()
+
+    def column_stats(self, sample_weight: Any = None) -> ColumnStats:
+        """Return sums, means, deviations, non-zeros and missing values of each column, in one pass.
+
+        Parameters
+        ----------
+        sample_weight : array of shape (n_samples,), optional
+            Weight of each row, 0 or more.
+
+        Returns
+        -------
+        stats : ColumnStats
+            One entry a column.
+        """
+        weight = sample_weights(sample_weight, self.shape[0])
+        running = RunningStats(*self.shape)
+        kept = Kept(running.arrays)
+        for block, affine in self._pass("column_stats", self.products_by_column, kept, weight is not None, large=True):
+            with self._beside_the_reader():
+                part = products.statistics(block, affine, None if weight is None else weight[block.rows])
+            self._require_finite(part.deviation, slice(None), block, affine, missing=False)
+            running.add(block.columns, part)
+        return self._sound(running.result())
+
+    def row_norms(self) -> NDArray[np.float64]:
+        """Return the Euclidean norm of each row, in one pass."""
+        squares = Squares(*self.shape)
+        for block, affine in self._pass("row_norms", False, Kept(squares.arrays), in_memory=True, large=True):
+            self._add_squares(squares, block, affine)
+        return np.sqrt(squares.rows)
+
+    @property
+    def normal_passes(self) -> int:
+        """Return how many passes `normal` takes."""
+        return 1 if self.whole_columns and not self.tall else 2
+
+    # Views -----------------------------------------------------------------------------------------
+
+    def rows(self, index: Any) -> RowView:
+        """Return a view of some rows, in any order; it shares the storage and the count of passes.
+
+        Parameters
+        ----------
+        index : array of row numbers, boolean mask of shape (n_samples,), or slice
+            Which rows; one may come more than once.
+
+        Returns
+        -------
+        view : Matrix
+            Its passes go through the same data.
+        """
+        from slimline.data._views import RowView
+
+        return RowView(self, index)
+
+    def columns(self, index: Any) -> ColumnView:
+        """Return a view of some columns, in their order; it shares the storage and the count of passes.
+
+        Parameters
+        ----------
+        index : array of ascending column numbers, boolean mask of shape (n_features,), or slice
+            Which columns.
+
+        Returns
+        -------
+        view : Matrix
+            Its passes go through the same data; what the other columns hold does not matter.
+        """
+        from slimline.data._views import ColumnView
+
+        return ColumnView(self, index)
+
+    def standardised(
+        self, centre: Any = "mean", scale: Any = "std", fill: Any = None, *, sample_weight: Any = None
+    ) -> Standardised:
+        """Return a view with each column centred and scaled and missing values filled, nothing being copied.
+
+        Parameters
+        ----------
+        centre : "mean", None or array of shape (n_features,)
+            What is subtracted.
+        scale : "std", None or array of shape (n_features,)
+            What is divided by; 1 is taken where it is 0 (a constant column).
+        fill : "mean", None, number or array of shape (n_features,)
+            What stands for a missing value, before centring. None: a missing value is an error.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the rows in mean and standard deviation.
+
+        Returns
+        -------
+        view : Matrix
+            Statistics that it needs are computed with its first pass, where whole columns go by, else in one before.
+        """
+        from slimline.data._standardised import Standardised
+
+        return Standardised(self, centre, scale, fill, sample_weight)
+
+    def _pass(
+        self,
+        operation: str,
+        whole_columns: bool = False,
+        kept: Kept | None = None,
+        in_memory: bool = False,
+        large: bool = False,
+    ) -> Iterator[tuple[Block, Affine]]:
+        return go_through(self, operation, whole_columns and self.whole_columns, kept, in_memory, large)
+
+    def _beside_the_reader(self) -> AbstractContextManager[None]:
+        """Return a context in which the kernels leave room for the thread that reads ahead."""
+        return half_of_the_threads() if self.reads_ahead and not self.reads_lightly else nullcontext()
+
+    def _affine(self, block: Block) -> Affine:
+        return PLAIN
+
+    def _original_row(self, row: int) -> int:
+        return row  # the number that a row of a view has in the data, for messages
+
+    def _original_column(self, column: int) -> int:
+        return column
+
+    def _require_finite(
+        self, sums: NDArray[Any], where: Any, block: Block, affine: Affine, *, missing: bool = True
+    ) -> None:
+        if not all_finite(sums[where]):
+            require_finite(self, block, affine, missing=missing)
+            refuse_overflow(self, sums.dtype)
+
+    def _add_squares(self, squares: Squares | None, block: Block, affine: Affine) -> None:
+        if squares is None:
+            return
+        with self._beside_the_reader():
+            squares.add(block, affine)
+        self._require_finite(squares.rows, block.rows, block, affine)
+        self._require_finite(squares.columns, block.columns, block, affine)
+
+    def _sound(self, stats: ColumnStats) -> ColumnStats:
+        if not np.isfinite(stats.deviation).all():
+            refuse_overflow(self, stats.deviation.dtype)
+        return stats

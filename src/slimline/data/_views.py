@@ -1,0 +1,330 @@
+"""Views of some rows or some columns of a matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.data._blocks import MISSING_CALL, Block, PackedGenotypes
+from slimline.data._files import digest
+from slimline.data._matrix import Matrix
+from slimline.data._names import Variants
+from slimline.errors import InvalidParameterError
+
+
+class RowView(Matrix):
+    """Rows of another matrix; of each block only these are copied.
+
+    Parameters
+    ----------
+    base : Matrix
+        Where the rows come from.
+    index : array of row numbers, boolean mask, or slice
+        Which.
+    """
+
+    def __init__(self, base: Matrix, index: Any) -> None:
+        self._index = row_numbers(index, base.shape[0])
+        super().__init__((self._index.size, base.shape[1]), base.dtype, base.name)
+        self._base = base
+        self._counter = base._counter
+        self.whole_columns, self.tall = base.whole_columns, base.tall
+        self.products_by_column = base.products_by_column
+        self.reads_ahead = base.reads_ahead or base.packed  # genotypes are read to be cut
+        self.packed = base.packed and bool((np.diff(self._index) > 0).all())  # else they are unpacked
+        self.density, self.reads_lightly = base.density, base.reads_lightly
+        # positions of the view, by the row that they show
+        self._order = np.argsort(self._index, kind="stable")
+        self._sorted = self._index[self._order]
+
+    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield the blocks of the matrix, less the rows that are not seen.
+
+        One without any is not left out: the reader would go on to the next and write over a block that is in use.
+        """
+        for block in self._base.small_blocks(whole_columns):
+            yield self._cut(block)
+
+    def blocks_after(self, first: int, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield the blocks of the matrix but the first ones, less the rows that are not seen."""
+        for block in self._base.blocks_after(first, whole_columns):
+            yield self._cut(block)
+
+    def _cut(self, block: Block) -> Block:
+        if not isinstance(block.rows, slice):  # a view of a view
+            where = np.full(self._base.shape[0], -1, dtype=np.intp)
+            where[block.rows] = np.arange(block.rows.size)
+            local = where[self._index]
+            positions = np.flatnonzero(local >= 0)
+            local = local[positions]
+        else:
+            first, last = np.searchsorted(self._sorted, [block.rows.start, block.rows.stop])
+            positions = np.sort(self._order[first:last])
+            local = self._index[positions] - block.rows.start
+        values, missing = block.values, block.missing
+        if isinstance(values, PackedGenotypes) and local.size and (local[1:] > local[:-1]).all():
+            if local.size < values.n_samples:
+                values = values.people(local.astype(np.int64))
+            return Block(_rows(positions), block.columns, values)
+        if isinstance(values, PackedGenotypes):
+            values, missing = values.unpack("F"), MISSING_CALL
+        rows = _rows(positions)
+        if local.size == values.shape[0] and np.array_equal(local, np.arange(local.size)):
+            return Block(rows, block.columns, values, missing)
+        if isinstance(values, np.ndarray):
+            # in the same order in memory
+            by_columns = abs(values.strides[0]) < abs(values.strides[1])
+            values = np.take(values.T, local, axis=1).T if by_columns else np.take(values, local, axis=0)
+        else:
+            values = values[local]
+        return Block(rows, block.columns, values, missing)
+
+    def rows(self, index: Any) -> RowView:
+        """Return a view of some of these rows."""
+        return RowView(self._base, self._index[row_numbers(index, self.shape[0])])
+
+    @property
+    def feature_names(self) -> Sequence[str] | None:
+        """Return the names of the columns."""
+        return self._base.feature_names
+
+    @property
+    def sample_ids(self) -> Sequence[str] | None:
+        """Return the names of these rows."""
+        ids = self._base.sample_ids
+        return None if ids is None else [ids[i] for i in self._index]
+
+    @property
+    def labels(self) -> NDArray[Any] | None:
+        """Return the labels of these rows."""
+        labels = self._base.labels
+        return None if labels is None else labels[self._index]
+
+    @property
+    def variants(self) -> Variants | None:
+        """Return chromosome, position and alleles of each column, where the data are genotypes that say so."""
+        return self._base.variants
+
+    @property
+    def fingerprint(self) -> str:
+        """Return a digest of the data and of the row numbers."""
+        return digest("rows", self._base.fingerprint, self._index.astype(np.int64).tobytes())
+
+    def _original_row(self, row: int) -> int:
+        return self._base._original_row(int(self._index[row]))
+
+    def _original_column(self, column: int) -> int:
+        return self._base._original_column(column)
+
+    def require_unchanged(self) -> None:
+        """Raise where the storage can tell that the data are not what they were."""
+        self._base.require_unchanged()
+
+
+def _rows(positions: NDArray[np.intp]) -> slice | NDArray[np.intp]:
+    """Return rising positions as a slice, where they have no gaps."""
+    if positions.size == 0:
+        return slice(0, 0)
+    if positions[-1] - positions[0] + 1 == positions.size:
+        return slice(int(positions[0]), int(positions[-1]) + 1)
+    return positions
+
+
+def row_numbers(index: Any, n: int) -> NDArray[np.intp]:
+    """Return the numbers of the rows that an index or a mask names, or raise."""
+    if isinstance(index, slice):
+        try:
+            return np.arange(n, dtype=np.intp)[index]
+        except (TypeError, ValueError):
+            raise InvalidParameterError(
+                f"a slice of rows has whole numbers, and a step that is not 0; got {index}."
+            ) from None
+    try:
+        index = np.asarray(index)
+    except ValueError as error:
+        raise InvalidParameterError(f"rows cannot be chosen by that: {error}") from error
+    if index.dtype == np.bool_:
+        if index.shape != (n,):
+            raise InvalidParameterError(f"a mask of rows must have one entry for each of {n} rows; got {index.shape}.")
+        return np.flatnonzero(index)
+    if index.ndim != 1 or (index.size and index.dtype.kind not in "iu"):
+        raise InvalidParameterError("rows are chosen by a vector of whole numbers, a boolean mask or a slice.")
+    index = np.asarray(index, dtype=np.intp)
+    if index.size and (index.min() < -n or index.max() >= n):
+        raise InvalidParameterError(f"there are {n} rows; got row numbers from {index.min()} to {index.max()}.")
+    return np.asarray(np.where(index < 0, index + n, index), dtype=np.intp)
+
+
+class ColumnView(Matrix):
+    """Columns of another matrix; of each block only these are copied, and what the others hold is never looked at.
+
+    Parameters
+    ----------
+    base : Matrix
+        Where the columns come from.
+    index : array of ascending column numbers, boolean mask, or slice
+        Which.
+    """
+
+    def __init__(self, base: Matrix, index: Any) -> None:
+        self._index = column_numbers(index, base.shape[1])
+        super().__init__((base.shape[0], self._index.size), base.dtype, base.name)
+        self._base = base
+        self._counter = base._counter
+        self.whole_columns, self.tall = base.whole_columns, base.tall
+        self.products_by_column = base.products_by_column
+        self.reads_ahead, self.packed = base.reads_ahead or base.packed, base.packed  # genotypes are read to be cut
+        self.density, self.reads_lightly = base.density, base.reads_lightly
+
+    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield the blocks of the matrix, less the columns that are not seen.
+
+        One without any is not left out: the reader would go on to the next and write over a block that is in use.
+        """
+        for block in self._base.small_blocks(whole_columns):
+            yield self._cut(block)
+
+    def blocks_after(self, first: int, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield the blocks of the matrix but the first ones, less the columns that are not seen."""
+        for block in self._base.blocks_after(first, whole_columns):
+            yield self._cut(block)
+
+    def _cut(self, block: Block) -> Block:
+        first, last = (int(k) for k in np.searchsorted(self._index, [block.columns.start, block.columns.stop]))
+        local = self._index[first:last] - block.columns.start
+        columns = slice(first, last)
+        if local.size == block.values.shape[1]:
+            return Block(block.rows, columns, block.values, block.missing)
+        return Block(block.rows, columns, _selected(block.values, local), block.missing)
+
+    def columns(self, index: Any) -> ColumnView:
+        """Return a view of some of these columns."""
+        return ColumnView(self._base, self._index[column_numbers(index, self.shape[1])])
+
+    @property
+    def feature_names(self) -> Sequence[str] | None:
+        """Return the names of these columns."""
+        names = self._base.feature_names
+        return None if names is None else [names[j] for j in self._index]
+
+    @property
+    def sample_ids(self) -> Sequence[str] | None:
+        """Return the names of the rows."""
+        return self._base.sample_ids
+
+    @property
+    def labels(self) -> NDArray[Any] | None:
+        """Return the labels of the rows."""
+        return self._base.labels
+
+    @property
+    def variants(self) -> Variants | None:
+        """Return chromosome, position and alleles of these columns, where the data are genotypes that say so."""
+        variants = self._base.variants
+        return None if variants is None else variants.of(self._index)
+
+    @property
+    def fingerprint(self) -> str:
+        """Return a digest of the data and of the column numbers."""
+        return digest("columns", self._base.fingerprint, self._index.astype(np.int64).tobytes())
+
+    def _original_row(self, row: int) -> int:
+        return self._base._original_row(row)
+
+    def _original_column(self, column: int) -> int:
+        return self._base._original_column(int(self._index[column]))
+
+    def require_unchanged(self) -> None:
+        """Raise where the storage can tell that the data are not what they were."""
+        self._base.require_unchanged()
+
+
+def _selected(values: Any, local: NDArray[np.intp]) -> Any:
+    """Return some columns of the values of a block, in the same order in memory."""
+    together = local.size and local[-1] - local[0] + 1 == local.size
+    if isinstance(values, PackedGenotypes):
+        part = slice(int(local[0]), int(local[-1]) + 1) if together else local
+        return PackedGenotypes(values.packed[part], values.n_samples)
+    if not isinstance(values, np.ndarray):
+        return values[:, local]
+    if together:
+        return values[:, local[0] : local[-1] + 1]
+    if abs(values.strides[0]) < abs(values.strides[1]):  # by columns; indexing gives C order
+        return np.take(values.T, local, axis=0).T
+    return np.take(values, local, axis=1)
+
+
+def column_numbers(index: Any, d: int) -> NDArray[np.intp]:
+    """Return the numbers of the columns that an index or a mask names, or raise.
+
+    Parameters
+    ----------
+    index : array of ascending column numbers, boolean mask, or slice
+        Which.
+    d : int
+        How many there are.
+
+    Returns
+    -------
+    columns : array of int
+        Ascending, none of them twice.
+    """
+    if isinstance(index, slice):
+        try:
+            index = np.arange(d, dtype=np.intp)[index]
+        except (TypeError, ValueError):
+            raise InvalidParameterError(
+                f"a slice of columns has whole numbers, and a step that is not 0; got {index}."
+            ) from None
+    try:
+        index = np.asarray(index)
+    except ValueError as error:
+        raise InvalidParameterError(f"columns cannot be chosen by that: {error}") from error
+    if index.dtype == np.bool_:
+        if index.shape != (d,):
+            raise InvalidParameterError(
+                f"a mask of columns must have one entry for each of {d} columns; got {index.shape}."
+            )
+        return np.flatnonzero(index)
+    if index.ndim != 1 or (index.size and index.dtype.kind not in "iu"):
+        raise InvalidParameterError("columns are chosen by a vector of whole numbers, a boolean mask or a slice.")
+    index = np.asarray(index, dtype=np.intp)
+    if index.size and (index.min() < -d or index.max() >= d):
+        raise InvalidParameterError(f"there are {d} columns; got column numbers from {index.min()} to {index.max()}.")
+    index = np.where(index < 0, index + d, index)
+    if (index[1:] <= index[:-1]).any():
+        raise InvalidParameterError(
+            "columns are seen in the order of the data, each once: give ascending numbers, and put the weights or "
+            "whatever they are multiplied with into that order."
+        )
+    return np.asarray(index, dtype=np.intp)
+
+
+class NamedColumns(ColumnView):
+    """All columns of another matrix, with names of their own.
+
+    Parameters
+    ----------
+    base : Matrix
+        The data.
+    names : sequence of str
+        One a column.
+    where : str
+        Where they come from, for messages.
+    """
+
+    def __init__(self, base: Matrix, names: Sequence[str], where: str = "feature names") -> None:
+        if len(names) != base.shape[1]:
+            raise InvalidParameterError(
+                f"{where}: {len(names):,} names, and {base.name} has {base.shape[1]:,} columns: give one a column."
+            )
+        super().__init__(base, slice(None))
+        self._names = names
+
+    @property
+    def feature_names(self) -> Sequence[str]:
+        """Return the names."""
+        return self._names

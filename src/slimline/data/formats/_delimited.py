@@ -1,0 +1,441 @@
+"""Delimited text: CSV and TSV."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline._kernels import _native
+from slimline.data._blocks import Block
+from slimline.data._files import digest
+from slimline.data._matrix import Matrix
+from slimline.data._passes import block_memory
+from slimline.data._text import GROUP_BYTES, RowGroup, TextFile, TextLines, group_blocks
+from slimline.errors import FileFormatError, InvalidParameterError
+
+#: Roles of a column, as the native parser counts them.
+_FEATURE, _TEXT, _SKIPPED = 0, 1, 2
+#: The native parser counts cells without looking at the number.
+_ONE_CELL = re.compile(r"^(the row has (?:more than )?1) cells")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How `open_delimited` was called.
+
+    Parameters
+    ----------
+    delimiter, header, label, id, missing_text
+        See there.
+    """
+
+    delimiter: str | None
+    header: Any
+    label: str | int | None
+    id: str | int | None
+    missing_text: Sequence[str]
+
+    def __post_init__(self) -> None:
+        if self.header not in (True, False, "auto"):
+            raise InvalidParameterError(f"header must be True, False or 'auto'; got {self.header!r}.")
+        if self.delimiter is not None and (
+            not isinstance(self.delimiter, str)
+            or len(self.delimiter.encode("utf-8", "replace")) != 1
+            or self.delimiter in '"\r\n+-.'
+            or self.delimiter.isalnum()
+        ):
+            raise InvalidParameterError(
+                f"delimiter must be one character such as ',', ';', '|', a tab or a space; got {self.delimiter!r}."
+            )
+        if isinstance(self.missing_text, str) or not all(isinstance(text, str) for text in self.missing_text):
+            raise InvalidParameterError("missing_text must be a sequence of texts.")
+        for name, column in (("label", self.label), ("id", self.id)):
+            if column is not None and (isinstance(column, bool) or not isinstance(column, (str, int, np.integer))):
+                raise InvalidParameterError(f"{name} must be the name or the number of a column; got {column!r}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of a file.
+
+    Parameters
+    ----------
+    delimiter : str
+        What stands between cells.
+    roles : array of uint8
+        For each column, whether it is a feature, a text that is kept, or passed over.
+    texts : list of str
+        "label" and "id" in the order of their columns.
+    names : list of str, optional
+        Names of all columns.
+    missing_text : list of str
+        Cells that stand for a missing value.
+    """
+
+    delimiter: str
+    roles: NDArray[np.uint8]
+    texts: list[str]
+    names: list[str] | None
+    missing_text: list[str]
+
+    @property
+    def n_features(self) -> int:
+        """Return how many columns are features."""
+        return int((self.roles == _FEATURE).sum())
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """Return the names of the features, where there is a header."""
+        if self.names is None:
+            return None
+        return [name for name, role in zip(self.names, self.roles, strict=True) if role == _FEATURE]
+
+    @property
+    def description(self) -> str:
+        """Return what the columns are, for a digest."""
+        return repr((self.delimiter, self.texts, sorted(self.missing_text), self.names is None, self.roles.tobytes()))
+
+    def without_texts(self) -> Columns:
+        """Return the same columns with label and id passed over."""
+        return replace(self, roles=np.where(self.roles == _TEXT, _SKIPPED, self.roles).astype(np.uint8), texts=[])
+
+    def skip_header(self, lines: TextLines) -> None:
+        """Go on behind the header, if there is one and the text stands at its beginning."""
+        if self.names is not None and lines.line == 1:
+            _first_line(lines, self.delimiter)
+
+    def parse(self, lines: TextLines, values: NDArray[Any], texts: list[list[str]] | None = None) -> _native.ParsedText:
+        """Take rows from the text, as many as it has at hand or as there is room for.
+
+        Parameters
+        ----------
+        lines : TextLines
+            Where they come from.
+        values : array of shape (rows, n_features)
+            What is filled.
+        texts : list of lists of str, optional
+            Where the texts of label and id go, in the order of their columns.
+
+        Returns
+        -------
+        parsed : ParsedText
+            Its `rows` says how many there were.
+        """
+        places = np.empty((values.shape[0], len(self.texts), 2), dtype=np.int64)
+        begin, text = lines.begin, lines.text
+        parsed = _native.parse_cells(
+            text, begin, lines.end, self.delimiter, self.roles, self.missing_text, values, places
+        )
+        if parsed.problem:
+            problem = _ONE_CELL.sub(r"\1 cell", parsed.problem)
+            lines.refuse(f"{self._which(parsed.cell)}{problem}", parsed.lines, parsed.place)
+        if texts:
+            raw = text[begin : begin + parsed.consumed].tobytes()
+            for k, column in enumerate(texts):
+                for start, stop in places[: parsed.rows, k].tolist():
+                    column.append(_decoded(raw, start, stop, lines))
+        lines.take(parsed)
+        return parsed
+
+    def _which(self, cell: int) -> str:
+        if self.names is not None and 0 <= cell < len(self.names):
+            return f"column {cell} ({self.names[cell]}), counted from 0: "
+        return f"column {cell}, counted from 0: "
+
+
+def find_columns(text: TextFile, options: Options) -> Columns:
+    """Return what the first line that is not blank tells of the columns.
+
+    Parameters
+    ----------
+    text : TextFile
+        The file.
+    options : Options
+        What the user said.
+
+    Returns
+    -------
+    columns : Columns
+        One role for each cell of the line.
+    """
+    with text.lines() as lines:
+        delimiter = options.delimiter or _delimiter(lines, text)
+        cells = _first_line(lines, delimiter)
+    if cells is None:
+        raise FileFormatError(f"{text} is empty.")
+    missing = list(options.missing_text)
+    named = isinstance(options.label, str) or isinstance(options.id, str)
+    header = True if options.header == "auto" and named else options.header
+    if header == "auto":
+        apart = {_number(column, cells, text) for column in (options.label, options.id) if column is not None}
+        header = _names_columns({k: cell for k, cell in enumerate(cells) if k not in apart}, missing, text)
+    elif named and not header:
+        raise InvalidParameterError("label and id must be numbers of columns where there is no header.")
+    roles = np.zeros(len(cells), dtype=np.uint8)
+    special: dict[int, str] = {}
+    for role, column in (("label", options.label), ("id", options.id)):
+        if column is not None:
+            number = _number(column, cells, text)
+            if number in special:
+                raise InvalidParameterError(f"label and id are both column {number}.")
+            special[number] = role
+            roles[number] = _TEXT
+    if not (roles == _FEATURE).any():
+        raise FileFormatError(f"{text} has no column of numbers beside label and id.")
+    return Columns(delimiter, roles, [special[k] for k in sorted(special)], cells if header else None, missing)
+
+
+def _first_line(lines: TextLines, delimiter: str) -> list[str] | None:
+    """Take the first line that is not blank; return its cells, or None at the end of the text."""
+    while lines.fill():
+        parsed, places = _native.line_cells(lines.text, lines.begin, lines.end, delimiter)
+        if parsed.problem:
+            lines.refuse(f"column {parsed.cell}, counted from 0: {parsed.problem}", parsed.lines, parsed.place)
+        raw = lines.text[lines.begin : lines.begin + parsed.consumed].tobytes()
+        if places:
+            pairs = zip(places[::2], places[1::2], strict=True)
+            cells = [_decoded(raw, start, stop, lines) for start, stop in pairs]
+            lines.take(parsed)
+            return cells
+        lines.take(parsed)
+    return None
+
+
+def _delimiter(lines: TextLines, text: TextFile) -> str:
+    """Return what stands between the cells of the first line that is not blank; nothing is taken."""
+    while lines.fill():
+        raw = lines.text[lines.begin : lines.end].tobytes()
+        line = next((line for line in raw.split(b"\n") if line.strip()), None)
+        if line is None:
+            lines.line += raw.count(b"\n")
+            lines.begin = lines.end  # all blank
+            continue
+        plain = b"_".join(line.strip(b"\r\n").split(b'"')[::2])  # without what is quoted
+        names = [ending.lower() for ending in text.file.path.suffixes]
+        if b"\t" in plain or ".tsv" in names:
+            return "\t"
+        most = max((",", ";", "|"), key=lambda mark: plain.count(mark.encode()))
+        return most if most.encode() in plain else (" " if b" " in plain.strip() else ",")
+    return ","
+
+
+def _number(column: str | int, cells: list[str], text: TextFile) -> int:
+    """Return the number of a column that was named or counted, or raise."""
+    if isinstance(column, str):
+        if cells.count(column) != 1:
+            found = "no column" if column not in cells else f"{cells.count(column)} columns"
+            shown = ", ".join(cells[:8]) + (", …" if len(cells) > 8 else "")
+            raise InvalidParameterError(f"{text} has {found} with the name {column!r}: its first line is {shown}.")
+        return cells.index(column)
+    number = int(column) + len(cells) if column < 0 else int(column)
+    if not 0 <= number < len(cells):
+        raise InvalidParameterError(f"{text} has {len(cells)} columns; there is no column {column}.")
+    return number
+
+
+def _names_columns(cells: dict[int, str], missing: list[str], text: TextFile) -> bool:
+    """Say whether the first line holds names, or raise where it might hold numbers as well."""
+    told = {k: cell for k, cell in cells.items() if cell not in missing}  # no name and no number: a corner left empty
+    numbers = [
+        k for k, cell in told.items() if _native.parse_number(np.frombuffer(cell.encode(), dtype=np.uint8)) is not None
+    ]
+    names = sorted(set(told) - set(numbers))
+    if numbers and names:
+        raise FileFormatError(
+            f"{text}: its first line has a number ({told[numbers[0]]!r:.40} in column {numbers[0]}, counted from 0) "
+            f"and a text ({told[names[0]]!r:.40} in column {names[0]}). Say header=True if it holds the names of the "
+            "columns. If it is data, say header=False, and what the text is: label= or id= for its column, or "
+            "missing_text=."
+        )
+    return bool(names)
+
+
+def _decoded(raw: bytes, start: int, stop: int, lines: TextLines) -> str:
+    """Return what a cell holds: quotes around it taken off, and a doubled one in it made one."""
+    cell = raw[start:stop]
+    if cell.startswith(b'"'):
+        cell = cell[1:-1].replace(b'""', b'"')
+    try:
+        return cell.decode()
+    except UnicodeDecodeError:
+        lines.refuse(f"{cell[:40]!r} is not UTF-8: save the file as UTF-8", raw.count(b"\n", 0, start), start)
+
+
+#: What stands for a missing value, unless it is said otherwise.
+MISSING_TEXT = ("", "NA", "nan", "NaN", ".")
+
+
+class DelimitedMatrix(Matrix):
+    """The numeric columns of a text file, as blocks of rows.
+
+    Parameters
+    ----------
+    text : TextFile
+        Where it is.
+    columns : Columns
+        What its columns are.
+    index : DelimitedIndex
+        What the pass that opened it found.
+    dtype : data type
+        float64 or float32.
+    """
+
+    def __init__(self, text: TextFile, columns: Columns, index: DelimitedIndex, dtype: Any) -> None:
+        rows = index.groups[-1].first_row + index.groups[-1].rows
+        super().__init__((rows, columns.n_features), dtype, text.file.path.name)
+        self._text, self._columns, self._index = text, columns, index
+        self._counter.count = 1  # finding the rows went through all of the text
+
+    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield groups of rows."""
+        rooms: dict[int, NDArray[Any]] = {}
+        rows = max(group.rows for group in self._index.groups)
+        columns = self._columns.without_texts()
+
+        def parse(group: RowGroup, lines: TextLines, slot: int) -> Block:
+            if slot not in rooms:
+                rooms[slot] = block_memory(rows * self.shape[1], self.dtype).reshape(rows, -1)
+            values = rooms[slot][: group.rows]
+            columns.skip_header(lines)
+            done = 0
+            while done < group.rows:
+                if not lines.fill():
+                    self._text.refuse_changed()
+                done += columns.parse(lines, values[done:]).rows
+            return Block(slice(group.first_row, group.first_row + group.rows), slice(0, self.shape[1]), values)
+
+        return group_blocks(self._text, self._index.groups, parse)
+
+    @property
+    def feature_names(self) -> Sequence[str] | None:
+        """Return the names of the columns, where the file has a header."""
+        return self._columns.feature_names
+
+    @property
+    def sample_ids(self) -> Sequence[str] | None:
+        """Return what stands in the id column, if one was named."""
+        return self._index.ids
+
+    @property
+    def labels(self) -> NDArray[Any] | None:
+        """Return what stands in the label column, if one was named: numbers if all of them are, else text."""
+        return self._index.labels
+
+    @property
+    def fingerprint(self) -> str:
+        """Return a digest of shape, roles of the columns and pieces of the file."""
+        return digest("delimited", self.shape, self.dtype, self._columns.description, self._text.file.fingerprint())
+
+    def require_unchanged(self) -> None:
+        """Raise if the file changed or is gone."""
+        self._text.file.require_unchanged()
+
+
+def open_delimited(
+    path: Any,
+    *,
+    delimiter: str | None = None,
+    header: bool | Literal["auto"] = "auto",
+    label: str | int | None = None,
+    id: str | int | None = None,
+    missing_text: Sequence[str] = MISSING_TEXT,
+    dtype: Any = np.float64,
+) -> DelimitedMatrix:
+    """Return the matrix of a text file in columns, plain or compressed with gzip, bzip2 or xz.
+
+    Parameters
+    ----------
+    path : str or path
+        The file: one row a line, UTF-8. Cells may be quoted; a quoted cell ends on its line. Blank lines are passed
+        over.
+    delimiter : str, optional
+        What stands between cells; " " means any run of spaces and tabs. Default: what the first line shows.
+    header : bool or "auto"
+        Whether the first line holds the names of the columns. "auto": it does if its cells (label and id left out)
+        are neither numbers nor missing; one with both texts and numbers is an error.
+    label : str or int, optional
+        Name, or number from 0 (from the end: -1), of the column with the labels.
+    id : str or int, optional
+        The same for the column with the names of the rows.
+    missing_text : sequence of str
+        Cells that stand for a missing value, which becomes NaN.
+    dtype : data type
+        float64 or float32: what the numbers are rounded to.
+
+    Returns
+    -------
+    matrix : DelimitedMatrix
+        Opening goes through the file once, to find rows, labels and ids and to check every cell; that counts as the
+        first pass.
+    """
+    try:
+        dtype = np.dtype(dtype)
+    except TypeError:
+        raise InvalidParameterError(f"dtype must be float64 or float32; got {dtype!r}.") from None
+    if dtype not in (np.float64, np.float32):
+        raise InvalidParameterError(f"dtype must be float64 or float32; got {dtype}.")
+    text = TextFile(path)
+    columns = find_columns(text, Options(delimiter, header, label, id, missing_text))
+    return DelimitedMatrix(text, columns, _index(text, columns, dtype), dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class DelimitedIndex:
+    """What the first pass finds.
+
+    Parameters
+    ----------
+    groups : list of RowGroup
+        Rows that are parsed together.
+    ids : list of str, optional
+        Names of the rows.
+    labels : array, optional
+        Label of each row.
+    """
+
+    groups: list[RowGroup]
+    ids: list[str] | None
+    labels: NDArray[Any] | None
+
+
+def _index(text: TextFile, columns: Columns, dtype: np.dtype[Any]) -> DelimitedIndex:
+    groups: list[RowGroup] = []
+    texts: list[list[str]] = [[] for _ in columns.texts]
+    most_rows = max(1, GROUP_BYTES // max(columns.n_features * dtype.itemsize, 256))
+    values = block_memory(most_rows * columns.n_features, dtype).reshape(most_rows, -1)
+    with text.lines() as lines:
+        columns.skip_header(lines)
+        more = lines.fill()
+        while more:
+            start, line, first_row = lines.offset, lines.line, groups[-1].first_row + groups[-1].rows if groups else 0
+            rows = 0
+            while more and rows < most_rows:
+                rows += columns.parse(lines, values[rows:], texts).rows
+                more = lines.fill()
+            if rows:
+                group = RowGroup(len(groups), start, lines.offset, line, first_row, rows, rows * columns.n_features)
+                groups.append(group)
+    if not groups:
+        raise FileFormatError(f"{text} holds no rows of numbers.")
+    ids = texts[columns.texts.index("id")] if "id" in columns.texts else None
+    labels = _labels(texts[columns.texts.index("label")], columns) if "label" in columns.texts else None
+    return DelimitedIndex(groups, ids, labels)
+
+
+def _labels(texts: list[str], columns: Columns) -> NDArray[Any]:
+    """Return numbers, a missing one as NaN, if the texts are numbers; else the texts."""
+    numbers = np.empty(len(texts))
+    for row, text in enumerate(texts):
+        if text in columns.missing_text:
+            numbers[row] = np.nan
+            continue
+        value = _native.parse_number(np.frombuffer(text.encode(), dtype=np.uint8))
+        if value is None:
+            return np.array(texts, dtype=str)
+        numbers[row] = value
+    return np.array(texts, dtype=str) if np.isnan(numbers).all() else numbers

@@ -1,0 +1,190 @@
+"""Dense arrays and data frames in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline._base.checks import missing_number
+from slimline.data._blocks import Block, with_missing
+from slimline.data._files import digest
+from slimline.data.formats._named import NamedMatrix, Names
+from slimline.errors import InvalidParameterError
+from slimline.projections._base import KERNEL_TYPES, lies_in_order
+
+#: Bytes of a block: between two of them progress is told, and a view may have to copy one.
+_BLOCK_BYTES = 128 << 20
+#: Of one that nobody copies: after each of them threads wait for each other.
+_LARGE_BYTES = 1 << 30
+#: Rows of such a block: where they are written out after all, that is 16 columns at a time.
+_LARGE_ROWS = 1 << 16
+#: Of a panel of bytes that lie by columns: many short sums of them lose less to rounding than a few long ones.
+_BYTE_PANEL_BYTES = 64 << 20
+#: What is done once a column, such as scaling its sum, is done anew for each block: blocks of fewer rows are too low.
+_LOW = 1024
+#: Bytes of a block where it has to be copied.
+_COPY_BYTES = 8 << 20
+#: An array in C order with more rows than this has panels too narrow to be fast: two passes by rows take less time.
+_TALL = 4096
+#: Pieces that a fingerprint looks at.
+_SAMPLES = 64
+
+
+class DenseMatrix(NamedMatrix):
+    """An array; nothing is copied unless its type or layout is one that no kernel reads.
+
+    Parameters
+    ----------
+    array : array of shape (n_samples, n_features)
+        Any real type.
+    name : str
+        What messages call it.
+    feature_names, sample_ids : sequences of str, optional
+        Names of columns and rows.
+    labels : array of shape (n_samples,), optional
+        Label of each row.
+    missing : int, optional
+        Whole number that stands for a missing value; NaN always does.
+    """
+
+    whole_columns = True
+    reads_ahead = False
+
+    def __init__(
+        self,
+        array: NDArray[Any],
+        name: str = "array",
+        *,
+        feature_names: Sequence[str] | None = None,
+        sample_ids: Sequence[str] | None = None,
+        labels: Any = None,
+        missing: int | None = None,
+    ) -> None:
+        array = np.asarray(array)
+        if array.ndim != 2:
+            raise InvalidParameterError(f"{name} must have two dimensions; it has {array.ndim}.")
+        if array.dtype.kind not in "fiub":
+            raise InvalidParameterError(f"{name} must hold real numbers; its element type is {array.dtype}.")
+        self._array = array
+        self.tall = array.shape[0] > _TALL and not self._by_columns
+        native = array.dtype.newbyteorder("=")
+        super().__init__(array.shape, native if native in KERNEL_TYPES else np.float64, name)
+        low = _BLOCK_BYTES // max(self.shape[1] * array.itemsize, 1) < min(_LOW, self.shape[0])
+        self.products_by_column = low and not self.tall and not self._by_columns
+        self._missing = missing_number(missing, array.dtype, name)
+        self.names = Names.given(feature_names, sample_ids, labels, self.shape, name)
+
+    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield views of rows (C order) or of columns (Fortran order, or where whole columns are wanted)."""
+        if self._bytes_by_columns and whole_columns:
+            return self._panels(_BYTE_PANEL_BYTES)
+        return (self._panels if whole_columns or self._by_columns else self._stripes)(_BLOCK_BYTES)
+
+    def large_blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield views of a gigabyte; of bytes by columns, those of `blocks`."""
+        if self._bytes_by_columns:
+            return self.blocks(whole_columns)
+        if whole_columns or self._by_columns:
+            return self._panels(_LARGE_BYTES)
+        row_bytes = self.shape[1] * self._array.itemsize
+        return self._stripes(max(min(_LARGE_BYTES, _LARGE_ROWS * row_bytes), _BLOCK_BYTES))
+
+    def small_blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield views of a few megabytes."""
+        return (self._panels if whole_columns or self._by_columns else self._stripes)(_COPY_BYTES)
+
+    def _panels(self, size: int) -> Iterator[Block]:
+        """Yield whole columns, so many bytes of them at a time."""
+        n, d = self.shape
+        size, least = (_COPY_BYTES, 1) if self._copied else (size, 16)
+        step = panel_width(size // max(n * self._array.itemsize, 1), d, least)
+        for start in range(0, d, step):
+            columns = slice(start, min(start + step, d))
+            yield Block(slice(0, n), columns, *with_missing(self._array[:, columns], self._missing))
+
+    def _stripes(self, size: int) -> Iterator[Block]:
+        """Yield whole rows, so many bytes of them at a time."""
+        n, d = self.shape
+        step = max(16, (_COPY_BYTES if self._copied else size) // max(d * self._array.itemsize, 1))
+        for start in range(0, n, step):
+            rows = slice(start, min(start + step, n))
+            yield Block(rows, slice(0, d), *with_missing(self._array[rows], self._missing))
+
+    @property
+    def _copied(self) -> bool:
+        """Whether blocks have to be copied: no kernel reads them as they lie there."""
+        if self.dtype != self._array.dtype or (self._missing is not None and self.dtype.kind == "f"):
+            return True
+        return not lies_in_order(self._array)
+
+    @property
+    def _bytes_by_columns(self) -> bool:
+        return self._by_columns and self.dtype.itemsize == 1
+
+    @property
+    def _by_columns(self) -> bool:
+        return abs(self._array.strides[0]) < abs(self._array.strides[1])
+
+    @property
+    def fingerprint(self) -> str:
+        """Return a digest of shape, type and 64 stretches of rows."""
+        n, d = self.shape
+        parts = []
+        for k in range(min(_SAMPLES, n)):
+            row = k * (n - 1) // max(min(_SAMPLES, n) - 1, 1)
+            column = (k * 7919) % max(d - 1023, 1)
+            parts.append(np.ascontiguousarray(self._array[row, column : column + 1024]).tobytes())
+        return digest("dense", self.shape, self.dtype, self._missing, *parts)
+
+
+def panel_width(columns: int, d: int, least: int = 16) -> int:
+    """Return how many columns a panel has: at most so many, in round numbers (the Hadamard transform likes them)."""
+    columns = max(columns, least)
+    for unit in (4096, 256, 16):
+        if columns >= unit:
+            return max(1, min(columns // unit * unit, d))
+    return max(1, min(columns, d))
+
+
+def read_frame(frame: Any) -> tuple[NDArray[Any], dict[str, Any]]:
+    """Return the numbers of a frame, and what `DenseMatrix` is told of them.
+
+    Parameters
+    ----------
+    frame : pandas or polars data frame
+        Columns of numbers; a null is a missing value.
+
+    Returns
+    -------
+    array : array of shape (n_samples, n_features)
+        The frame's own memory where all columns are of one type.
+    options : dict
+        Name, names of the columns, and those of the rows if pandas has an index that says more than their number.
+    """
+    for name, dtype in zip(frame.columns, frame.dtypes, strict=True):
+        if not _holds_numbers(dtype):
+            raise InvalidParameterError(
+                f"frame: column {name!r} does not hold numbers, but {dtype}: leave it out, or turn it into numbers."
+            )
+    index = getattr(frame, "index", None)  # polars has none
+    array = frame.to_numpy()
+    if array.dtype.kind == "O":  # numbers beside truth values, or pandas' own types with nulls
+        array = array.astype(np.float64) if index is None else frame.to_numpy(dtype=np.float64, na_value=np.nan)
+    options: dict[str, Any] = {"name": "frame", "feature_names": [str(name) for name in frame.columns]}
+    if index is not None and not _only_counts(index):
+        options["sample_ids"] = [str(name) for name in index]
+    return array, options
+
+
+def _holds_numbers(dtype: Any) -> bool:
+    if hasattr(dtype, "is_numeric"):  # polars
+        return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
+    return getattr(dtype, "kind", "O") in "fiub"
+
+
+def _only_counts(index: Any) -> bool:
+    """Say whether an index of pandas is the one that it makes by itself, which counts from 0."""
+    return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1

@@ -1,0 +1,270 @@
+"""svmlight (libsvm) text: indexed once, then streamed as sparse rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, overload
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from slimline._kernels import _native
+from slimline.data._blocks import Block
+from slimline.data._files import digest
+from slimline.data._matrix import Matrix
+from slimline.data._passes import block_memory
+from slimline.data._text import GROUP_BYTES, RowGroup, TextFile, TextLines, group_blocks
+from slimline.errors import FileFormatError, InvalidParameterError
+
+#: Values and rows of a group, at most, unless one row has more.
+_GROUP_VALUES = GROUP_BYTES // 12
+_GROUP_ROWS = GROUP_BYTES // 24
+
+
+class SvmlightMatrix(Matrix):
+    """The rows of an svmlight file, as CSR blocks of float64.
+
+    Parameters
+    ----------
+    text : TextFile
+        Where it is.
+    index : SvmlightIndex
+        What the pass that opened it found.
+    n_features : int
+        Number of columns.
+    base : int
+        Index of the first feature in the text, 0 or 1.
+    """
+
+    def __init__(self, text: TextFile, index: SvmlightIndex, n_features: int, base: int) -> None:
+        super().__init__((index.labels.size, n_features), np.float64, text.file.path.name)
+        self._text, self._index, self._base = text, index, base
+        self._index_type = np.dtype(np.int32 if n_features < 2**31 else np.int64)
+        self.density = self.nonzeros / max(self.shape[0] * n_features, 1)
+        self._counter.count = 1  # finding the rows went through all of the text
+
+    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+        """Yield groups of rows."""
+        rooms: dict[int, _Room] = {}
+        rows = max(group.rows for group in self._index.groups)
+        values = max(group.values for group in self._index.groups)
+
+        def parse(group: RowGroup, lines: TextLines, slot: int) -> Block:
+            if slot not in rooms:
+                rooms[slot] = _Room(rows, values, self._index_type)
+            room = rooms[slot]
+            room.clear(group.rows, group.values)
+            while room.rows < group.rows:
+                if not lines.fill() or room.parse(lines, self._base).row_too_long:
+                    self._text.refuse_changed()
+            if room.values != group.values:
+                self._text.refuse_changed()
+            last = group.first_row + group.rows
+            return Block(slice(group.first_row, last), slice(0, self.shape[1]), room.csr(self.shape[1]))
+
+        return group_blocks(self._text, self._index.groups, parse)
+
+    @property
+    def labels(self) -> NDArray[np.float64]:
+        """Return the label of each row."""
+        return self._index.labels
+
+    @property
+    def feature_names(self) -> FeatureNumbers:
+        """Return the number of each column in the file, as text."""
+        return FeatureNumbers(range(self._base, self._base + self.shape[1]))
+
+    @property
+    def zero_based(self) -> bool:
+        """Return whether the first column has index 0 in the file."""
+        return self._base == 0
+
+    def widened(self, n_features: int, zero_based: bool) -> SvmlightMatrix:
+        """Return the same rows with the columns of another file, as if they had been opened so.
+
+        Parameters
+        ----------
+        n_features : int
+            Number of columns; no index of this file may be beyond them.
+        zero_based : bool
+            Whether the first of them has index 0.
+
+        Returns
+        -------
+        matrix : SvmlightMatrix
+            The file is not gone through again.
+        """
+        return _matrix(self._text, self._index, n_features, 0 if zero_based else 1)
+
+    @property
+    def nonzeros(self) -> int:
+        """Return how many values the file holds, zeros that are written out included."""
+        return sum(group.values for group in self._index.groups)
+
+    @property
+    def fingerprint(self) -> str:
+        """Return a digest of shape, first index and pieces of the file."""
+        return digest("svmlight", self.shape, self._base, self._text.file.fingerprint())
+
+    def require_unchanged(self) -> None:
+        """Raise if the file changed or is gone."""
+        self._text.file.require_unchanged()
+
+
+def open_svmlight(
+    path: Any, *, n_features: int | None = None, zero_based: bool | Literal["auto"] = "auto"
+) -> SvmlightMatrix:
+    """Return the matrix of an svmlight (libsvm) file, plain or compressed with gzip, bzip2 or xz.
+
+    Parameters
+    ----------
+    path : str or path
+        The file: rows of `label index:value …`, with comments after `#`. A query number (`qid:`) is passed over;
+        indices that do not ascend are sorted.
+    n_features : int, optional
+        Number of columns (default: as many as the largest index asks for). Give it for a test set, so that it has
+        the columns of the training set.
+    zero_based : bool or "auto"
+        Whether the first feature has index 0. "auto": it has index 1 if index 0 occurs nowhere in the file. Features
+        are named by their index in either case.
+
+    Returns
+    -------
+    matrix : SvmlightMatrix
+        Opening goes through the file once, to find rows, columns and labels and to check every number; that counts
+        as the first pass.
+    """
+    if zero_based not in (True, False, "auto"):
+        raise InvalidParameterError(f"zero_based must be True, False or 'auto'; got {zero_based!r}.")
+    if n_features is not None and (not isinstance(n_features, (int, np.integer)) or n_features < 1):
+        raise InvalidParameterError(f"n_features must be a whole number, 1 or more; got {n_features!r}.")
+    text = TextFile(path)
+    index = _index(text, 1 if zero_based is False else 0)
+    return _matrix(text, index, n_features, int(index.smallest > 0) if zero_based == "auto" else 1 - int(zero_based))
+
+
+def _matrix(text: TextFile, index: SvmlightIndex, n_features: int | None, base: int) -> SvmlightMatrix:
+    found = max(index.largest + 1 - base, 0)
+    if n_features is not None and n_features < found:
+        raise FileFormatError(
+            f"{text}, line {index.largest_line:,}: index {index.largest} belongs to feature {found:,}, and "
+            f"n_features={n_features} was asked for."
+        )
+    if 0 <= index.smallest < base:
+        raise FileFormatError(f"{text} has the index 0, and with zero_based=False the first feature has index 1.")
+    return SvmlightMatrix(text, index, found if n_features is None else int(n_features), base)
+
+
+class FeatureNumbers(Sequence[str]):
+    """Numbers of features in a file that names them by nothing else.
+
+    Parameters
+    ----------
+    numbers : range
+        Of the columns.
+    """
+
+    def __init__(self, numbers: range) -> None:
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> FeatureNumbers: ...
+    def __getitem__(self, place: int | slice) -> str | FeatureNumbers:
+        found = self._numbers[place]
+        return FeatureNumbers(found) if isinstance(found, range) else str(found)
+
+
+@dataclass(frozen=True, slots=True)
+class SvmlightIndex:
+    """What the first pass finds.
+
+    Parameters
+    ----------
+    groups : list of RowGroup
+        Rows that are parsed together.
+    labels : array
+        Label of each row.
+    smallest, largest : int
+        Of the indices, as they stand in the file; -1 where there are none.
+    largest_line : int
+        Line of the largest index.
+    """
+
+    groups: list[RowGroup]
+    labels: NDArray[np.float64]
+    smallest: int
+    largest: int
+    largest_line: int
+
+
+def _index(text: TextFile, base: int) -> SvmlightIndex:
+    groups: list[RowGroup] = []
+    labels: list[NDArray[np.float64]] = []
+    smallest, largest, largest_line = -1, -1, 0
+    room = _Room(_GROUP_ROWS, _GROUP_VALUES, np.dtype(np.int64))
+    with text.lines() as lines:
+        more = lines.fill()
+        while more:
+            start, line, first_row = lines.offset, lines.line, groups[-1].first_row + groups[-1].rows if groups else 0
+            room.clear(_GROUP_ROWS, room.most_values)
+            full = False
+            while more and not full:
+                before = lines.line
+                parsed = room.parse(lines, base)
+                if parsed.largest > largest:
+                    largest, largest_line = parsed.largest, before + parsed.largest_line
+                if parsed.smallest >= 0:
+                    smallest = parsed.smallest if smallest < 0 else min(smallest, parsed.smallest)
+                full = lines.begin < lines.end or room.rows == room.most_rows
+                more = lines.fill()
+            if room.rows:
+                groups.append(RowGroup(len(groups), start, lines.offset, line, first_row, room.rows, room.values))
+                labels.append(room.labels[: room.rows].copy())
+            elif full:  # one row that is longer than all that there is room for
+                room = _Room(_GROUP_ROWS, 2 * room.most_values, np.dtype(np.int64))
+    if not groups:
+        raise FileFormatError(f"{text} holds no rows.")
+    return SvmlightIndex(groups, np.concatenate(labels), smallest, largest, largest_line)
+
+
+class _Room:
+    """Arrays for the rows of a group, filled piece by piece of the text."""
+
+    def __init__(self, rows: int, values: int, index_type: np.dtype[Any]) -> None:
+        self.labels = np.empty(rows)
+        self._pointer = np.empty(rows + 1, dtype=np.int64)
+        self._indices = block_memory(values, index_type)
+        self._data = block_memory(values, np.float64)
+        self.clear(rows, values)
+
+    def clear(self, most_rows: int, most_values: int) -> None:
+        """Make room for so many rows and values."""
+        self.rows = self.values = 0
+        self.most_rows, self.most_values = most_rows, most_values
+
+    def parse(self, lines: TextLines, base: int) -> _native.ParsedText:
+        """Take rows from the text, as many as it has at hand or as there is room for."""
+        rows, values = slice(self.rows, self.most_rows), slice(self.values, self.most_values)
+        pointer = self._pointer[self.rows : self.most_rows + 1]
+        parts = (self.labels[rows], pointer, self._indices[values], self._data[values])
+        parsed = _native.parse_svmlight(lines.text, lines.begin, lines.end, base, *parts)
+        lines.take(parsed)
+        pointer[: parsed.rows + 1] += self.values
+        self.rows += parsed.rows
+        self.values += parsed.values
+        return parsed
+
+    def csr(self, n_features: int) -> Any:
+        """Return the rows as a CSR array of this memory."""
+        block = sp.csr_array((self.rows, n_features), dtype=np.float64)
+        # assigned, so that SciPy does not check and copy them again
+        block.data, block.indices = self._data[: self.values], self._indices[: self.values]
+        block.indptr = self._pointer[: self.rows + 1].astype(self._indices.dtype)
+        return block

@@ -1,0 +1,258 @@
+"""Decisions about new data whose features are aligned, and which of its samples were trained on."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline._base.rounding import sum_error
+from slimline.data import Matrix, open_matrix
+from slimline.data._standardised import Standardised
+from slimline.data._views import ColumnView, RowView
+from slimline.data.formats._svmlight import SvmlightMatrix
+from slimline.errors import DataError
+from slimline.estimators._alignment import Alignment, ColumnPlaces, align_columns, first_number
+from slimline.estimators._decisions import AbsentPart, Decisions, decisions_of
+from slimline.model_files import StoredModel
+
+#: Bytes of the digest of a name: two of a million names agree by accident with probability 3e-8.
+_DIGEST_BYTES = 8
+
+
+@dataclass(frozen=True)
+class TrainingSamples:
+    """The samples that a model was trained on, as row numbers and as digests of their names.
+
+    Parameters
+    ----------
+    source : str
+        Fingerprint of the data that they are rows of; empty if it is not known.
+    rows : array of int64, optional
+        Which rows of these data they are.
+    names : array of uint64, optional
+        Digests of their names, rising. The names themselves are not stored: they may be those of patients.
+    """
+
+    source: str
+    rows: NDArray[np.int64] | None
+    names: NDArray[np.uint64] | None
+
+    @classmethod
+    def of(cls, matrix: Matrix) -> Self:
+        """Return the samples of training data.
+
+        Parameters
+        ----------
+        matrix : Matrix
+            What is trained on; a view of some rows of a file knows which they are.
+
+        Returns
+        -------
+        samples : TrainingSamples
+            Nothing is read but the fingerprint and the names.
+        """
+        source, rows = _whole(matrix)
+        ids = matrix.sample_ids
+        names = None if ids is None else np.unique(_digests(ids))
+        return cls(source.fingerprint, rows.astype(np.int64), names)
+
+    @classmethod
+    def of_model(cls, stored: StoredModel) -> Self:
+        """Return what a model file says of its training samples.
+
+        Parameters
+        ----------
+        stored : StoredModel
+            The model.
+
+        Returns
+        -------
+        samples : TrainingSamples
+            Empty if the file does not say.
+        """
+        return cls(stored.sample_source, stored.sample_rows, stored.sample_names)
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of `StoredModel` that hold them."""
+        return {"sample_source": self.source, "sample_rows": self.rows, "sample_names": self.names}
+
+    def among(self, matrix: Matrix) -> NDArray[np.bool_] | None:
+        """Return which rows of some data are among these samples.
+
+        Parameters
+        ----------
+        matrix : Matrix
+            The data.
+
+        Returns
+        -------
+        mask : array of shape (n_samples,), bool, or None
+            By row number if these are rows of the same data, as the fingerprint tells; else by name. None if neither
+            can be compared.
+        """
+        source, rows = _whole(matrix)
+        if self.rows is not None and source.fingerprint == self.source:
+            return np.isin(rows, self.rows)
+        ids = matrix.sample_ids
+        if self.names is None or ids is None:
+            return None
+        return np.isin(_digests(ids), self.names)
+
+
+def _whole(matrix: Matrix) -> tuple[Matrix, NDArray[np.intp]]:
+    """Return the data behind the views of a matrix, and which rows of them it shows."""
+    rows = np.arange(matrix.shape[0])
+    while isinstance(matrix, (RowView, ColumnView, Standardised)):
+        if isinstance(matrix, RowView):
+            rows = matrix._index[rows]
+        matrix = matrix._base
+    return matrix, rows
+
+
+def _digests(names: Iterable[str]) -> NDArray[np.uint64]:
+    digests = (hashlib.blake2b(str(name).encode(), digest_size=_DIGEST_BYTES).digest() for name in names)
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
+
+
+Floats = NDArray[np.float64]
+Columns = NDArray[np.intp]
+
+#: Most copies of an allele: what a genotype that is absent can be at most.
+_COPIES = 2.0
+
+
+def aligned_decisions(model: Any, X: Any) -> tuple[Decisions, Alignment]:
+    """Decide about rows whose columns may be in another order, more, or fewer than the model's, in one pass.
+
+    Columns are matched by name, genotypes by variant: where the other allele is counted, copies are counted the other
+    way. A column that is absent, or has other alleles, is filled with its mean in training; more than a tenth of them
+    is an error. Where names are not known, columns are taken in their order.
+
+    Parameters
+    ----------
+    model : path, StoredModel, CertifiedClassifier or CertifiedClassifierCV
+        A model file, what was read from one, or a fitted classifier.
+    X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, any)
+        Data. Missing values are filled as in training, where the model was trained with `standardize=True`.
+
+    Returns
+    -------
+    decisions : Decisions
+        A label is proved where the exact model gives the same *whatever* an absent genotype is. Nothing is known of
+        the range of other columns, so no label is proved where one of those is filled whose weight may not be 0.
+    alignment : Alignment
+        How many columns were used, swapped, filled and ignored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from slimline import CertifiedClassifier, open_matrix
+    >>> from slimline.estimators import aligned_decisions
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.standard_normal((40, 3)), np.arange(40) % 2
+    >>> X[:, 0] += 3.0 * y
+    >>> names = ["age", "weight", "pulse"]
+    >>> known = open_matrix(X, feature_names=names)
+    >>> model = CertifiedClassifier().fit(known, y)
+    >>> turned = open_matrix(X[:, ::-1], feature_names=names[::-1])
+    >>> decisions, alignment = aligned_decisions(model, turned)
+    >>> np.array_equal(decisions.labels, model.predict(known)), alignment.reordered
+    (True, True)
+    """
+    stored = _stored(model)
+    matrix = X if isinstance(X, Matrix) else open_matrix(X)
+    if isinstance(matrix, SvmlightMatrix) and (zero_based := _zero_based(stored)) is not None:
+        matrix = matrix.widened(stored.n_features, zero_based)  # the first and last columns may be 0 in every row
+    places, alignment = align_columns(stored, matrix)
+    if alignment.as_trained:
+        if stored.centre is not None and stored.factor is not None:
+            matrix = matrix.standardised(stored.centre, 1.0 / stored.factor, stored.fill)
+        return decisions_of(matrix, stored.classes, stored.weights, stored.radius, stored.constant), alignment
+    present = np.flatnonzero(places.column >= 0)
+    # the weights follow the order of the data, which therefore need not be copied
+    present = present[np.argsort(places.column[present])]
+    view = matrix
+    if len(present) < matrix.shape[1]:
+        view = matrix.columns(places.column[present])
+    view = _as_in_training(stored, view, places, present)
+    weights = stored.weights[:, np.append(present, stored.n_features)]
+    absent = _absent_part(stored, np.flatnonzero(places.column < 0)) if alignment.filled else None
+    return decisions_of(view, stored.classes, weights, stored.radius, stored.constant, absent), alignment
+
+
+def _stored(model: Any) -> StoredModel:
+    if isinstance(model, StoredModel):
+        return model
+    if isinstance(model, (str, os.PathLike)):
+        return StoredModel.read(model)
+    from sklearn.utils.validation import check_is_fitted
+
+    from slimline.estimators._persistence import stored_model
+
+    check_is_fitted(model)
+    return stored_model(model)
+
+
+def _zero_based(stored: StoredModel) -> bool | None:
+    """Return whether the columns of a model are numbered from 0; None: nothing says so."""
+    if stored.feature_names is not None and (first := first_number(stored.feature_names)) in (0, 1):
+        return first == 0
+    said = stored.details.get("zero_based")  # of a file whose columns were given names
+    return said if isinstance(said, bool) else None
+
+
+def _as_in_training(stored: StoredModel, view: Matrix, places: ColumnPlaces, columns: Columns) -> Matrix:
+    """Return the data with copies of the trained allele, centred and scaled as in training."""
+    swapped = places.swapped[columns]
+    if stored.centre is None or stored.factor is None:
+        if not swapped.any():
+            return view
+        sign = np.where(swapped, -1.0, 1.0)
+        return view.standardised(np.where(swapped, _COPIES, 0.0), sign, _other_way(stored.fill, columns, swapped))
+    # 2 - x of which c is taken is x of which 2 - c is taken, with the sign turned
+    factor = np.where(swapped, -1.0, 1.0) * stored.factor[columns]
+    centre, fill = (_other_way(part, columns, swapped) for part in (stored.centre, stored.fill))
+    return view.standardised(centre, 1.0 / factor, fill)
+
+
+def _other_way(copies: Floats | None, columns: Columns, swapped: NDArray[np.bool_]) -> Floats | None:
+    """Return numbers of copies of the allele that the data count."""
+    return None if copies is None else np.where(swapped, _COPIES - copies[columns], copies[columns])
+
+
+def _absent_part(stored: StoredModel, columns: Columns) -> AbsentPart:
+    """Return what columns that are filled add, and what they could have added."""
+    means = next((part for part in (stored.fill, stored.centre, stored.mean) if part is not None), None)
+    if means is None:
+        raise DataError(
+            f"{len(columns):,} columns of the model are not in the data, and the model file does not say their means "
+            "in training: `slimline fit` and save(path, trained_on=...) write them."
+        )
+    zero = (stored.weights[:, columns] == 0) & (stored.interval_centre[:, columns] == 0)
+    zero &= stored.interval_radius[:, columns] == 0
+    columns = columns[~zero.all(axis=0)]  # the others are surely 0 in the exact model
+    weights, mean = stored.weights[:, columns], means[columns]
+    centre = np.zeros(len(columns)) if stored.centre is None else stored.centre[columns]
+    factor = np.ones(len(columns)) if stored.factor is None else stored.factor[columns]
+    values = (mean - centre) * factor
+    nothing = np.zeros(len(weights))
+    if stored.allele1 is None and len(columns):
+        return AbsentPart(weights @ values, nothing, nothing, np.inf)
+    # scores are linear in a genotype: it is furthest off at 0 or at 2 copies
+    none, most = weights * (-mean * factor), weights * ((_COPIES - mean) * factor)
+    lost = sum_error(len(columns)) * (
+        np.abs(none).sum(axis=1) + np.abs(most).sum(axis=1) + np.abs(weights * values).sum(axis=1)
+    )
+    largest = np.max([np.abs(centre * factor), np.abs((_COPIES - centre) * factor), np.abs(values)], axis=0)
+    return AbsentPart(
+        scores=weights @ values,
+        below=np.maximum(-none, -most).sum(axis=1) + lost,
+        above=np.maximum(none, most).sum(axis=1) + lost,
+        size=float(np.linalg.norm(largest)) * (1.0 + sum_error(len(columns))),
+    )

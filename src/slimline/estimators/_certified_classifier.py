@@ -1,0 +1,346 @@
+"""CertifiedClassifier: a linear classifier that proves how far its weights are from the exact ones."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from slimline.data import Matrix
+from slimline.data._arrays import has_stored_rows
+from slimline.data._passes import ProgressBar
+from slimline.data._standardised import Standardised
+from slimline.errors import InvalidParameterError
+from slimline.estimators._certified_model import CertifiedModel
+from slimline.estimators._fitting import (
+    CallbackSupport,
+    Fitting,
+    StepCallbacks,
+    check_parameters,
+    effective_samples,
+    require_weights,
+)
+from slimline.estimators._validation import (
+    as_matrix,
+    class_factors,
+    class_labels,
+    training_weights,
+    without_zero_weights,
+)
+from slimline.learning import Outcome, Step, Task, TrainingData, certificate_of, loss_named
+from slimline.learning.problem import class_signs
+from slimline.planning import choose_route
+
+Floats = NDArray[np.float64]
+
+
+class CertifiedClassifier(CallbackSupport, CertifiedModel):
+    """Linear classifier with a proved distance to the exact weights, trained on a random sketch where that is faster.
+
+    It minimises ½‖w‖² + C Σ sᵢ ℓ(yᵢ wᵀxᵢ), one class against the rest where there are more than two, with C as in
+    scikit-learn's LinearSVC and LogisticRegression. The problem is solved on a sketch X R, the answer is carried back
+    to the original features by its dual variables, and steps of one pass over the data each improve it until the
+    *certified* relative error is below `tol`. Where the data are small or sparse, their Gram matrix or their rows take
+    the place of the sketch; the proof is the same.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Inverse strength of the penalty.
+    loss : {"squared_hinge", "logistic", "hinge", "squared"}, default="squared_hinge"
+        Loss of a sample.
+    tol : float, default=1e-2
+        Certified relative error ‖w - w*‖/‖w*‖ to stop at, for the worst class.
+    method : {"auto", "sketch", "gram", "direct"}, default="auto"
+        "sketch" trains on a sketch; "gram" solves exactly through X Xᵀ, or through X itself where it has fewer columns
+        than rows; "direct" goes through the rows themselves, as LIBLINEAR does, and proves what it found: for
+        sparse data, and arrays in memory that are not standardised;
+        "auto" takes what a measured cost model says is fastest.
+    recovery : {"certified", "dual", "iterative", "naive"}, default="certified"
+        How weights are brought back from the sketch; the last three are the published ways, for comparison.
+    projection : str or projection transformer, default="auto"
+        Family of the projection, as in `make_projection`.
+    n_components : int or "auto", default="auto"
+        Components of the sketch; "auto" is the cost model's.
+    max_passes : int, default=50
+        Passes over the data at most.
+    fit_intercept : bool, default=True
+        Add a constant column, kept exact beside the sketch and penalised, as LIBLINEAR does.
+    intercept_scaling : float or "auto", default="auto"
+        Value of the constant column: the larger it is, the less the intercept is penalised. "auto" takes the root mean
+        square norm of the rows (standardised, if they are), so that the intercept's penalty is in proportion to that
+        of the weights, whatever the scale and the number of features. 1.0 is LIBLINEAR's default.
+    standardize : bool, default=False
+        Centre and scale each column, implicitly; missing values are filled with the column's mean.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the weights of the classes.
+    random_state : int, RandomState or None, default=None
+        Seed of the projection.
+    verbose : int, default=0
+        1: show the progress of every pass and the certificate after every step.
+
+    Attributes
+    ----------
+    coef_ : array of shape (1, n_features) or (n_classes, n_features)
+        Weights of the original features, for `predict`. Changing them changes no claim: `decide`, `certified`,
+        `top_features` and `save` go by `certificate_.weights`.
+    intercept_ : array of shape (1,) or (n_classes,)
+        Constants.
+    intercept_scaling_ : float
+        Value of the constant column; 0 without an intercept.
+    certificate_ : Certificate
+        What is proved; its arrays are read-only.
+    history_ : list of Step
+        What each step reached.
+    n_passes_ : int
+        Passes over the data.
+    n_iter_ : int
+        Steps.
+    route_ : Route
+        What was chosen, and why.
+    projections_ : list of str
+        Projections that were drawn, one JSON line each: the first, and larger ones where it gained too little.
+    classes_ : array of shape (n_classes,)
+        Labels.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features,)
+        Their names, where the data have any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from slimline import CertifiedClassifier
+    >>> X = np.random.default_rng(0).standard_normal((40, 2000))
+    >>> y = X[:, 3] > 0
+    >>> model = CertifiedClassifier(random_state=0).fit(X, y)
+    >>> bool(model.certificate_.relative_error[0] < 1e-2)
+    True
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        loss: str = "squared_hinge",
+        tol: float = 1e-2,
+        method: str = "auto",
+        recovery: str = "certified",
+        projection: Any = "auto",
+        n_components: int | str = "auto",
+        max_passes: int = 50,
+        fit_intercept: bool = True,
+        intercept_scaling: float | str = "auto",
+        standardize: bool = False,
+        class_weight: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.tol = tol
+        self.method = method
+        self.recovery = recovery
+        self.projection = projection
+        self.n_components = n_components
+        self.max_passes = max_passes
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.standardize = standardize
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # Fitting ---------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Train on a sketch and step towards the exact weights until they are certified.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,)
+            Labels; may be left out for a `Matrix` that carries them.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights; rows of weight 0 are left out.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        check_parameters(self)
+        self._with_callbacks(type(self)._fit, X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> None:
+        matrix = as_matrix(self, X, reset=True, finite=bool(self.standardize))  # else the first pass looks
+        if y is None and isinstance(X, Matrix):
+            y = X.labels
+        weight = training_weights(sample_weight, matrix.shape[0])
+        if weight is None:
+            weight = np.ones(matrix.shape[0])
+        self.classes_, codes = class_labels(y, matrix.shape[0])
+        labels, kept = self.classes_[codes], np.flatnonzero(weight)
+        matrix, self.classes_, codes, weight = without_zero_weights(matrix, self.classes_, codes, weight)
+        assert weight is not None
+        callbacks = StepCallbacks(self, X, y)
+        self._divide(labels, kept, groups)
+        with _listening(matrix, self.verbose):
+            self._train(matrix, codes, weight, callbacks)
+        callbacks.end(X, y)
+
+    def _divide(self, labels: NDArray[Any], kept: NDArray[np.intp], groups: Any) -> None:
+        """Divide the rows into folds, where the classifier has any: before those of weight 0 are left out."""
+
+    def _train(self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, callbacks: StepCallbacks) -> None:
+        before = matrix.passes
+        data, s, signs, fitting = self._prepared(matrix, codes, weight)
+        tasks = [Task(loss_named(self.loss), sign, s, 1.0 / float(self.C)) for sign in signs]
+        outcome = fitting.outcome(data, tasks, lambda step: self._tell(step, callbacks))
+        self._keep(data, outcome, before, fitting)
+        if self.recovery == "certified":
+            self._warn_if_open(outcome)
+        else:
+            self._warn_if_worthless(outcome)
+
+    def _prepared(
+        self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, n_fits: int = 1
+    ) -> tuple[TrainingData, Floats, list[Floats], Fitting]:
+        """Return the data as they are trained on, the weight of each sample, the signs of each class, and the route."""
+        s = weight * class_factors(self.class_weight, self.classes_, codes, weight)[codes]
+        require_weights(s)
+        seen = self._as_trained(matrix, weight)
+        data = TrainingData(seen, self.intercept_scaling if self.fit_intercept else 0.0, s)
+        signs = class_signs(codes, len(self.classes_))
+        method = self.method if self.recovery == "certified" else "sketch"  # the published ways have no other
+        if method == "direct" and not has_stored_rows(seen):
+            raise InvalidParameterError(
+                f'{matrix.name}: method="direct" needs rows that are sparse, or lie in memory one after the other as '
+                'float32 or float64, and are not standardised. Leave method="auto".'
+            )
+        samples = effective_samples(weight)
+        self.route_ = choose_route(seen, samples, n_fits * len(signs), method, self.n_components, self.loss)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        limits = (float(self.tol), int(self.max_passes))
+        fitting = Fitting(self.route_, self.recovery, self.projection, seed, *limits, may_switch=method == "auto")
+        return data, s, signs, fitting
+
+    def _as_trained(self, matrix: Matrix, weight: Floats) -> Matrix:
+        """Return the view that is trained on: standardised, if that is asked for."""
+        if not self.standardize:
+            return matrix
+        if isinstance(matrix, Standardised):
+            raise InvalidParameterError(f"{matrix.name} is standardised already: leave standardize=False.")
+        uniform = bool((weight == weight[0]).all())
+        return matrix.standardised("mean", "std", "mean", sample_weight=None if uniform else weight)
+
+    def _keep(self, data: TrainingData, outcome: Outcome, passes_before: int, fitting: Fitting) -> None:
+        centre = factor = fill = None
+        if self.standardize:
+            assert isinstance(data.matrix, Standardised)
+            affine = data.matrix.affine
+            centre, factor, fill = affine.centre, affine.factor, affine.fill
+        self._centre, self._factor, self._fill = centre, factor, fill
+        self.certificate_ = certificate_of(data, outcome, factor)
+        self.coef_ = self.certificate_.coefficients(factor)
+        self.intercept_ = self.certificate_.intercepts(data.constant, factor, centre)
+        self.intercept_scaling_ = data.constant
+        if self.route_.method == "sketch" and (outcome.model.exact or outcome.model.lossless):
+            taken = "gram" if outcome.model.exact else "direct"
+            self.route_ = replace(self.route_, method=taken, reason="steps with the sketch gained too little")
+        self.history_ = outcome.history
+        self.n_iter_ = len(outcome.history)
+        self.n_passes_ = data.matrix.passes - passes_before
+        self.projections_ = [projection.to_json() for projection in fitting.drawn]
+
+    def watch(self, on_step: Callable[[Step], None] | None) -> Self:
+        """Have a function told of every step of the next fits; None: no longer.
+
+        Parameters
+        ----------
+        on_step : callable
+            Called with a `Step`.
+
+        Returns
+        -------
+        self : object
+            The classifier. Copies, in this process or another, are not watched.
+        """
+        self._on_step = on_step
+        return self
+
+    def __getstate__(self) -> Any:
+        state = dict(super().__getstate__())
+        state.pop("_on_step", None)  # a screen, perhaps: it stays here
+        return state
+
+    def _tell(self, step: Step, callbacks: StepCallbacks) -> None:
+        callbacks.step()
+        if (on_step := self.__dict__.get("_on_step")) is not None:
+            on_step(step)
+        if self.verbose:
+            worst = max(step.relative_error)
+            print(f"pass {step.passes}: certified relative error {worst:.2g}, {step.seconds:.2f} s", flush=True)
+
+    def _warn_if_open(self, outcome: Outcome) -> None:
+        worst = max(proof.relative_error for proof in outcome.proofs)
+        if worst <= self.tol:
+            return
+        reached = f"{worst:.2g}" if np.isfinite(worst) else "no finite value"
+        help_ = ["scale the data (standardize=True, or rows of norm 1)", "a smaller C"]
+        if self.route_.method != "gram":
+            help_.append(f"more passes (max_passes is {self.max_passes})")
+            help_.append('method="gram", which is exact to rounding and takes n² numbers')
+        if self.route_.method == "sketch":
+            help_.append("more components")
+        warnings.warn(
+            f"the certified relative error after {outcome.history[-1].passes} passes is {reached}, and "
+            f"tol={self.tol:g} was asked for. The weights may be better than that: the certificate is loose where C is "
+            f"large for the scale of the data. What would help: {', '.join(help_)}.",
+            ConvergenceWarning,
+            stacklevel=6,  # the line that called `fit`
+        )
+
+    def _warn_if_worthless(self, outcome: Outcome) -> None:
+        """Warn of weights of a published recovery that are not proved to be nearer to the exact ones than zeros are."""
+        worst = max(range(len(outcome.proofs)), key=lambda k: outcome.proofs[k].relative_error)
+        error, radius = outcome.proofs[worst].relative_error, outcome.proofs[worst].radius
+        if error <= 1.0:
+            return
+        proved = f"the certified relative error is {error:.2g}" if np.isfinite(error) else "no error could be proved"
+        diverged = ""
+        if radius > (first := outcome.history[0].radius[worst]):
+            diverged = (
+                f" It diverged: the certified distance to the exact weights grew from {first:.2g} to {radius:.2g}."
+            )
+        warnings.warn(
+            f'recovery="{self.recovery}": {proved}, so nothing shows that these weights are nearer to the exact ones '
+            f"than weights of 0, whose relative error is 1.{diverged} What would help: rows of norm 1, more "
+            'components, a smaller C, or recovery="certified", whose steps cannot get worse.',
+            ConvergenceWarning,
+            stacklevel=6,  # the line that called `fit`
+        )
+
+
+class _listening:  # noqa: N801 - reads as a word
+    """Shows the progress of the passes while a model is fitted."""
+
+    def __init__(self, matrix: Matrix, verbose: int) -> None:
+        self._matrix = matrix if verbose else None
+        self._before = matrix._counter.listener
+
+    def __enter__(self) -> None:
+        if self._matrix is not None:
+            self._matrix.listen(ProgressBar())
+
+    def __exit__(self, *error: object) -> None:
+        if self._matrix is not None:
+            self._matrix.listen(self._before)

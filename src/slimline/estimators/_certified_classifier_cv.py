@@ -1,0 +1,310 @@
+"""CertifiedClassifierCV: the penalty chosen by cross-validation, every member of the path certified."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import check_cv
+
+from slimline.data import Matrix
+from slimline.errors import AccuracyWarning, InvalidParameterError, SearchWarning
+from slimline.estimators._certified_classifier import CertifiedClassifier
+from slimline.estimators._fitting import Fitting, StepCallbacks, check_parameters
+from slimline.estimators._penalty_search import (
+    FoldScores,
+    PenaltySearch,
+    most_tasks_at_once,
+    penalties,
+    scores_on_sketch,
+    search_penalties,
+)
+from slimline.learning import Model, Outcome, Step, Task, TrainingData, certificate_of, loss_named
+from slimline.learning.losses import Loss
+
+Floats = NDArray[np.float64]
+#: Samples to train on, and samples to score.
+Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+
+class CertifiedClassifierCV(CertifiedClassifier):
+    """CertifiedClassifier with C chosen by cross-validation, all fits sharing one sketch and its passes.
+
+    A fit to a part of the rows is the same problem with weight 0 for the others, so the fits of all parts, penalties
+    and classes are columns of the same products: the data go by as often as for the slowest of them. The values of
+    the rows left out come with those products, and scoring needs no further pass.
+
+    Parameters
+    ----------
+    Cs : int or array-like, default=10
+        Values of C to try; or how many from 1e-4 to 1e4, divided by the (weighted) mean squared norm of the samples, so
+        that they fit data of any scale. This automatic grid is extended, to 1e-6 and 1e6 at most, as long as its best
+        value is at an end.
+    search : {"certified", "sketch"}, default="certified"
+        "certified" steps on with the fits of all folds and penalties until each is certified. "sketch" compares fits
+        to the sketch (or to the Gram matrix, or the rows), which need no further pass over the data, and then makes
+        one certified fit, with the best penalty, to all rows.
+    cv : int, splitter or iterable, default=5
+        How the rows are divided, as in scikit-learn.
+    scoring : str, callable or None, default=None
+        What chooses C, such as "balanced_accuracy" for rare classes; None: accuracy.
+    loss, tol, method, projection, n_components, max_passes, fit_intercept, intercept_scaling, class_weight
+        As in `CertifiedClassifier`; `tol` holds for every member.
+    standardize : bool, default=False
+        As in `CertifiedClassifier`; means and deviations are those of all rows, labels not being looked at.
+    random_state, verbose
+        As in `CertifiedClassifier`.
+
+    Attributes
+    ----------
+    C_ : float
+        The value with the best mean score on the rows left out; of several the one with the least mean loss, and of
+        those whose loss differs by less than 1 % of the loss of weights of 0 the smallest.
+    Cs_ : array of shape (n_penalties,)
+        Values of C that were tried, rising.
+    scores_ : array of shape (n_folds, n_penalties)
+        Score of each fit on the rows that it did not see.
+    losses_ : array of shape (n_folds, n_penalties)
+        Mean loss of the same, which decides between equal scores.
+    coefs_path_ : array of shape (n_penalties, n_tasks, n_features)
+        Weights of the fits to all rows; with `search="certified"`.
+    certificates_path_ : list of Certificate
+        What is proved about them; with `search="certified"`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from slimline.estimators import CertifiedClassifierCV
+    >>> X = np.random.default_rng(0).standard_normal((60, 500))
+    >>> y = X[:, 3] > 0
+    >>> model = CertifiedClassifierCV(Cs=[0.01, 1.0], cv=3, random_state=0).fit(X, y)
+    >>> model.scores_.shape
+    (3, 2)
+    """
+
+    def __init__(
+        self,
+        Cs: Any = 10,
+        *,
+        cv: Any = 5,
+        scoring: Any = None,
+        search: str = "certified",
+        loss: str = "squared_hinge",
+        tol: float = 1e-2,
+        method: str = "auto",
+        projection: Any = "auto",
+        n_components: int | str = "auto",
+        max_passes: int = 50,
+        fit_intercept: bool = True,
+        intercept_scaling: float | str = "auto",
+        standardize: bool = False,
+        class_weight: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.Cs = Cs
+        self.cv = cv
+        self.scoring = scoring
+        self.search = search
+        self.loss = loss
+        self.tol = tol
+        self.method = method
+        self.projection = projection
+        self.n_components = n_components
+        self.max_passes = max_passes
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.standardize = standardize
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.verbose = verbose
+
+    #: The published ways of recovery are for comparison only.
+    recovery = "certified"
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit every part of the rows and every penalty together, choose the best penalty, and keep its fit.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,)
+            Labels; may be left out for a `Matrix` that carries them.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights; rows of weight 0 are left out.
+        groups : array-like of shape (n_samples,), optional
+            For a splitter that keeps rows of a group together, such as scikit-learn's `GroupKFold`.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        check_parameters(self)
+        if self.search not in ("certified", "sketch"):
+            raise InvalidParameterError(f'search must be "certified" or "sketch"; got {self.search!r}.')
+        self._with_callbacks(type(self)._fit, X, y, sample_weight, groups)
+        return self
+
+    def _divide(self, labels: NDArray[Any], kept: NDArray[np.intp], groups: Any) -> None:
+        splitter = check_cv(self.cv, labels, classifier=True)
+        place = np.full(len(labels), -1, dtype=np.intp)
+        place[kept] = np.arange(len(kept))
+        parts = splitter.split(np.zeros((len(labels), 1)), labels, groups)
+        both = [[place[np.asarray(rows)] for rows in pair] for pair in parts]
+        self._folds = [(train[train >= 0], test[test >= 0]) for train, test in both]
+
+    def _train(self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, callbacks: StepCallbacks) -> None:
+        before, folds = matrix.passes, self.__dict__.pop("_folds")
+        for name in ("coefs_path_", "certificates_path_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        asked, on_sketch = penalties(self.Cs), self.search == "sketch"
+        n_fits = 1 if on_sketch else len(asked) * (len(folds) + 1)
+        data, s, signs, fitting = self._prepared(matrix, codes, weight, n_fits)
+        _require_both_sides(signs, s, folds)
+        model = fitting.model(data, 0.0 if isinstance(self.Cs, Integral) else 1.0 / float(asked.max()))
+        scores = FoldScores(get_scorer(self.scoring or "accuracy"), self.classes_, codes, weight, self.loss)
+        tell = partial(self._tell, callbacks=callbacks)
+        members = _Members(fitting, data, loss_named(self.loss), signs, s, folds, scores, tell, model)
+        attempt = members.on_sketch if on_sketch else members.certified
+        zero_loss = float(loss_named(self.loss).value(np.zeros(1))[0])
+        found = search_penalties(self.Cs, data.mean_square or 1.0, zero_loss, attempt)
+        self.Cs_, self.scores_, self.losses_ = found.Cs, found.scores, found.losses
+        self.C_ = float(found.Cs[found.best])
+        self._warn_of_search(found, codes, weight, folds)
+        if on_sketch:
+            tasks = [Task(loss_named(self.loss), sign, s, 1.0 / self.C_) for sign in signs]
+            outcome = fitting.outcome(data, tasks, tell, members.model)
+            self._keep(data, outcome, before, fitting)
+            self._warn_if_open(outcome)
+            return
+        self._keep(data, members.whole[self.C_], before, fitting)
+        path = [members.whole[C] for C in found.Cs.tolist()]
+        self.certificates_path_ = [certificate_of(data, fit, self._factor) for fit in path]
+        factor = 1.0 if self._factor is None else self._factor
+        self.coefs_path_ = np.array([claim.weights[:, :-1] * factor for claim in self.certificates_path_])
+        self._warn_of_members(members.errors)
+
+    def _warn_of_members(self, errors: list[float]) -> None:
+        above = sum(error > self.tol for error in errors)
+        if above:
+            warnings.warn(
+                f"{above} of {len(errors)} fits (penalties, folds and classes) did not reach a certified relative "
+                f"error of tol={self.tol:g} within max_passes={self.max_passes}; the worst has {max(errors):.2g}. What "
+                "would help: scale the data (standardize=True, or rows of norm 1), smaller Cs, more passes.",
+                ConvergenceWarning,
+                stacklevel=6,  # the line that called `fit`
+            )
+
+    def _warn_of_search(self, found: PenaltySearch, codes: NDArray[np.intp], weight: Floats, folds: list[Fold]) -> None:
+        """Warn of a best C at the end of what was tried, and of scores that need no features."""
+        if found.edge and isinstance(self.Cs, Integral):
+            warnings.warn(
+                f"the best C, {self.C_:.3g}, is the {found.edge} that was tried: the score may be better still beyond "
+                "it. Give Cs as a list of values that go further"
+                + (
+                    ", or use other features: these may tell nothing about the classes."
+                    if found.edge == "smallest"
+                    else "."
+                ),
+                SearchWarning,
+                stacklevel=6,
+            )
+        best = float(found.scores[:, found.best].mean())
+        chance = _score_without_features(self.scoring, codes, weight, folds)
+        if best <= chance + 1e-12:
+            warnings.warn(
+                f"the best mean score of the cross-validation is {best:.3f}, and always naming the commonest class "
+                f"gives {chance:.3f}: on samples that it did not see, the model is no better than that. What may help: "
+                'standardize=True, class_weight="balanced" with scoring="balanced_accuracy", other features, more '
+                "samples.",
+                AccuracyWarning,
+                stacklevel=6,
+            )
+
+
+class _Members:
+    """The fits of a search: every set of samples (all of them, and those of each fold) with every C and class."""
+
+    def __init__(
+        self,
+        fitting: Fitting,
+        data: TrainingData,
+        loss: Loss,
+        signs: list[Floats],
+        weights: Floats,
+        folds: list[Fold],
+        scores: FoldScores,
+        tell: Callable[[Step], None],
+        model: Model,
+    ) -> None:
+        self._fitting, self._data, self._loss, self._tell = fitting, data, loss, tell
+        self._signs, self._weights, self._folds, self._scores = signs, weights, folds, scores
+        self.model = model
+        #: Fits to all samples by their C, and the certified relative error of every fit.
+        self.whole: dict[float, Outcome] = {}
+        self.errors: list[float] = []
+
+    def on_sketch(self, Cs: Floats) -> tuple[Floats, Floats]:
+        """Return scores and losses of fits to the sketch."""
+        return scores_on_sketch(self.model, self._loss, Cs, self._signs, self._weights, self._folds, self._scores)
+
+    def certified(self, Cs: Floats) -> tuple[Floats, Floats]:
+        """Return scores and losses of certified fits, as many of them at once as memory allows."""
+        tasks, per_fit = self._tasks(Cs), len(self._signs)
+        at_once = max(per_fit, most_tasks_at_once(self._data.shape) // per_fit * per_fit)
+        found = np.empty((2, len(self._folds), len(Cs)))
+        for first in range(0, len(tasks), at_once):
+            outcome = self._fitting.outcome(self._data, tasks[first : first + at_once], self._tell, self.model)
+            self.model = outcome.model
+            self.errors += [proof.relative_error for proof in outcome.proofs]
+            for k in range(0, len(outcome.proofs), per_fit):
+                fit = outcome.part(slice(k, k + per_fit))
+                fold, number = divmod((first + k) // per_fit, len(Cs))
+                if fold == 0:
+                    self.whole[float(Cs[number])] = fit
+                    continue
+                values = np.column_stack([0.5 * (task.best.values + task.dual.values) for task in fit.progress])
+                found[:, fold - 1, number] = self._scores(values, self._folds[fold - 1][1])
+        return found[0], found[1]
+
+    def _tasks(self, Cs: Floats) -> list[Task]:
+        """Return a task for every set of samples (all of them first), C and class."""
+        tasks = []
+        for train in [np.arange(len(self._weights)), *(train for train, _ in self._folds)]:
+            kept = np.zeros_like(self._weights)
+            kept[train] = self._weights[train]
+            tasks += [Task(self._loss, sign, kept, 1.0 / float(C)) for C in Cs for sign in self._signs]
+        return tasks
+
+
+def _score_without_features(scoring: Any, codes: NDArray[np.intp], weight: Floats, folds: list[Fold]) -> float:
+    """Return the mean score of always naming the commonest class; -inf if the scoring is another one."""
+    classes = int(codes.max()) + 1
+    if scoring == "balanced_accuracy":
+        return 1.0 / classes
+    if scoring not in (None, "accuracy"):
+        return float("-inf")
+    shares = []
+    for train, test in folds:
+        commonest = np.bincount(codes[train], weight[train], classes).argmax()
+        shares.append(np.average(codes[test] == commonest, weights=weight[test]))
+    return float(np.mean(shares))
+
+
+def _require_both_sides(signs: list[Floats], s: Floats, folds: list[Fold]) -> None:
+    for train, _ in folds:
+        for sign in signs:
+            kept = sign[train][s[train] > 0]
+            if not ((kept > 0).any() and (kept < 0).any()):
+                raise InvalidParameterError(
+                    "a class has no sample left when a fold is put aside: use fewer folds, or drop the class."
+                )

@@ -1,0 +1,187 @@
+"""Decisions and rankings of features, and which of them are certified."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline._base.rounding import overflow_allowed, sum_error
+from slimline.data import Matrix, Squares
+from slimline.errors import DataError
+from slimline.estimators._validation import class_of_scores
+from slimline.learning import Certificate, rank_bounds
+from slimline.learning.training_data import relative_centre, size_bounds
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What a certified classifier says of some rows.
+
+    Parameters
+    ----------
+    labels : array of shape (n_samples,)
+        Of the class with the highest score.
+    scores : array of shape (n_samples,) or (n_samples, n_classes)
+        For two classes one score: above 0 means the second.
+    proved : array of shape (n_samples,), bool
+        Whether the exact model of all training data is proved to give the same label.
+    """
+
+    labels: NDArray[Any]
+    scores: Floats
+    proved: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class AbsentPart:
+    """What columns that are not in the data add to the scores.
+
+    Parameters
+    ----------
+    scores : array of shape (n_tasks,)
+        With what was filled in for them.
+    below, above : arrays of shape (n_tasks,)
+        How far what any values of theirs would add can be from that, in either direction, rounding included.
+    size : float
+        Norm of that part of a row, at most; infinite where nothing bounds the values: then no label is proved.
+    """
+
+    scores: Floats
+    below: Floats
+    above: Floats
+    size: float
+
+
+@overflow_allowed()
+def decisions_of(
+    matrix: Matrix,
+    classes: NDArray[Any],
+    weights: Floats,
+    radius: Floats,
+    constant: float,
+    absent: AbsentPart | None = None,
+) -> Decisions:
+    """Decide about the rows of a matrix, in one pass.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        Rows as the weights want them: standardised, where the training data were.
+    classes : array of shape (n_classes,)
+        Labels.
+    weights : array of shape (n_tasks, n_features + 1)
+        Of the columns of the matrix, and of the constant column.
+    radius : array of shape (n_tasks,)
+        The exact weights, with those of absent columns, are within this.
+    constant : float
+        Value of the constant column.
+    absent : AbsentPart, optional
+        What columns add that are not in the matrix.
+
+    Returns
+    -------
+    decisions : Decisions
+        A label is proved where no weights within the radius, and no values of absent columns, give another.
+    """
+    squares = Squares(*matrix.shape)
+    scores = matrix.dot(np.ascontiguousarray(weights[:, :-1].T), squares) + constant * weights[:, -1]
+    size, offset = size_bounds(squares.rows, matrix, constant), relative_centre(matrix)
+    lost = sum_error(matrix.shape[1] + 1) * np.linalg.norm(weights, axis=1) * (size + 2.0 * offset)[:, None]
+    slack = radius * size[:, None] + 2.0 * lost  # `predict` sums in another order
+    lower = upper = scores
+    if absent is not None:
+        scores = scores + absent.scores
+        lower, upper = scores - absent.below, scores + absent.above
+        # the ball is one of all weights, so the whole row counts
+        known = np.isfinite(absent.size)
+        slack = radius * np.hypot(size, absent.size)[:, None] + 2.0 * lost if known else slack + np.inf
+    if len(radius) == 1:
+        flat = scores[:, 0]
+        proved = (lower > slack) | (upper < -slack)
+        return Decisions(classes[class_of_scores(flat)], flat, proved[:, 0])
+    winner = scores.argmax(axis=1)
+    row = np.arange(len(winner))
+    ahead = lower[row, winner][:, None] - upper > slack[row, winner][:, None] + slack
+    ahead[row, winner] = True
+    return Decisions(classes[winner], scores, ahead.all(axis=1))
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Features in falling order of absolute (standardised) weight: all of them, or the first.
+
+    Parameters
+    ----------
+    index : array of shape (n_ranked,)
+        Number of the feature.
+    task : array of shape (n_ranked,)
+        Which vector of weights its weight is from: with several classes, the one in which it is largest.
+    weight : array of shape (n_ranked,)
+        Its weight.
+    lower, upper : arrays of shape (n_ranked,)
+        The exact weight lies between them.
+    best, worst : arrays of shape (n_ranked,)
+        Its place in the exact model lies between them; the first is 1.
+    """
+
+    index: NDArray[np.intp]
+    task: NDArray[np.intp]
+    weight: Floats
+    lower: Floats
+    upper: Floats
+    best: NDArray[np.intp]
+    worst: NDArray[np.intp]
+
+
+def ranking_of(claim: Certificate, classes: NDArray[Any], label: Any = None, k: int | None = None) -> Ranking:
+    """Rank the features of a certified model.
+
+    Parameters
+    ----------
+    claim : Certificate
+        Weights and intervals.
+    classes : array of shape (n_classes,)
+        Labels.
+    label : object, optional
+        The class whose weights are meant. Unless given: of two classes the second; of more, a feature counts by its
+        largest weight over all of them.
+    k : int, optional
+        How many features are wanted; all unless given.
+
+    Returns
+    -------
+    ranking : Ranking
+        Of the first k features.
+    """
+    tasks, sign = slice(None), 1.0
+    if label is not None:
+        found = np.flatnonzero(classes == label)
+        if found.size == 0:
+            raise DataError(f"label={label!r} is not one of the classes: {classes.tolist()}.")
+        if len(claim.weights) > 1:
+            tasks = slice(found[0], found[0] + 1)
+        elif found[0] == 0:  # the weights of two classes speak for the second
+            sign = -1.0
+    centre, radius, weights = claim.interval_centre[tasks], claim.interval_radius[tasks], claim.weights[tasks, :-1]
+    size = np.abs(weights[0])
+    for others in weights[1:]:
+        np.maximum(size, np.abs(others), out=size)
+    order = _falling(size, len(size) if k is None else k)
+    del size
+    task = np.abs(weights[:, order]).argmax(axis=0)
+    weight, middle, around = sign * weights[task, order], sign * centre[task, order], radius[task, order]
+    best, worst = rank_bounds(centre, radius, order)
+    return Ranking(order, task + (tasks.start or 0), weight, middle - around, middle + around, best, worst)
+
+
+def _falling(size: Floats, k: int) -> NDArray[np.intp]:
+    """Return the numbers of the k largest, the largest first; of equal ones, the first comes first."""
+    if k >= len(size):
+        return np.argsort(-size, kind="stable")
+    among = np.flatnonzero(size >= np.partition(size, -k)[-k])
+    return among[np.argsort(-size[among], kind="stable")[:k]]

@@ -1,0 +1,330 @@
+"""Fitted classifiers as files, as scikit-learn models and as ONNX."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from slimline._base.plain import plain
+from slimline.data._names import PackedStrings
+from slimline.data._write import NewFiles
+from slimline.errors import MissingReaderError, ModelFileError, SlimlineError
+from slimline.estimators._certified_model import CertifiedModel
+from slimline.estimators._fitting import check_parameters
+from slimline.estimators._random_projection import RandomProjection
+from slimline.estimators._transformers import (
+    GaussianProjection,
+    HadamardProjection,
+    SignProjection,
+    SparseEmbedding,
+    SparseSignProjection,
+)
+from slimline.learning import Certificate, Step
+from slimline.model_files import StoredModel
+from slimline.planning import Route
+
+
+def to_sklearn(model: Any) -> Any:
+    """Return a plain scikit-learn linear model with the weights of a certified classifier.
+
+    Parameters
+    ----------
+    model : CertifiedClassifier
+        Fitted.
+
+    Returns
+    -------
+    plain : LinearSVC, LogisticRegression or SGDClassifier
+        By the loss; the last for the squared loss, and for the logistic one with several classes.
+    """
+    C = float(getattr(model, "C_", None) or model.C)
+    plain = _like(model, C)
+    plain.classes_ = model.classes_.copy()
+    plain.coef_ = np.array(model.coef_, order="C")
+    plain.intercept_ = model.intercept_.copy()
+    plain.n_features_in_ = model.n_features_in_
+    plain.n_iter_ = np.array([model.n_iter_], dtype=np.int32)
+    if hasattr(model, "feature_names_in_"):
+        plain.feature_names_in_ = model.feature_names_in_
+    return plain
+
+
+def to_onnx(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Write the model of `to_sklearn` as ONNX.
+
+    Parameters
+    ----------
+    model : CertifiedClassifier
+        Fitted.
+    path : str or path
+        The file.
+    overwrite : bool
+        Whether a file that exists may be replaced.
+    """
+    try:
+        from skl2onnx import to_onnx as convert
+        from skl2onnx.common.data_types import FloatTensorType
+    except ImportError as error:
+        raise MissingReaderError(
+            f'ONNX files need skl2onnx ({error.name} is missing): pip install "slimline[onnx]"'
+        ) from None
+    columns, plain = FloatTensorType([None, model.n_features_in_]), to_sklearn(model)
+    # one array of probabilities or scores, not a dict a row; LinearSVC has never anything else
+    options = {"zipmap": False} if hasattr(plain, "predict_proba") or model.loss == "squared" else None
+    converted = convert(plain, initial_types=[("X", columns)], options=options)
+    with NewFiles([Path(path)], overwrite=overwrite) as files:
+        files.create(Path(path)).write(converted.SerializeToString())
+
+
+def _like(model: Any, C: float) -> Any:
+    """Return an estimator of scikit-learn that makes the same of its scores, not fitted."""
+    if model.loss in ("hinge", "squared_hinge"):
+        from sklearn.svm import LinearSVC
+
+        return LinearSVC(C=C, loss=model.loss, fit_intercept=model.fit_intercept)
+    if model.loss == "logistic" and len(model.classes_) == 2:
+        from sklearn.linear_model import LogisticRegression
+
+        return LogisticRegression(C=C, fit_intercept=model.fit_intercept)
+    from sklearn.linear_model import SGDClassifier
+
+    # LogisticRegression has other probabilities where there are several classes, RidgeClassifier a private part
+    loss = "log_loss" if model.loss == "logistic" else "squared_error"
+    return SGDClassifier(loss=loss, fit_intercept=model.fit_intercept)
+
+
+_PROJECTIONS: dict[str, type[RandomProjection]] = {
+    kind.__name__: kind
+    for kind in (GaussianProjection, HadamardProjection, SignProjection, SparseEmbedding, SparseSignProjection)
+}
+#: What a search over penalties has found, beside its best model.
+_SEARCH = ("C_", "Cs_", "scores_")
+
+
+def stored_model(model: Any, details: dict[str, Any] | None = None, **more: Any) -> StoredModel:
+    """Return everything that a fitted certified classifier knows, as it is written to a file.
+
+    Parameters
+    ----------
+    model : CertifiedClassifier
+        Fitted.
+    details : dict, optional
+        More that is worth keeping; what JSON can hold.
+    **more : dict
+        Fields of `StoredModel` that the classifier does not know: means of the columns, places of variants.
+
+    Returns
+    -------
+    stored : StoredModel
+        Its arrays are those of the classifier, not copies.
+    """
+    check_parameters(model)  # they may have been changed since the fit, and a file with others cannot be read
+    claim = model.certificate_
+    names = model._feature_names
+    own: dict[str, Any] = {
+        "history": [asdict(step) for step in model.history_],
+        "route": asdict(model.route_),
+        "n_passes": model.n_passes_,
+        "projections": model.projections_,
+        "search": {name: np.asarray(getattr(model, name)).tolist() for name in _SEARCH if hasattr(model, name)},
+    }
+    return StoredModel(
+        kind=type(model).__name__,
+        parameters=_plain_parameters(model.get_params(deep=False)),
+        classes=model.classes_,
+        constant=model.intercept_scaling_,
+        passes=claim.passes,
+        weights=claim.weights,
+        intercept=claim.intercepts(model.intercept_scaling_, model._factor, model._centre),
+        gap=claim.gap,
+        radius=claim.radius,
+        relative_error=claim.relative_error,
+        coordinate_radius=claim.coordinate_radius,
+        interval_centre=claim.interval_centre,
+        interval_radius=claim.interval_radius,
+        centre=model._centre,
+        factor=model._factor,
+        fill=model._fill,
+        feature_names=None if names is None else PackedStrings.of(names),
+        details=plain(own | (details or {})),
+        **more,
+    )
+
+
+def load_model(path: str | os.PathLike[str]) -> CertifiedModel:
+    """Return the classifier that a file holds.
+
+    Parameters
+    ----------
+    path : str or path
+        A model file.
+
+    Returns
+    -------
+    model : CertifiedClassifier or CertifiedClassifierCV
+        Fitted.
+    """
+    return restored_model(StoredModel.read(path), str(path))
+
+
+def restored_model(stored: StoredModel, path: str) -> CertifiedModel:
+    """Return a stored classifier.
+
+    Parameters
+    ----------
+    stored : StoredModel
+        What was read.
+    path : str
+        Name of the file, for messages.
+
+    Returns
+    -------
+    model : CertifiedClassifier or CertifiedClassifierCV
+        Fitted.
+    """
+    from slimline import estimators
+
+    if stored.kind not in ("CertifiedClassifier", "CertifiedClassifierCV"):
+        raise ModelFileError(f"{path} holds a {stored.kind!r:.60}, which this version of slimline does not know.")
+    model: CertifiedModel = getattr(estimators, stored.kind)()
+    _restore(model, stored, path)
+    return model
+
+
+def _restore(model: Any, stored: StoredModel, path: str) -> None:
+    known = model.get_params(deep=False)
+    try:
+        model.set_params(**{k: v for k, v in _parameters(stored.parameters).items() if k in known})
+        check_parameters(model)
+        model.route_ = _route(stored.details["route"])
+        model.history_ = [_step(entry, len(stored.weights)) for entry in stored.details["history"]]
+        _require_last_step(model.history_, stored)
+        model.n_passes_ = _whole(stored.details["n_passes"])
+        model.projections_ = [str(line) for line in stored.details["projections"]]
+        _restore_search(model, stored.details["search"])
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+        said = str(error) if isinstance(error, SlimlineError) else repr(error)
+        raise ModelFileError(f"{path} is damaged: what it says of the fit cannot be read ({said:.200}).") from None
+    model.classes_ = stored.classes
+    model.n_features_in_ = stored.n_features
+    if stored.feature_names is not None:
+        model.feature_names_in_ = stored.feature_names
+    model.certificate_ = Certificate(
+        gap=stored.gap,
+        radius=stored.radius,
+        relative_error=stored.relative_error,
+        weights=stored.weights,
+        coordinate_radius=stored.coordinate_radius,
+        interval_centre=stored.interval_centre,
+        interval_radius=stored.interval_radius,
+        passes=stored.passes,
+    )
+    model.intercept_scaling_ = stored.constant
+    model._centre, model._factor, model._fill = stored.centre, stored.factor, stored.fill
+    model.coef_ = model.certificate_.coefficients(stored.factor)
+    model.intercept_ = stored.intercept
+    model.n_iter_ = len(model.history_)
+
+
+def _plain_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters that JSON can hold; a generator, a splitter or a scorer is left out."""
+    found: dict[str, Any] = {}
+    for name, value in parameters.items():
+        if isinstance(value, RandomProjection):
+            inner = _plain_parameters(value.get_params(deep=False))
+            found[name] = {"class": type(value).__name__, "parameters": inner}
+        elif name == "class_weight" and isinstance(value, dict):
+            pairs = [[_as_python(label), float(weight)] for label, weight in value.items()]
+            found[name] = {"pairs": pairs}
+        else:
+            value = _as_python(value)
+            try:
+                json.dumps(value, allow_nan=False)
+            except (TypeError, ValueError):
+                continue
+            found[name] = value
+    return found
+
+
+def _as_python(value: Any) -> Any:
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    # a fraction, for one
+    return float(value) if isinstance(value, Real) and not isinstance(value, (int, float)) else value
+
+
+def _parameters(found: dict[str, Any]) -> dict[str, Any]:
+    values = dict(found)
+    for name, value in found.items():
+        if isinstance(value, dict) and "class" in value:
+            values[name] = _PROJECTIONS[value["class"]](**value["parameters"])
+        elif isinstance(value, dict) and "pairs" in value:
+            values[name] = {label: _number(weight) for label, weight in value["pairs"]}
+            if not np.isfinite(list(values[name].values())).all():
+                raise ValueError("a class_weight that is not finite")
+    return values
+
+
+def _restore_search(model: Any, found: dict[str, Any]) -> None:
+    """Give a search over penalties what it found; no other classifier has such a thing."""
+    if not hasattr(model, "Cs"):
+        if found:
+            raise ValueError("a search, of a classifier that has none")
+        return
+    best = _number(found["C_"])
+    tried, scores = (np.asarray(found[name], dtype=np.float64) for name in ("Cs_", "scores_"))
+    if not 0.0 < best < float("inf") or tried.ndim != 1 or scores.ndim != 2 or scores.shape[1] != len(tried):
+        raise ValueError("what the search found does not belong together")
+    model.C_, model.Cs_, model.scores_ = best, tried, scores
+
+
+def _route(entry: dict[str, Any]) -> Route:
+    values: dict[str, Any] = dict(entry)
+    values |= {name: _number(value) for name, value in entry.items() if name.endswith("seconds")}
+    route = Route(**values)
+    if route.method not in ("sketch", "gram", "direct") or not isinstance(route.reason, str):
+        raise ValueError(f"a route {route.method!r:.50}")
+    _whole(route.n_components)
+    return route
+
+
+def _step(entry: dict[str, Any], tasks: int) -> Step:
+    values: dict[str, Any] = dict(entry)
+    for name, value in entry.items():
+        if name in ("passes", "n_components"):
+            _whole(value)
+        elif name == "seconds":
+            values[name] = _number(value)
+        else:
+            values[name] = tuple(map(_number, value))
+            if len(values[name]) != tasks:
+                raise ValueError(f"{name} of a step has {len(values[name])} values")
+    return Step(**values)
+
+
+def _require_last_step(history: list[Step], stored: StoredModel) -> None:
+    """Refuse a certificate that claims more than the last step did, which made it."""
+    for name in ("gap", "radius", "relative_error"):
+        if not (getattr(stored, name) >= np.array(getattr(history[-1], name))).all():
+            raise ValueError(f"the last step had a larger {name} than the certificate")
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{value!r:.50} is no count")
+    return value
+
+
+def _number(value: Any) -> float:
+    """Return a number of a record; JSON has none for infinity, and nothing else in them can be absent."""
+    if value is None:
+        return float("inf")
+    if type(value) not in (int, float):
+        raise TypeError(f"{value!r:.50} is no number")
+    return float(value)

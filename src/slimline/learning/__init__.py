@@ -1,0 +1,47 @@
+"""The method: losses, the small problem and its surrogates, solvers, certificates, and the algorithm that joins them.
+
+The modules are meant to be read in this order: `losses`, `problem`, `surrogate`, `solve_features` and `solve_gram`,
+`improve`, `certificate`, `algorithm`. The names listed below are what the rest of the library uses.
+"""
+
+from slimline.learning.algorithm import Outcome, Step, recover_certified
+from slimline.learning.certificate import Certificate, TopFeatures, certificate_of, membership, rank_bounds
+from slimline.learning.features import ArrayRows, Rows, SparseRows
+from slimline.learning.losses import LOSSES, Loss, loss_named
+from slimline.learning.problem import SmallProblem, Solution, Task
+from slimline.learning.published import recover_dual, recover_iterative, recover_naive
+from slimline.learning.solve_features import solve_rows
+from slimline.learning.solve_gram import solve_gram
+from slimline.learning.surrogate import Model, direct_model, exact_model, growing, sketch_model
+from slimline.learning.training_data import TrainingData
+
+__all__ = [
+    "LOSSES",
+    "ArrayRows",
+    "Certificate",
+    "Loss",
+    "Model",
+    "Outcome",
+    "Rows",
+    "SmallProblem",
+    "Solution",
+    "SparseRows",
+    "Step",
+    "Task",
+    "TopFeatures",
+    "TrainingData",
+    "certificate_of",
+    "direct_model",
+    "exact_model",
+    "growing",
+    "loss_named",
+    "membership",
+    "rank_bounds",
+    "recover_certified",
+    "recover_dual",
+    "recover_iterative",
+    "recover_naive",
+    "sketch_model",
+    "solve_gram",
+    "solve_rows",
+]

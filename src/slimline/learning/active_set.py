@@ -1,0 +1,324 @@
+"""Dual coordinate descent with an active set."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from slimline._kernels import _native
+from slimline.errors import InvalidParameterError
+from slimline.learning.line_search import solve_shifted
+from slimline.learning.losses import Hinge
+from slimline.learning.problem import SmallProblem
+
+Floats = NDArray[np.float64]
+_MOST_STEPS = 60
+
+
+def settle_face(K: Floats, labels: Floats, values: Floats, upper: Floats, dual: Floats, penalty: float) -> Floats:
+    """Move dual variables of the hinge to where every margin is 1, stopping at each bound on the way.
+
+    Parameters
+    ----------
+    K : array of shape (m, m)
+        Gram matrix of the samples strictly inside their bounds.
+    labels, values, upper, dual : arrays of shape (m,)
+        y, f, upper bounds and α of these samples.
+    penalty : float
+        λ.
+
+    Returns
+    -------
+    dual : array of shape (m,)
+        New dual variables, each within its bounds; the dual objective has not fallen.
+    """
+    dual, values = dual.copy(), values.copy()
+    free = np.arange(len(dual))
+    for _ in range(_MOST_STEPS):
+        if free.size == 0:
+            break
+        part = K[np.ix_(free, free)]
+        # K dβ = λ (y - f) makes every margin 1; the ridge is far below anything that K resolves
+        ridge = np.full(free.size, 1e-13 * max(float(np.trace(part)) / free.size, np.finfo(float).tiny))
+        change = labels[free] * solve_shifted(part, ridge, penalty * (labels - values)[free])
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            down, up = -dual[free] / change, (upper - dual)[free] / change
+        room = np.where(change < 0.0, down, np.where(change > 0.0, up, np.inf))
+        step = min(1.0, float(room.min()))
+        blocked = room <= step * (1.0 + 1e-12) if step < 1.0 else np.zeros(free.size, dtype=bool)
+        moved = np.clip(dual[free] + step * change, 0.0, upper[free])
+        moved[blocked] = np.where(change[blocked] < 0.0, 0.0, upper[free][blocked])
+        values += K[:, free] @ (labels[free] * (moved - dual[free])) / penalty
+        dual[free] = moved
+        if step >= 1.0:
+            break
+        free = free[~blocked]
+    return dual
+
+
+#: Epochs of a round.
+EPOCHS = 50
+#: The tolerance of a round as a part of that of the round before.
+_FINER = 0.1
+MOST_ROUNDS = 60
+#: Rounds without a smaller gap: the dual objective rises all the time, the gap now and then.
+_MOST_IDLE = 8
+
+
+class Space(ABC):
+    """Where coordinate descent takes place: a Gram matrix, or rows of features.
+
+    Parameters
+    ----------
+    problem : SmallProblem
+        With the hinge or the squared hinge.
+    """
+
+    #: Gradients below this are rounding.
+    finest = 1e-13
+    #: f at the dual variables that were seen last.
+    values: Floats
+
+    def __init__(self, problem: SmallProblem) -> None:
+        self.problem = problem
+        self.curvature: Floats = np.zeros(len(problem.labels))
+        self.upper = problem.weights
+        if not isinstance(problem.loss, Hinge):
+            self.curvature = 0.5 / problem.weights
+            self.upper = np.full(len(problem.labels), np.inf)
+
+    @abstractmethod
+    def look(self, dual: Floats) -> None:
+        """Compute `values` afresh."""
+
+    @abstractmethod
+    def descend(self, dual: Floats, tolerance: float, seed: int) -> Descent:
+        """Move the dual variables and `values`; `look` was called before."""
+
+    @abstractmethod
+    def gram(self, part: NDArray[np.intp]) -> Floats:
+        """Return the Gram matrix of some samples."""
+
+    @abstractmethod
+    def most_settled(self, tolerance: float, target_gap: float) -> int:
+        """Return how many samples on the margin are worth a factorisation."""
+
+
+def solve_in_rounds(
+    space: Space, start: Floats | None, target_gap: float, most_rounds: int = MOST_ROUNDS
+) -> tuple[Floats, float, int]:
+    """Return dual variables, their duality gap, and the epochs that were run; `space` has looked at them last.
+
+    Parameters
+    ----------
+    space : Space
+        Rows or Gram matrix, with the problem.
+    start : array of shape (n_samples,), optional
+        Dual variables to start from.
+    target_gap : float
+        Stop when the duality gap is this small; 0: go on until rounding stops it.
+    most_rounds : int
+        Rounds at most.
+
+    Returns
+    -------
+    dual, gap, epochs : array, float, int
+        The best that was found.
+    """
+    problem = space.problem
+    hinge = isinstance(problem.loss, Hinge)
+    dual = np.zeros(len(problem.labels)) if start is None else np.ascontiguousarray(problem.projected(start))
+    space.look(dual)
+    best, best_gap = dual.copy(), problem.gap(space.values, dual)
+    tolerance = 0.1
+    epochs = idle = 0
+    for _ in range(most_rounds):
+        if best_gap <= target_gap:
+            break
+        descent = space.descend(dual, tolerance, epochs)
+        epochs += descent.epochs
+        gap = problem.gap(space.values, dual)
+        if hinge and gap > target_gap:
+            # At the optimum a margin of 1 is what tells their values: Newton finds them where descent would creep.
+            free = np.flatnonzero((dual > 0.0) & (dual < space.upper))
+            if 0 < free.size <= space.most_settled(tolerance, target_gap):
+                at = (problem.labels[free], space.values[free], space.upper[free], dual[free])
+                dual[free] = settle_face(space.gram(free), *at, problem.penalty)
+                space.look(dual)
+                gap = problem.gap(space.values, dual)
+        idle = 0 if gap < 0.999 * best_gap else idle + 1
+        if gap < best_gap:
+            best, best_gap = dual.copy(), gap
+        if tolerance <= space.finest and (descent.violation <= tolerance or idle > _MOST_IDLE):
+            break
+        tolerance = max(tolerance * _FINER, space.finest)
+    if not np.array_equal(best, dual):  # what was seen last is not what is returned
+        space.look(best)
+    return best, best_gap, epochs
+
+
+class Descent(NamedTuple):
+    """How a descent ended."""
+
+    #: Epochs that were run, the last perhaps in part.
+    epochs: int
+    #: Largest projected gradient over all coordinates: at most the tolerance, or the epochs did not suffice. On rows,
+    #: each as it was when the last epoch came to it; on a Gram matrix, as it is at the end.
+    violation: float
+
+
+def descend_rows(
+    Z: Any,
+    y: Floats,
+    q: Floats,
+    diag: Floats,
+    upper: Floats,
+    lam: float,
+    a: Floats,
+    v: Floats,
+    *,
+    constant: float = 0.0,
+    max_epochs: int,
+    tolerance: float,
+    seed: int,
+) -> Descent:
+    """Descend on `a` with K = Z Zᵀ, which is never formed.
+
+    Parameters
+    ----------
+    Z : ndarray or CSR matrix of shape (n, r), float32 or float64
+        Rows one after the other in memory; they may lie apart, as in a view of some columns. Float32 rows of an array
+        are worked on in float32 as far as that reaches the tolerance.
+    y, q, diag, upper : ndarray of shape (n,), float64
+        The problem: labels of ±1, offsets, curvatures of 0 or more, upper bounds that may be infinite.
+    lam : float
+        λ > 0.
+    a : ndarray of shape (n,), float64
+        Where to start, between the bounds; where the descent ended, in place.
+    v : ndarray of shape (r,), float64
+        Must be Zᵀ(y∘a)/λ at the start (zeros for a = 0), and is so in float64 at the end, in place.
+    constant : float
+        Other than 0: the value of one column more, behind those of Z; v is then longer by one.
+    max_epochs : int
+        The most epochs to run, 1 or more.
+    tolerance : float
+        Stop when the largest projected gradient of an epoch over all coordinates is no larger.
+    seed : int
+        Of the order in which coordinates are visited, 0 to 2⁶⁴ - 1. Equal seeds give equal results.
+
+    Returns
+    -------
+    Descent
+        Epochs and largest projected gradient.
+    """
+    sparse = sp.issparse(Z)
+    if not sparse:
+        _require_rows(Z, "Z")
+    elif Z.format != "csr" or Z.dtype not in (np.float32, np.float64) or 0 in Z.shape:
+        raise InvalidParameterError("Z must be a CSR matrix of float32 or float64, with a row and a column at least.")
+    if not np.isfinite(constant):
+        raise InvalidParameterError(f"constant must be finite, not {constant}.")
+    _require_problem(Z.shape[0], y, q, diag, upper, lam, a, max_epochs, tolerance, seed)
+    _require_vector(v, Z.shape[1] + (constant != 0.0), "v")
+    problem = (constant, y, q, diag, upper, lam, a, v, max_epochs, tolerance, seed)
+    if sparse:
+        return Descent(*_native.descend_sparse(Z.indptr, Z.indices, Z.data, *problem))
+    return Descent(*_native.descend_rows(Z, *problem))
+
+
+def descend_gram(
+    K: NDArray[Any],
+    y: Floats,
+    q: Floats,
+    diag: Floats,
+    upper: Floats,
+    lam: float,
+    a: Floats,
+    f: Floats,
+    *,
+    max_epochs: int,
+    tolerance: float,
+    seed: int,
+) -> Descent:
+    """Descend on `a` with K written out.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n), float32 or float64
+        Symmetric and positive semidefinite up to rounding, in C order.
+    y, q, diag, upper : ndarray of shape (n,), float64
+        The problem: labels of ±1, offsets, curvatures of 0 or more, upper bounds that may be infinite.
+    lam : float
+        λ > 0.
+    a : ndarray of shape (n,), float64
+        Where to start, between the bounds; where the descent ended, in place.
+    f : ndarray of shape (n,), float64
+        Must be K(y∘a)/λ + q at the start (q for a = 0), and is so in float64 at the end, in place.
+    max_epochs : int
+        The most epochs to run, 1 or more: each is n steps, spent on the largest gradients.
+    tolerance : float
+        Stop when the largest projected gradient is no larger.
+    seed : int
+        Of the order in which coordinates are visited, 0 to 2⁶⁴ - 1. Equal seeds give equal results.
+
+    Returns
+    -------
+    Descent
+        Epochs and largest projected gradient.
+    """
+    _require_rows(K, "K")
+    if K.shape[0] != K.shape[1]:
+        raise InvalidParameterError(f"K must be square, one row and one column a sample, but has shape {K.shape}.")
+    _require_problem(len(K), y, q, diag, upper, lam, a, max_epochs, tolerance, seed)
+    _require_vector(f, len(K), "f")
+    product = f - q
+    ended = _native.descend_gram(K, y, q, diag, upper, lam, a, product, max_epochs, tolerance, seed)
+    np.add(product, q, out=f)
+    return Descent(*ended)
+
+
+def _require_rows(X: NDArray[Any], name: str) -> None:
+    if X.ndim != 2 or X.dtype not in (np.float32, np.float64):
+        raise InvalidParameterError(f"{name} must be a matrix of float32 or float64: convert it first.")
+    if 0 in X.shape:
+        raise InvalidParameterError(f"{name} must have a row and a column at least, but has shape {X.shape}.")
+    if X.shape[1] > 1 and X.strides[1] != X.itemsize:
+        raise InvalidParameterError(f"{name} must be in C order: pass numpy.ascontiguousarray({name}).")
+
+
+def _require_problem(
+    n: int,
+    y: Floats,
+    q: Floats,
+    diag: Floats,
+    upper: Floats,
+    lam: float,
+    a: Floats,
+    max_epochs: int,
+    tolerance: float,
+    seed: int,
+) -> None:
+    for vector, name in ((y, "y"), (q, "q"), (diag, "diag"), (upper, "upper"), (a, "a")):
+        _require_vector(vector, n, name)
+    if not np.all(np.abs(y) == 1):
+        raise InvalidParameterError("y must hold -1 and +1 only.")
+    if not (np.all(np.isfinite(q)) and np.all(np.isfinite(diag)) and np.all(diag >= 0)):
+        raise InvalidParameterError("q and diag must be finite, and diag 0 or more.")
+    if not (np.all(upper >= 0) and np.all(a >= 0) and np.all(a <= upper) and np.all(np.isfinite(a))):
+        raise InvalidParameterError("a must be finite, with 0 <= a <= upper: clip it first.")
+    if not 0 < lam < np.inf:
+        raise InvalidParameterError(f"lam must be positive and finite, not {lam}.")
+    if not 1 <= max_epochs < 2**32 or not tolerance >= 0 or not 0 <= seed < 2**64:
+        raise InvalidParameterError(
+            f"max_epochs must be 1 or more, tolerance 0 or more and seed an integer of 64 bits, not {max_epochs}, "
+            f"{tolerance} and {seed}."
+        )
+
+
+def _require_vector(vector: Floats, length: int, name: str) -> None:
+    if vector.shape != (length,) or vector.dtype != np.float64 or not vector.flags.c_contiguous:
+        raise InvalidParameterError(f"{name} must be a contiguous float64 vector of length {length}.")

@@ -1,0 +1,418 @@
+"""The certificate: from the duality gap to balls, intervals and ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline._base.rounding import ROUNDOFF, bound, overflow_allowed
+from slimline.learning.problem import DualPoint, Point, Task
+from slimline.learning.training_data import TrainingData
+
+if TYPE_CHECKING:
+    from slimline.learning.algorithm import Outcome
+
+Floats = NDArray[np.float64]
+#: Squares of numbers below this vanish in float64, and with them a distance of no more than this.
+_UNDERFLOW = 1e-150
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What is proved about one task.
+
+    Parameters
+    ----------
+    weights : array of shape (n_features + 1,)
+        w, the weight of the constant column last.
+    radius : float
+        ‖weights - w*‖ ≤ radius for the exact optimum w*.
+    gap : float
+        Duality gap, an upper bound of how far the objective is from the optimum.
+    relative_error : float
+        An upper bound of ‖weights - w*‖/‖w*‖; infinite where the radius is not below ‖weights‖.
+    """
+
+    weights: Floats
+    radius: float
+    gap: float
+    relative_error: float
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The two parts of a gap, rounding included.
+
+    Parameters
+    ----------
+    residuals : float
+        Σ sᵢ [ℓ(mᵢ) + ℓ*(-aᵢ) + aᵢ mᵢ], at most.
+    distance : float
+        ‖w - w_α‖, at most.
+    gap : float
+        The gap, at most.
+    """
+
+    residuals: float
+    distance: float
+    gap: float
+
+
+@overflow_allowed()
+def gap_parts(task: Task, point: Point, dual: DualPoint, row_bounds: Floats) -> Parts:
+    """Return upper bounds of the parts of the duality gap of a point and a dual point.
+
+    Parameters
+    ----------
+    task : Task
+        The problem.
+    point : Point
+        w.
+    dual : DualPoint
+        α.
+    row_bounds : array of shape (n_samples,)
+        ρ, of `TrainingData`.
+
+    Returns
+    -------
+    parts : Parts
+        What float64 can have lost is added.
+    """
+    error = point.values_error * row_bounds
+    each = task.loss.largest_residual(task.labels * point.values, dual.a, error)
+    used = task.weights > 0
+    margin = 1.0 + 2.0 * (len(each) + 8) * ROUNDOFF
+    residuals = bound(float(task.weights[used] @ each[used]) * margin)
+    difference = point.weights - dual.weights
+    slack = 1.0 + 2.0 * (len(difference) + 8) * ROUNDOFF
+    distance = float(np.linalg.norm(difference)) * slack + dual.weights_error + _UNDERFLOW
+    distance = bound(distance + 2 * ROUNDOFF * (point.norm + dual.norm))
+    return Parts(residuals, distance, (residuals + 0.5 * task.penalty * distance**2) * (1.0 + 8 * ROUNDOFF))
+
+
+@overflow_allowed()
+def prove(task: Task, point: Point, dual: DualPoint, row_bounds: Floats) -> Proof:
+    """Return the midpoint of w and w_α, and how far it can be from the optimum.
+
+    Parameters
+    ----------
+    task : Task
+        The problem.
+    point : Point
+        w.
+    dual : DualPoint
+        α.
+    row_bounds : array of shape (n_samples,)
+        ρ, of `TrainingData`.
+
+    Returns
+    -------
+    proof : Proof
+        About the midpoint.
+    """
+    parts = gap_parts(task, point, dual, row_bounds)
+    weights = point.weights + dual.weights
+    weights *= 0.5
+    norm = float(np.linalg.norm(weights))
+    radius = float(np.sqrt(parts.residuals / task.penalty + 0.25 * parts.distance**2))
+    radius = bound((radius + 0.5 * dual.weights_error + 2 * ROUNDOFF * norm) * (1.0 + 16 * ROUNDOFF))
+    return Proof(weights, radius, parts.gap, relative(radius, norm))
+
+
+def relative(radius: float, norm: float) -> float:
+    """Return an upper bound of the error relative to the norm of the optimum."""
+    norm *= 1.0 - 1e-9  # more than rounding can have added to it
+    return radius / (norm - radius) * (1.0 + 8 * ROUNDOFF) if radius < norm else float("inf")
+
+
+@overflow_allowed()
+def intervals(
+    task: Task, point: Point, dual: DualPoint, parts: Parts, column_squares: Floats, columns: slice = slice(None)
+) -> tuple[Floats, Floats]:
+    """Return an interval for each coordinate of the exact optimum, or for some of them.
+
+    Parameters
+    ----------
+    task : Task
+        The problem.
+    point : Point
+        w.
+    dual : DualPoint
+        α.
+    parts : Parts
+        Of the gap of these two.
+    column_squares : array of shape (n_columns,)
+        Σ sᵢ x²ᵢⱼ of these coordinates, at most.
+    columns : slice
+        Which coordinates; all of them unless given.
+
+    Returns
+    -------
+    centre, radius : arrays of shape (n_columns,)
+        |w*ⱼ - centreⱼ| ≤ radiusⱼ.
+
+    Notes
+    -----
+    For an L-smooth loss D is strongly concave in α too, by (1/2L)Σ(αᵢ - α*ᵢ)²/sᵢ, and a coordinate of w_α - w* is a
+    linear function of α - α* whose size is bounded by the column's norm: κⱼ = 1 + λ/(L Σ sᵢ x²ᵢⱼ) is its factor. The
+    centre is then not the midpoint but the mean of wⱼ and w_α,ⱼ with weights 1 and κⱼ.
+    """
+    w, v = point.weights[columns], dual.weights[columns]
+    difference = np.abs(w - v)
+    if task.loss.smoothness is None:
+        kappa = np.ones_like(w)
+    else:
+        kappa = 1.0 + task.penalty / (task.loss.smoothness * column_squares * (1.0 + 1e-6))
+        kappa = np.minimum(kappa, 1e12)  # any smaller factor is true too, and this one loses nothing
+    centre = w + (v - w) * (kappa / (1.0 + kappa))
+    # 2 gap/λ - ½(‖w - w_α‖² - dⱼ²) with the gap taken apart: 2 residuals/λ + ½‖w - w_α‖² + ½ dⱼ²
+    error = dual.weights_error + 8 * ROUNDOFF * (np.abs(w) + np.abs(v))
+    square = 2.0 * parts.residuals / task.penalty + 0.5 * parts.distance**2 + 0.5 * np.square(difference + error)
+    square *= (1.0 + 64 * ROUNDOFF) / (1.0 + kappa)
+    square -= kappa * np.square(np.maximum(difference - error, 0.0) / (1.0 + kappa))
+    return centre, np.sqrt(np.maximum(square, 0.0)) * (1.0 + 64 * ROUNDOFF) + error
+
+
+#: Coordinates that intervals are computed of at a time.
+_COLUMNS = 1 << 16
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How far the weights can be from the exact optimum w* of the stated objective: proved, no probability attached.
+
+    One row or entry a class (one for two classes). With standardising, weights are those of the standardised features.
+    The arrays are read-only.
+
+    Parameters
+    ----------
+    gap : array of shape (n_tasks,)
+        Duality gap.
+    radius : array of shape (n_tasks,)
+        ‖weights - w*‖ is at most this.
+    relative_error : array of shape (n_tasks,)
+        ‖weights - w*‖/‖w*‖ is at most this; infinite where the radius is not below ‖weights‖.
+    weights : array of shape (n_tasks, n_features + 1)
+        The vector that is certified; its last column is the weight of the constant column (0 without intercept).
+    coordinate_radius : array of shape (n_tasks, n_features)
+        Each entry of `coef_` is within this of the exact one.
+    interval_centre, interval_radius : arrays of shape (n_tasks, n_features)
+        Each exact weight lies within `interval_radius` of `interval_centre`, which is not always the weight itself.
+    passes : int
+        Passes over the data that were made.
+    """
+
+    gap: Floats
+    radius: Floats
+    relative_error: Floats
+    weights: Floats
+    coordinate_radius: Floats
+    interval_centre: Floats
+    interval_radius: Floats
+    passes: int
+
+    def __post_init__(self) -> None:
+        self.__setstate__(self.__dict__)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # what is copied or unpickled would be writeable again
+        for name, value in list(state.items()):
+            if isinstance(value, np.ndarray):
+                value = value.view()
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
+
+    def coefficients(self, factor: Floats | None) -> Floats:
+        """Return the weights of the features as they are given, in an array of their own.
+
+        Parameters
+        ----------
+        factor : array of shape (n_features,), optional
+            What each was multiplied by before training; nothing unless given.
+
+        Returns
+        -------
+        coefficients : array of shape (n_tasks, n_features)
+            Without those of the constant column.
+        """
+        weights = self.weights[:, :-1]
+        return weights.copy() if factor is None else weights * factor
+
+    def intercepts(self, constant: float, factor: Floats | None, centre: Floats | None) -> Floats:
+        """Return what is added to the products of `coefficients` with a row as it is given.
+
+        Parameters
+        ----------
+        constant : float
+            Value of the constant column.
+        factor, centre : arrays of shape (n_features,), optional
+            What each feature was multiplied by before training, and what was subtracted from it before.
+
+        Returns
+        -------
+        intercepts : array of shape (n_tasks,)
+            One a task.
+        """
+        intercepts = constant * self.weights[:, -1]
+        if centre is None:
+            return intercepts
+        middle = centre if factor is None else centre * factor
+        # not by BLAS, whose last bits depend on the number of threads: a saved model has the same bits
+        return np.asarray(intercepts - np.einsum("ij,j->i", self.weights[:, :-1], middle))
+
+    def __str__(self) -> str:
+        lines = [f"proved after {self.passes} passes over the data: the weights are within"]
+        for radius, error in zip(self.radius, self.relative_error, strict=True):
+            part = f"{100.0 * error:.2g} % of the exact ones" if np.isfinite(error) else "no certified relative error"
+            lines.append(f"  {radius:.3g} ({part})")
+        return "\n".join(lines)
+
+
+@overflow_allowed()
+def certificate_of(data: TrainingData, outcome: Outcome, factor: Floats | None) -> Certificate:
+    """Return the certificate of an outcome.
+
+    Parameters
+    ----------
+    data : TrainingData
+        What it was computed from.
+    outcome : Outcome
+        Points and proofs.
+    factor : array of shape (n_features,), optional
+        What turns a weight into a coefficient of the original feature; 1 unless given.
+
+    Returns
+    -------
+    certificate : Certificate
+        Of all tasks.
+    """
+    proofs = outcome.proofs
+    shape = len(proofs), data.shape[1]
+    weights = np.empty((shape[0], shape[1] + 1))
+    centres, radii, around = np.empty(shape), np.empty(shape), np.empty(shape)
+    squares = data.column_squares
+    for k, (state, proof) in enumerate(zip(outcome.progress, proofs, strict=True)):
+        parts = gap_parts(state.task, state.best, state.dual, data.row_bounds)
+        weights[k] = proof.weights
+        for start in range(0, shape[1], _COLUMNS):  # the formula has a dozen vectors between, all of them short here
+            some = slice(start, min(start + _COLUMNS, shape[1]))
+            centre, radius = intervals(state.task, state.best, state.dual, parts, squares[some], some)
+            wider = ~(radius <= proof.radius)  # or NaN; the ball is an interval of every coordinate, too
+            middle = proof.weights[some]
+            centres[k, some] = np.where(wider, middle, centre)
+            radii[k, some] = np.where(wider, proof.radius, radius)
+            around[k, some] = np.fmin(proof.radius, np.abs(centre - middle) * (1.0 + 1e-15) + radius)
+            if factor is not None:
+                around[k, some] *= np.abs(factor[some])
+                around[k, some] *= 1.0 + 1e-15
+    return Certificate(
+        gap=np.array([proof.gap for proof in proofs]),
+        radius=np.array([proof.radius for proof in proofs]),
+        relative_error=np.array([proof.relative_error for proof in proofs]),
+        weights=weights,
+        coordinate_radius=around,
+        interval_centre=centres,
+        interval_radius=radii,
+        passes=data.passes,
+    )
+
+
+@dataclass(frozen=True)
+class TopFeatures:
+    """The features of the largest weights, each with the interval of its exact weight.
+
+    Parameters
+    ----------
+    index : array of shape (k,)
+        Number of the feature.
+    name : array of shape (k,)
+        Its name.
+    weight : array of shape (k,)
+        Its weight.
+    lower, upper : arrays of shape (k,)
+        The exact weight lies between them.
+    proved : array of shape (k,), bool
+        Whether it is proved that the feature is among the k largest of the exact model.
+    """
+
+    index: NDArray[np.intp]
+    name: NDArray[Any]
+    weight: Floats
+    lower: Floats
+    upper: Floats
+    proved: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __str__(self) -> str:
+        width = max([7, *(len(str(name)) for name in self.name)])
+        lines = [f"{'feature':<{width}}  {'weight':>12}  {'from':>12}  {'to':>12}  top {len(self)}"]
+        for row in zip(self.name, self.weight, self.lower, self.upper, self.proved, strict=True):
+            name, weight, lower, upper, proved = row
+            lines.append(
+                f"{name!s:<{width}}  {weight:>12.4g}  {lower:>12.4g}  {upper:>12.4g}  {'proved' if proved else 'open'}"
+            )
+        return "\n".join(lines)
+
+
+def rank_bounds(
+    centre: Floats, radius: Floats, features: NDArray[np.intp] | None = None
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the best and the worst place that each feature can have in the exact model, by absolute weight.
+
+    Parameters
+    ----------
+    centre, radius : arrays of shape (n_features,), or (n_tasks, n_features)
+        Intervals of the exact weights; over several tasks a feature counts by its largest absolute weight.
+    features : array of int, optional
+        Whose places are wanted; those of all unless given.
+
+    Returns
+    -------
+    best, worst : arrays of shape (n_features,), or as many as are wanted
+        Places from 1 on. Where weights are equal in the exact model, the best counts none of the others before it, the
+        worst all of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from slimline.recovery import rank_bounds
+    >>> rank_bounds(np.array([0.2, -3.0, 1.0, 1.1]), np.array([0.1, 0.1, 0.2, 0.2]))
+    (array([4, 1, 2, 2]), array([4, 1, 3, 3]))
+    """
+    lower, upper = np.zeros((2, np.shape(centre)[-1]))
+    for middle, around in zip(np.atleast_2d(centre), np.atleast_2d(radius), strict=True):
+        size = np.abs(middle)
+        np.maximum(upper, size + around, out=upper)
+        np.maximum(lower, np.subtract(size, around, out=size), out=lower)
+    wanted = slice(None) if features is None else features
+    own_lower, own_upper = np.array(lower[wanted]), np.array(upper[wanted])
+    lower.sort()
+    upper.sort()
+    # all whose interval reaches up to its lower end may stand before it; its own does too, and counts for itself
+    worst = len(lower) - np.searchsorted(upper, own_lower, side="left")
+    best = 1 + len(lower) - np.searchsorted(lower, own_upper, side="right")
+    return best, worst
+
+
+def membership(centre: Floats, radius: Floats, k: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Say which features are surely, and which surely not, among the k of largest absolute weight.
+
+    Parameters
+    ----------
+    centre, radius : arrays of shape (n_features,), or (n_tasks, n_features)
+        Intervals of the exact weights; over several tasks a feature counts by its largest absolute weight.
+    k : int
+        How many.
+
+    Returns
+    -------
+    surely_in, surely_out : arrays of shape (n_features,), bool
+        Where neither holds, the intervals leave it open.
+    """
+    best, worst = rank_bounds(centre, radius)
+    return worst <= k, best > k

@@ -1,0 +1,224 @@
+"""Better dual and primal points, from what a pass has told: line searches and spans."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline._base.rounding import ROUNDOFF
+from slimline.learning.certificate import gap_parts
+from slimline.learning.features import Rows
+from slimline.learning.line_search import smallest_along
+from slimline.learning.losses import Loss, SmoothedHinge
+from slimline.learning.problem import DualPoint, Point, Task, combination
+from slimline.learning.solve_features import solve_smooth_rows
+
+Floats = NDArray[np.float64]
+#: A margin within so many rounding errors of 1 is on the margin.
+_NEAR = 16.0
+
+
+def best_about_the_margin(task: Task, points: Sequence[Point], dual: DualPoint, row_bounds: Floats) -> Point:
+    """Return the point, as it is or scaled up a little, whose proved gap is smallest.
+
+    A sample on the margin costs 1 - a times what its margin may lack, and a times what it may have too much. With weak
+    regularisation a is tiny, so a margin that is surely beyond 1 is far cheaper than one that may be either side of it.
+
+    Parameters
+    ----------
+    task : Task
+        The problem, with the hinge.
+    points : sequence of Point
+        Weights to choose from.
+    dual : DualPoint
+        α.
+    row_bounds : array of shape (n_samples,)
+        ρ, of `TrainingData`.
+
+    Returns
+    -------
+    point : Point
+        The first one, unless another is better.
+    """
+    choices = [*points, *(_beyond(task, point, row_bounds) for point in points)]
+    return min(choices, key=lambda point: gap_parts(task, point, dual, row_bounds).gap)
+
+
+def _beyond(task: Task, point: Point, row_bounds: Floats) -> Point:
+    margin = task.labels * point.values
+    error = point.values_error * row_bounds + 16 * ROUNDOFF * (1.0 + np.abs(margin))
+    near = (task.weights > 0) & (np.abs(1.0 - margin) <= _NEAR * error) & (margin > 0.5)
+    if not near.any():
+        return point
+    further = float(np.max((1.0 - margin[near] + 2.0 * error[near]) / margin[near]))
+    return combination([point], np.array([1.0 + max(further, 0.0)]))
+
+
+_LONGEST = 4.0
+
+
+def climb(task: Task, old: DualPoint, new: DualPoint, row_bounds: Floats) -> DualPoint:
+    """Return the point of the highest dual objective on the line from `old` through `new`, as far as it is feasible.
+
+    Everything is linear in α, so no pass over the data is needed.
+
+    Parameters
+    ----------
+    task : Task
+        The problem.
+    old, new : DualPoint
+        Two feasible points.
+    row_bounds : array of shape (n_samples,)
+        ρ, of `TrainingData`.
+
+    Returns
+    -------
+    point : DualPoint
+        Not lower than `old`.
+    """
+    change = new.a - old.a
+    longest = _longest_step(task, old.a, change)
+    direction = task.weights * change
+    margin, margin_change = task.labels * old.values, task.labels * (new.values - old.values)
+
+    def falling(step: float) -> float:
+        """Return minus the derivative of D: Σ sᵢ pᵢ (margin - inverse(a))."""
+        a = task.loss.project(old.a + step * change)
+        with np.errstate(invalid="ignore"):
+            slopes = direction * (margin + step * margin_change - task.loss.inverse(a))
+        return float(np.sum(slopes[direction != 0.0]))
+
+    step = smallest_along(falling, longest)
+    if step == 0.0:
+        return old
+    if step == 1.0:
+        return new
+    exact = old.a + step * change
+    a = task.loss.project(exact)
+    weights = old.weights + step * (new.weights - old.weights)
+    values = old.values + step * (new.values - old.values)
+    norms = (1.0 + step) * (old.norm + new.norm)
+    values_error = abs(1.0 - step) * old.values_error + step * new.values_error + 8 * ROUNDOFF * norms
+    moved = np.abs(a - exact) + 8 * ROUNDOFF * (1.0 + step) * (np.abs(old.a) + np.abs(new.a))
+    weights_error = (
+        abs(1.0 - step) * old.weights_error
+        + step * new.weights_error
+        + 8 * ROUNDOFF * norms
+        + float((task.weights * moved) @ row_bounds) / task.penalty
+    )
+    return DualPoint(weights, values, values_error, a=a, weights_error=weights_error)
+
+
+def _longest_step(task: Task, a: Floats, change: Floats) -> float:
+    """Return how far one can go before a dual variable leaves its domain."""
+    longest = _LONGEST
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if np.isfinite(task.loss.lower):
+            down = change < 0.0
+            if down.any():
+                longest = min(longest, float(np.min((task.loss.lower - a[down]) / change[down])))
+        if np.isfinite(task.loss.upper):
+            up = change > 0.0
+            if up.any():
+                longest = min(longest, float(np.min((task.loss.upper - a[up]) / change[up])))
+    return max(longest, 1.0)  # both ends are feasible, whatever rounding says
+
+
+#: How near the lowest objective of the span is enough.
+_PART_OF_THE_OBJECTIVE = 1e-16
+#: How much of it the rounded corners of the hinge may take.
+_PART_OF_THE_CORNERS = 1e-5
+#: How much of its corners a hinge that leads to a sharper one may be off.
+_PART_OF_A_LEAD = 0.1
+#: Points nearer to each other than this, relative to their size, do not span anything.
+_NOISE = 1e-5
+
+
+def lowest_in_span(task: Task, points: list[Point]) -> Point:
+    """Return a point of the span whose objective is not above that of any of the points.
+
+    Parameters
+    ----------
+    task : Task
+        The problem.
+    points : list of Point
+        Not empty.
+
+    Returns
+    -------
+    point : Point
+        One of them, or a combination.
+    """
+    objectives = [task.primal(point.weights, point.values) for point in points]
+    best = int(np.argmin(objectives))
+    usable = [point for point in points if point.norm > 0.0]
+    if not usable:
+        return points[best]
+    factors = _minimise(task, usable, objectives[best])
+    candidate = combination(usable, factors)
+    # Nearly parallel points can have huge factors, which rounding then eats.
+    sound = float(np.abs(factors) @ [point.norm for point in usable]) <= candidate.norm / _NOISE
+    if sound and task.primal(candidate.weights, candidate.values) < objectives[best]:
+        return candidate
+    return points[best]
+
+
+def _minimise(task: Task, points: list[Point], lowest: float) -> Floats:
+    """Return the factors of the points in the combination of the lowest objective; theirs are not below `lowest`."""
+    # Near the end all points are nearly the same: their differences to the first are what spans the rest.
+    W, V = np.empty((len(points), len(points[0].weights))), np.empty((len(points), len(points[0].values)))
+    W[0], V[0] = points[0].weights, points[0].values
+    for row, point in enumerate(points[1:], 1):
+        np.subtract(point.weights, points[0].weights, out=W[row])
+        np.subtract(point.values, points[0].values, out=V[row])
+    scale = np.array([np.linalg.norm(row, axis=0) for row in W])  # one at a time: a row is as long as the data are wide
+    if not np.isfinite(scale).all():
+        return np.asarray(np.eye(len(points))[0])
+    apart = scale > _NOISE * scale[0]  # what is nearer is rounding, and would be blown up
+    W, V, scale = _rows(W, apart), V[apart], scale[apart]
+    W /= scale[:, None]
+    V /= scale[:, None]
+    # In orthonormal coordinates of the span the penalty is that of any small problem, with a handful of features.
+    squares, vectors = np.linalg.eigh(W @ W.T)
+    del W
+    kept = squares > 1e-8 * squares[-1]
+    change = vectors[:, kept] / np.sqrt(squares[kept])
+    used = task.weights > 0
+    features = np.ascontiguousarray((V.T @ change)[used])
+    problem = task.small_problem(np.zeros(len(task.labels)))
+    target = _PART_OF_THE_OBJECTIVE * lowest
+    weights = None
+    finest = min(_PART_OF_THE_CORNERS * lowest / float(task.weights.sum()), 0.1)
+    rounded = float(task.weights.sum()) / 8.0  # what corners of width 1 take at most
+    for loss in _losses(task.loss, max(finest, 1e-15)):
+        # one that only leads to sharper ones need not be solved better than its corners are
+        corners = loss.width * rounded if isinstance(loss, SmoothedHinge) and loss.width > finest else 0.0
+        enough = max(target, _PART_OF_A_LEAD * corners)
+        weights = solve_smooth_rows(Rows(features), replace(problem, loss=loss), weights, enough).weights
+    assert weights is not None
+    factors = np.zeros(len(points))
+    factors[apart] = (change @ weights[: features.shape[1]]) / scale
+    factors[0] -= factors[1:].sum()
+    return factors
+
+
+def _rows(W: Floats, kept: NDArray[np.bool_]) -> Floats:
+    """Return some of the rows, moved up to the first ones of the same memory."""
+    for place, row in enumerate(np.flatnonzero(kept)):
+        if place != row:
+            W[place] = W[row]
+    return W[: int(kept.sum())]
+
+
+def _losses(loss: Loss, finest: float) -> list[Loss]:
+    """Return the loss itself, or, for one with a corner, ever sharper ones that lead to it."""
+    if loss.smoothness is not None:
+        return [loss]
+    sharper, width = [], 1.0
+    while width > finest:
+        sharper.append(SmoothedHinge(width))
+        width *= 0.1
+    return [*sharper, SmoothedHinge(finest)]

@@ -1,0 +1,277 @@
+"""The four losses, their conjugates, and how far a pair of margin and dual variable is from optimal.
+
+Everything is in terms of the margin m = y f and of a = α/s, the dual variable of one sample of weight 1. At the optimum
+a = -ℓ'(m). The residual ℓ(m) + ℓ*(-a) + a m is never negative and vanishes exactly there (Fenchel and Young); a duality
+gap is a sum of such residuals, so they are written without the cancellation that the three terms would suffer.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, xlog1py, xlogy
+
+from slimline.errors import InvalidParameterError
+
+# ruff: noqa: D102 - methods of the four losses are explained where the base names them
+
+
+Floats = NDArray[np.float64]
+ROUNDOFF = 2.0**-53
+
+
+class Loss(ABC):
+    """A convex loss of the margin."""
+
+    #: What users call it.
+    name: ClassVar[str]
+    #: Lipschitz constant L of the derivative; None where there is no such constant.
+    smoothness: ClassVar[float | None]
+    #: Domain of a.
+    lower: ClassVar[float]
+    upper: ClassVar[float]
+
+    @abstractmethod
+    def value(self, margin: Floats) -> Floats:
+        """Return ℓ(m)."""
+
+    @abstractmethod
+    def dual(self, margin: Floats) -> Floats:
+        """Return a = -ℓ'(m); for the hinge, which has a corner, one such value."""
+
+    @abstractmethod
+    def curvature(self, margin: Floats) -> Floats:
+        """Return ℓ''(m), where there is one."""
+
+    @abstractmethod
+    def conjugate(self, a: Floats) -> Floats:
+        """Return ℓ*(-a) for a in the domain."""
+
+    @abstractmethod
+    def inverse(self, a: Floats) -> Floats:
+        """Return the margin at which a is optimal, -dℓ*(-a)/da: the slope of the dual objective."""
+
+    @abstractmethod
+    def residual(self, margin: Floats, a: Floats) -> Floats:
+        """Return ℓ(m) + ℓ*(-a) + a m, never below its true value by more than a few roundings of itself."""
+
+    def largest_residual(self, margin: Floats, a: Floats, error: Floats) -> Floats:
+        """Return an upper bound of the residual for every margin within `error` of the given one.
+
+        Parameters
+        ----------
+        margin : array
+            Computed margins.
+        a : array
+            Dual variables, in the domain.
+        error : array
+            How far each margin may be from the true one.
+
+        Returns
+        -------
+        bound : array
+            The residual is convex in the margin, so its largest value is at an end.
+        """
+        error = error + 8 * ROUNDOFF * (1.0 + np.abs(margin) + np.abs(a))  # what 1 - m and e^-m lose themselves
+        ends = np.maximum(self.residual(margin - error, a), self.residual(margin + error, a))
+        bound: Floats = ends * (1.0 + 1024 * ROUNDOFF)
+        return bound
+
+    def project(self, a: Floats) -> Floats:
+        """Return the nearest point of the domain."""
+        nearest: Floats = np.clip(a, self.lower, self.upper)
+        return nearest
+
+
+class Squared(Loss):
+    """½(1 - m)²: ridge regression on the labels."""
+
+    name = "squared"
+    smoothness = 1.0
+    lower, upper = -np.inf, np.inf
+
+    def value(self, margin: Floats) -> Floats:
+        return 0.5 * np.square(1.0 - margin)
+
+    def dual(self, margin: Floats) -> Floats:
+        return 1.0 - margin
+
+    def curvature(self, margin: Floats) -> Floats:
+        return np.ones_like(margin)
+
+    def conjugate(self, a: Floats) -> Floats:
+        return 0.5 * a * a - a
+
+    def inverse(self, a: Floats) -> Floats:
+        return 1.0 - a
+
+    def residual(self, margin: Floats, a: Floats) -> Floats:
+        return 0.5 * np.square((1.0 - margin) - a)
+
+
+class SquaredHinge(Loss):
+    """max(0, 1 - m)²: LinearSVC's default."""
+
+    name = "squared_hinge"
+    smoothness = 2.0
+    lower, upper = 0.0, np.inf
+
+    def value(self, margin: Floats) -> Floats:
+        return np.square(np.maximum(0.0, 1.0 - margin))
+
+    def dual(self, margin: Floats) -> Floats:
+        return 2.0 * np.maximum(0.0, 1.0 - margin)
+
+    def curvature(self, margin: Floats) -> Floats:
+        return np.where(margin < 1.0, 2.0, 0.0)
+
+    def conjugate(self, a: Floats) -> Floats:
+        return 0.25 * a * a - a
+
+    def inverse(self, a: Floats) -> Floats:
+        return 1.0 - 0.5 * a
+
+    def residual(self, margin: Floats, a: Floats) -> Floats:
+        short = 1.0 - margin
+        return np.where(short >= 0.0, np.square(short - 0.5 * a), a * (0.25 * a - short))
+
+
+class Logistic(Loss):
+    """log(1 + e^-m): logistic regression."""
+
+    name = "logistic"
+    smoothness = 0.25
+    lower, upper = 0.0, 1.0
+
+    def value(self, margin: Floats) -> Floats:
+        return np.logaddexp(0.0, -margin)
+
+    def dual(self, margin: Floats) -> Floats:
+        a: Floats = expit(-margin)
+        return a
+
+    def curvature(self, margin: Floats) -> Floats:
+        return self.dual(margin) * self.dual(-margin)
+
+    def conjugate(self, a: Floats) -> Floats:
+        return np.asarray(xlogy(a, a) + xlog1py(1.0 - a, -a), dtype=np.float64)
+
+    def inverse(self, a: Floats) -> Floats:
+        with np.errstate(divide="ignore"):
+            return np.log1p(-a) - np.log(a)
+
+    def residual(self, margin: Floats, a: Floats) -> Floats:
+        # The residual is the relative entropy of Bernoulli(a) to Bernoulli(p), p = -ℓ'(m); swapping the outcomes
+        # makes p the smaller of the two, so that nothing is lost in 1 - p.
+        swap = margin < 0.0
+        m, a = np.abs(margin), np.where(swap, 1.0 - a, a)
+        p = expit(-m)
+        difference = a - p
+        near = np.abs(difference) < 0.5 * p  # not where p is 0 to float64
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            close = p * _excess(np.where(near, difference / p, 0.0)) + (1.0 - p) * _excess(-difference / (1.0 - p))
+        terms = xlogy(a, a), xlog1py(1.0 - a, -a), a * m, np.log1p(np.exp(-m))
+        far = sum(terms) + 8 * ROUNDOFF * sum(np.abs(term) for term in terms)
+        return np.where(near, close, far)
+
+
+class Hinge(Loss):
+    """max(0, 1 - m): the support vector machine."""
+
+    name = "hinge"
+    smoothness = None
+    lower, upper = 0.0, 1.0
+
+    def value(self, margin: Floats) -> Floats:
+        return np.maximum(0.0, 1.0 - margin)
+
+    def dual(self, margin: Floats) -> Floats:
+        return np.where(margin < 1.0, 1.0, 0.0)
+
+    def curvature(self, margin: Floats) -> Floats:
+        return np.zeros_like(margin)
+
+    def conjugate(self, a: Floats) -> Floats:
+        return -a
+
+    def inverse(self, a: Floats) -> Floats:
+        return np.ones_like(a)
+
+    def residual(self, margin: Floats, a: Floats) -> Floats:
+        short = 1.0 - margin
+        return np.where(short >= 0.0, (1.0 - a) * short, -a * short)
+
+
+class SmoothedHinge(Loss):
+    """The hinge with its corner rounded off: its conjugate has μ/2 (a² - a) added, and it is at most μ/8 lower.
+
+    Parameters
+    ----------
+    width : float
+        μ: the margins from 1 - μ/2 to 1 + μ/2 lie on a parabola.
+    """
+
+    name = "smoothed_hinge"
+    lower, upper = 0.0, 1.0
+
+    def __init__(self, width: float) -> None:
+        self.width = width
+        self.smoothness = 1.0 / width  # type: ignore[misc]
+
+    def value(self, margin: Floats) -> Floats:
+        a = self.dual(margin)
+        return a * (1.0 - margin) - self.conjugate(a) - a
+
+    def dual(self, margin: Floats) -> Floats:
+        return np.clip((1.0 - margin) / self.width + 0.5, 0.0, 1.0)
+
+    def curvature(self, margin: Floats) -> Floats:
+        return np.where(np.abs(1.0 - margin) < 0.5 * self.width, 1.0 / self.width, 0.0)
+
+    def conjugate(self, a: Floats) -> Floats:
+        return 0.5 * self.width * (a * a - a) - a
+
+    def inverse(self, a: Floats) -> Floats:
+        return 1.0 - self.width * (a - 0.5)
+
+    def residual(self, margin: Floats, a: Floats) -> Floats:
+        best = self.dual(margin)
+        # the quadratic in a has its maximum at the projected point: what is left is a parabola and a slope outwards
+        slope = (1.0 - margin) - self.width * (best - 0.5)
+        return 0.5 * self.width * np.square(a - best) + slope * (best - a)
+
+
+def _excess(x: Floats) -> Floats:
+    """Return (1 + x) log(1 + x) - x for |x| ≤ ½ or so, without cancellation."""
+    small = np.abs(x) < 0.02
+    # (1 + x) log(1 + x) - x = Σ_{k ≥ 2} (-x)^k / (k (k - 1))
+    series = np.zeros_like(x)
+    for k in range(10, 1, -1):
+        series = series * -x + 1.0 / (k * (k - 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        direct = (1.0 + x) * np.log1p(x) - x
+    return np.where(small, series * x * x, direct)
+
+
+LOSSES: dict[str, Loss] = {loss.name: loss for loss in (SquaredHinge(), Logistic(), Hinge(), Squared())}
+
+
+def loss_named(name: Any) -> Loss:
+    """Return the loss of that name.
+
+    Parameters
+    ----------
+    name : str
+        "squared_hinge", "logistic", "hinge" or "squared".
+
+    Returns
+    -------
+    loss : Loss
+        It has no state.
+    """
+    if not isinstance(name, str) or name not in LOSSES:
+        raise InvalidParameterError(f"loss={name!r} is not known; it must be one of {', '.join(map(repr, LOSSES))}.")
+    return LOSSES[name]

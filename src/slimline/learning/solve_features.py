@@ -1,0 +1,238 @@
+"""Solvers of the small problem that go through rows: coordinate descent and Newton steps."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.learning.active_set import EPOCHS, MOST_ROUNDS, Descent, Space, descend_rows, solve_in_rounds
+from slimline.learning.features import Rows, SparseRows
+from slimline.learning.line_search import smallest_along, smallest_among_corners, solve_shifted
+from slimline.learning.losses import Hinge, Loss, SmoothedHinge, Squared, SquaredHinge
+from slimline.learning.problem import SmallProblem, Solution
+
+Floats = NDArray[np.float64]
+#: More samples on the margin than this are left to coordinate descent.
+_MOST_FREE = 4000
+#: Rounds over fewer numbers than this have more epochs, but not more than so many.
+_CHEAP, _MOST_EPOCHS = 2e6, 2000
+
+
+class _RowsSpace(Space):
+    def __init__(self, features: Rows | SparseRows, problem: SmallProblem) -> None:
+        super().__init__(problem)
+        self._features = features
+        self._Z: Any
+        self._Z, self._constant = features.for_descent()
+        self.finest = features.finest
+        n, r = features.shape
+        self._epochs = int(np.clip(EPOCHS * _CHEAP / (n * r), EPOCHS, _MOST_EPOCHS))
+
+    def look(self, dual: Floats) -> None:
+        problem = self.problem
+        self.weights = self._features.transposed_times(problem.labels * dual) / problem.penalty
+        self.values = self._features.times(self.weights) + problem.offset
+
+    def descend(self, dual: Floats, tolerance: float, seed: int) -> Descent:
+        p = self.problem
+        descent = descend_rows(
+            self._Z,
+            p.labels,
+            p.offset,
+            self.curvature,
+            self.upper,
+            p.penalty,
+            dual,
+            self.weights[: self._Z.shape[1] + (self._constant != 0.0)],
+            constant=self._constant,
+            max_epochs=self._epochs,
+            tolerance=tolerance,
+            seed=seed,
+        )
+        self.look(dual)  # by the features as they are, not as their array rounds them
+        return descent
+
+    def gram(self, part: NDArray[np.intp]) -> Floats:
+        return self._features.gram(part)
+
+    def most_settled(self, tolerance: float, target_gap: float) -> int:
+        if tolerance > (0.01 if target_gap == 0.0 else 1e-3):
+            return 0
+        # At the optimum there are hardly more of them than components. Their Gram matrix should cost no more than a
+        # round of descent, unless rounding is the aim.
+        n, r = self._features.shape
+        most = min(_MOST_FREE, 2 * r + 8)
+        return most if target_gap == 0.0 else min(most, int((2.0 * EPOCHS * n) ** 0.5))
+
+
+def solve_by_descent(
+    features: Rows | SparseRows,
+    problem: SmallProblem,
+    start: Floats | None,
+    target_gap: float,
+    most_rounds: int = MOST_ROUNDS,
+) -> Solution:
+    """Solve the small problem with the hinge or the squared hinge from the rows of its features.
+
+    Parameters
+    ----------
+    features : Rows or SparseRows
+        Z.
+    problem : SmallProblem
+        Loss, labels, weights, penalty and offset.
+    start : array of shape (n_samples,), optional
+        Dual variables to start from.
+    target_gap : float
+        Stop when the duality gap is this small; 0: go on until rounding stops it.
+    most_rounds : int
+        Rounds at most.
+
+    Returns
+    -------
+    solution : Solution
+        With weights.
+    """
+    space = _RowsSpace(features, problem)
+    dual, gap, epochs = solve_in_rounds(space, start, target_gap, most_rounds)
+    return Solution(dual, space.values, space.weights, gap, epochs)
+
+
+_MOST_STEPS = 200
+_MOST_INNER_STEPS = 500
+#: Steps in a row that do not lower the objective.
+_MOST_IDLE_STEPS = 8
+#: Up to so many components the Hessian is made and factored.
+_DIRECT_COMPONENTS = 768
+#: Rounds of coordinate descent before Newton steps by conjugate gradients take over.
+_DESCENT_ROUNDS = 4
+
+
+def solve_rows(
+    features: Rows | SparseRows, problem: SmallProblem, start: Floats | None = None, target_gap: float = 0.0
+) -> Solution:
+    """Solve the small problem from the rows of its features.
+
+    Parameters
+    ----------
+    features : Rows or SparseRows
+        Z.
+    problem : SmallProblem
+        Loss, labels, weights, penalty and offset.
+    start : array of shape (n_samples,), optional
+        Dual variables to start from.
+    target_gap : float
+        Stop when the duality gap is this small; 0: go on until rounding stops it.
+
+    Returns
+    -------
+    solution : Solution
+        With weights.
+    """
+    if isinstance(problem.loss, Hinge):
+        return solve_by_descent(features, problem, start, target_gap)
+    exact = target_gap == 0.0 and features.shape[1] <= _DIRECT_COMPONENTS
+    if isinstance(problem.loss, SquaredHinge) and not exact:
+        # An epoch costs little more than a product and gains far more, until C is large for the data.
+        found = solve_by_descent(features, problem, start, target_gap, _DESCENT_ROUNDS)
+        return found if found.gap <= target_gap else solve_smooth_rows(features, problem, found.weights, target_gap)
+    weights = None
+    if start is not None and start.any():
+        weights = features.transposed_times(problem.labels * problem.projected(start)) / problem.penalty
+    return solve_smooth_rows(features, problem, weights, target_gap)
+
+
+def solve_smooth_rows(
+    features: Rows | SparseRows, problem: SmallProblem, start: Floats | None = None, target_gap: float = 0.0
+) -> Solution:
+    """Solve the small problem with a smooth loss by Newton steps, each with an exact line search.
+
+    Parameters
+    ----------
+    features : Rows or SparseRows
+        Z.
+    problem : SmallProblem
+        Loss, labels, weights, penalty and offset.
+    start : array of shape (n_components,), optional
+        Weights to start from.
+    target_gap : float
+        Stop when the duality gap is this small; 0: go on until rounding stops it.
+
+    Returns
+    -------
+    solution : Solution
+        With weights.
+    """
+    y, s, penalty, loss = problem.labels, problem.weights, problem.penalty, problem.loss
+    v = np.zeros(features.shape[1]) if start is None else start.astype(np.float64)
+    values = features.times(v) + problem.offset
+    settled = idle = 0
+    lowest = np.inf
+    steps = 0
+    while steps < _MOST_STEPS:
+        steps += 1
+        margin = y * values
+        dual = s * loss.dual(margin)
+        gradient = penalty * v - features.transposed_times(y * dual)
+        gap = float(gradient @ gradient) / (2.0 * penalty)  # α is optimal for f, so all of the gap is ‖v - Zᵀ(yα)/λ‖²
+        if gap <= target_gap:
+            break
+        # Of a quadratic one step is all, if it is exact enough.
+        enough = 2.0 * penalty * target_gap if isinstance(loss, Squared) else 0.0
+        change = _newton_direction(features, s * loss.curvature(margin), penalty, gradient, enough)
+        # The gradient may grow on the way, the objective falls: it is the fall that says when rounding has taken over.
+        fall, objective = -float(gradient @ change), problem.primal(float(v @ v), values)
+        settled = settled + 1 if fall <= 1e-14 * objective else 0
+        # Corners that are sharper than rounding promise a fall for ever; Newton's method has none to give by now.
+        idle = 0 if objective < lowest else idle + 1
+        lowest = min(lowest, objective)
+        if settled == 3 or idle == _MOST_IDLE_STEPS:
+            break
+        change_of_values = features.times(change)
+        norm_start, norm_rise = penalty * float(v @ change), penalty * float(change @ change)
+        rise = y * change_of_values
+        if isinstance(loss, SmoothedHinge):
+            length = smallest_among_corners(norm_start, norm_rise, s, 1.0 - margin, rise, loss.width, 4.0)
+        else:
+            length = smallest_along(partial(_slope, loss, margin, rise, s * rise, norm_start, norm_rise), 4.0)
+        if length == 0.0:
+            break
+        v = v + length * change
+        values = features.times(v) + problem.offset  # afresh: sums of rounded changes would drift
+    return Solution(problem.projected(s * loss.dual(y * values)), values, v, gap, steps)
+
+
+def _slope(
+    loss: Loss, margin: Floats, rise: Floats, weighted_rise: Floats, start: float, growth: float, length: float
+) -> float:
+    """Return the derivative of the objective along a direction, at some length of it."""
+    return start + length * growth - float(weighted_rise @ loss.dual(margin + length * rise))
+
+
+def _newton_direction(
+    features: Rows | SparseRows, curvature: Floats, penalty: float, gradient: Floats, enough: float
+) -> Floats:
+    """Return -(λI + Zᵀ H Z)⁻¹ gradient, exactly for few components, else by conjugate gradients.
+
+    These stop where the residual is a tenth of the gradient, or its square is `enough`, if that is less and not 0.
+    """
+    r = features.shape[1]
+    if r <= _DIRECT_COMPONENTS:
+        return -solve_shifted(features.weighted_square(curvature), np.full(r, penalty), gradient)
+    x = np.zeros(r)
+    residual = -gradient
+    direction = residual.copy()
+    square = float(residual @ residual)
+    stop = min(0.01 * square, enough) if enough > 0.0 else 0.01 * square
+    for _ in range(_MOST_INNER_STEPS):
+        product = penalty * direction + features.curvature_times(curvature, direction)
+        length = square / float(direction @ product)
+        x += length * direction
+        residual -= length * product
+        last, square = square, float(residual @ residual)
+        if square <= stop or not np.isfinite(square):
+            break
+        direction = residual + (square / last) * direction
+    return x

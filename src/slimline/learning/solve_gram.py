@@ -1,0 +1,228 @@
+"""Solvers of the small problem on a Gram matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.learning.active_set import EPOCHS, Descent, Space, descend_gram, solve_in_rounds
+from slimline.learning.line_search import smallest_along, solve_shifted
+from slimline.learning.losses import Hinge, Squared, SquaredHinge
+from slimline.learning.problem import SmallProblem, Solution
+
+Floats = NDArray[np.float64]
+#: So many samples on the margin are settled in no time.
+_FEW = 300
+
+
+class _GramSpace(Space):
+    def __init__(self, K: Floats, problem: SmallProblem) -> None:
+        super().__init__(problem)
+        self._K = K
+
+    def look(self, dual: Floats) -> None:
+        problem = self.problem
+        self.values = np.asarray(self._K @ (problem.labels * dual) / problem.penalty + problem.offset)
+
+    def descend(self, dual: Floats, tolerance: float, seed: int) -> Descent:
+        p = self.problem
+        box = (self.curvature, self.upper, p.penalty)
+        return descend_gram(
+            self._K, p.labels, p.offset, *box, dual, self.values, max_epochs=EPOCHS, tolerance=tolerance, seed=seed
+        )
+
+    def gram(self, part: NDArray[np.intp]) -> Floats:
+        return np.asarray(self._K[np.ix_(part, part)])
+
+    def most_settled(self, tolerance: float, target_gap: float) -> int:
+        # Descent alone soon reaches the modest gap of a step; factorisations pay where rounding is the aim.
+        if tolerance > 0.01:
+            return 0
+        return len(self.upper) if target_gap == 0.0 else _FEW
+
+
+def solve_hinge(K: Floats, problem: SmallProblem, start: Floats | None, target_gap: float) -> Solution:
+    """Solve the small problem with the hinge from the Gram matrix of its features.
+
+    Parameters
+    ----------
+    K : array of shape (n_samples, n_samples)
+        Z Zᵀ.
+    problem : SmallProblem
+        Labels, weights, penalty and offset.
+    start : array of shape (n_samples,), optional
+        Dual variables to start from.
+    target_gap : float
+        Stop when the duality gap is this small; 0: go on until rounding stops it.
+
+    Returns
+    -------
+    solution : Solution
+        Without weights.
+    """
+    space = _GramSpace(K, problem)
+    dual, gap, epochs = solve_in_rounds(space, start, target_gap)
+    return Solution(dual, space.values, None, gap, epochs)
+
+
+_MOST_STEPS = 100
+#: Epochs of coordinate descent that cost about as much as the Newton steps they may save.
+_MOST_EPOCHS = 12
+#: A gap that is rounding and nothing else, for samples of weight 1.
+_ROUNDING_GAP = 1e-28
+#: A step that promises to lower the objective by no more than this part of it.
+_ROUNDING_FALL = 1e-14
+
+
+def solve_gram(K: Any, problem: SmallProblem, start: Floats | None = None, target_gap: float = 0.0) -> Solution:
+    """Solve the small problem from the Gram matrix of its features.
+
+    Parameters
+    ----------
+    K : array of shape (n_samples, n_samples)
+        Z Zᵀ.
+    problem : SmallProblem
+        Loss, labels, weights, penalty and offset.
+    start : array of shape (n_samples,), optional
+        Dual variables to start from.
+    target_gap : float
+        Stop when the duality gap is this small; 0: go on until rounding stops it.
+
+    Returns
+    -------
+    solution : Solution
+        Without weights: they need the features.
+    """
+    K = np.asarray(K, dtype=np.float64)
+    if isinstance(problem.loss, Squared):
+        return _squared(K, problem)
+    if isinstance(problem.loss, Hinge):
+        return solve_hinge(K, problem, start, target_gap)
+    if isinstance(problem.loss, SquaredHinge) and target_gap > 0.0:
+        return _squared_hinge(K, problem, start, target_gap)
+    return _newton(K, problem, start, target_gap)
+
+
+def _squared(K: Floats, problem: SmallProblem) -> Solution:
+    # β = s (y - f) and f = Kβ/λ + q
+    right = problem.labels - problem.offset
+    beta = problem.penalty * solve_shifted(K, problem.penalty / problem.weights, right)
+    return _solution(K, problem, beta, 1)
+
+
+def _squared_hinge(K: Floats, problem: SmallProblem, start: Floats | None, target_gap: float) -> Solution:
+    """Descend first: a modest gap takes less than one Newton step, and else these have a good start."""
+    y, s = problem.labels, problem.weights
+    dual = np.zeros(len(y)) if start is None else np.ascontiguousarray(problem.projected(start))
+    values = K @ (y * dual) / problem.penalty + problem.offset
+    unbounded = np.full(len(y), np.inf)
+    epochs, tolerance = 0, 0.1
+    while epochs < _MOST_EPOCHS:
+        descent = descend_gram(
+            K,
+            y,
+            problem.offset,
+            0.5 / s,
+            unbounded,
+            problem.penalty,
+            dual,
+            values,
+            max_epochs=_MOST_EPOCHS - epochs,
+            tolerance=tolerance,
+            seed=epochs,
+        )
+        epochs += descent.epochs
+        gap = problem.gap(values, dual)
+        if gap <= target_gap:
+            return Solution(dual, values, None, gap, epochs)
+        tolerance *= 0.2
+    return _newton(K, problem, dual, target_gap)
+
+
+def _newton(K: Floats, problem: SmallProblem, start: Floats | None, target_gap: float) -> Solution:
+    """Newton steps on the primal objective, each with an exact line search."""
+    y, loss = problem.labels, problem.loss
+    beta = np.zeros(len(y)) if start is None else y * problem.projected(start)
+    values = K @ beta / problem.penalty + problem.offset
+    best: Solution | None = None
+    idle = steps = 0
+    single = target_gap > 0.0
+    floor = max(target_gap, float(problem.weights.sum()) * _ROUNDING_GAP)
+    while steps < _MOST_STEPS and idle < 2:
+        steps += 1
+        if isinstance(loss, SquaredHinge):
+            new, full = _squared_hinge_target(K, problem, values)
+        else:
+            new, full = _curved_target(K, problem, beta, values, single)
+        change, change_of_values = new - beta, full - values
+        slope = _slope(problem, beta, values, change, change_of_values)
+        # The gap may grow on the way, the objective falls: it is the fall that says when rounding has taken over.
+        objective = 0.5 * float(beta @ (values - problem.offset)) + problem.primal(0.0, values)
+        settled = -slope(0.0) <= _ROUNDING_FALL * objective
+        # Where the values cannot get better, a full step still puts right what β has in the null space of K.
+        length = smallest_along(slope, 4.0) or 1.0
+        beta = beta + length * change
+        values = values + length * change_of_values
+        found = _solution(K, problem, beta, steps)
+        poor = best is not None and found.gap >= 0.5 * best.gap
+        if poor and single:
+            single = False  # directions of float32 no longer do
+        else:
+            idle = idle + 1 if settled and poor else 0
+        if best is None or found.gap < best.gap:
+            best = found
+        if best.gap <= floor:
+            break
+    assert best is not None
+    best.iterations = steps
+    return best
+
+
+def _squared_hinge_target(K: Floats, problem: SmallProblem, values: Floats) -> tuple[Floats, Floats]:
+    """Return the minimiser of the quadratic piece that the values lie on, and its values."""
+    active = np.flatnonzero(problem.labels * values < 1.0)
+    beta = np.zeros(len(values))
+    if active.size == 0:
+        return beta, problem.offset.copy()
+    every = active.size == len(values)
+    part = K if every else K[np.ix_(active, active)]
+    right = (problem.labels - problem.offset)[active]
+    beta[active] = problem.penalty * solve_shifted(part, 0.5 * problem.penalty / problem.weights[active], right)
+    return beta, K @ beta / problem.penalty + problem.offset
+
+
+def _curved_target(
+    K: Floats, problem: SmallProblem, beta: Floats, values: Floats, single: bool
+) -> tuple[Floats, Floats]:
+    """Return β after a full Newton step, and its values.
+
+    With H the curvature, (I + H K/λ) dβ = g, g = s y a(f) - β; so dβ = g - √H (λI + √H K √H)⁻¹ √H K g.
+    """
+    margin = problem.labels * values
+    g = problem.labels * problem.weights * problem.loss.dual(margin) - beta
+    root = np.sqrt(problem.weights * problem.loss.curvature(margin))
+    inner = K * root[:, None]
+    inner *= root[None, :]
+    correction = root * solve_shifted(inner, np.full(len(g), problem.penalty), root * (K @ g), single=single)
+    change = g - correction
+    return beta + change, values + K @ change / problem.penalty
+
+
+def _slope(problem: SmallProblem, beta: Floats, values: Floats, change: Floats, change_of_values: Floats) -> Any:
+    """Return the derivative of the primal objective along a direction, as a function of the step."""
+    norm_start, norm_rise = float(beta @ change_of_values), float(change @ change_of_values)
+    direction = problem.weights * problem.labels * change_of_values
+
+    def slope(step: float) -> float:
+        a = problem.loss.dual(problem.labels * (values + step * change_of_values))
+        return norm_start + step * norm_rise - float(direction @ a)
+
+    return slope
+
+
+def _solution(K: Floats, problem: SmallProblem, beta: Floats, iterations: int) -> Solution:
+    dual = problem.projected(problem.labels * beta)
+    values = K @ (problem.labels * dual) / problem.penalty + problem.offset
+    return Solution(dual, values, None, problem.gap(values, dual), iterations)

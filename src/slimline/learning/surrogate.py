@@ -1,0 +1,390 @@
+"""Surrogates of K = XXᵀ: the sketch, the Gram matrix, the rows themselves."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.linalg.blas import dsyrk, ssyrk
+
+from slimline.errors import DataError
+from slimline.learning.features import ArrayRows, Rows, SparseRows
+from slimline.learning.losses import Hinge
+from slimline.learning.problem import Directions, SmallProblem, orthonormal_part
+from slimline.learning.solve_features import solve_rows
+from slimline.learning.solve_gram import solve_gram
+from slimline.learning.training_data import TrainingData
+from slimline.projections import Projection
+
+Floats = NDArray[np.float64]
+#: Rounding of the squared norm of a row, as a part of λ, that does not disturb the small problem.
+_VISIBLE = 0.1
+#: Columns that are widened at a time.
+_COLUMNS = 4096
+
+
+class Found(NamedTuple):
+    """Weights of the full problem, and the product of the data with them."""
+
+    weights: Floats
+    values: Floats
+
+
+class Model(ABC):
+    """Stands for the data in the small problem; all tasks share it."""
+
+    #: Components of the sketch, or features where nothing was sketched.
+    n_components: int
+    #: Whether it is the data themselves, to rounding, and small problems are solved to rounding.
+    exact: bool
+    #: Whether what is left of the gap of a small problem is what is left of the full one's.
+    lossless = False
+
+    @abstractmethod
+    def times(self, beta: Floats, directions: Directions) -> Floats:
+        """Return K̃β."""
+
+    @abstractmethod
+    def solve(
+        self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: Directions, start: Floats, gap: float
+    ) -> tuple[Floats, Found | None]:
+        """Return dual variables of the small problem, solved to within `gap`; and weights that are better than theirs.
+
+        Parameters
+        ----------
+        problem : SmallProblem
+            Over the rows that count.
+        rows : array of int, optional
+            Which rows those are; all unless given.
+        directions : Directions
+            What is known exactly.
+        start : array
+            Dual variables to start from.
+        gap : float
+            Duality gap to stop at.
+        """
+
+
+class GramModel(Model):
+    """The Gram matrix of a sketch, or of the data.
+
+    Parameters
+    ----------
+    K : array of shape (n_samples, n_samples)
+        K̂, the constant column included.
+    n_components : int
+        Components of the sketch.
+    exact : bool
+        Whether K̂ is K.
+    """
+
+    def __init__(self, K: Floats, n_components: int, exact: bool = False) -> None:
+        self.K = K
+        self.n_components = n_components
+        self.exact = exact
+
+    def times(self, beta: Floats, directions: Directions) -> Floats:
+        """Return K̃β."""
+        product = self.K @ beta
+        if len(directions):
+            out = self._taken_out(directions)
+            product += directions.products @ (directions.products.T @ beta) - out @ (out.T @ beta)
+        return np.asarray(product)
+
+    def solve(
+        self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: Directions, start: Floats, gap: float
+    ) -> tuple[Floats, None]:
+        """Return dual variables of the small problem."""
+        K, known, out = self.K, directions.products, self._taken_out(directions)
+        if rows is not None:
+            K, known, out = K[np.ix_(rows, rows)], known[rows], out[rows]
+        if len(directions):
+            K = K + np.hstack([known, -out]) @ np.hstack([known, out]).T
+        return solve_gram(K, problem, start, gap).dual, None
+
+    def add(self, other: GramModel) -> None:
+        """Average with the Gram matrix of another sketch, weighted by their sizes: the sketch of both together."""
+        both = self.n_components + other.n_components
+        self.K *= self.n_components / both
+        self.K += other.K * (other.n_components / both)
+        self.n_components = both
+
+    def _taken_out(self, directions: Directions) -> Floats:
+        images = self.K @ directions.vectors
+        return orthonormal_part(directions.vectors.T @ images, images)
+
+
+class RowsModel(Model):
+    """The rows of a sketch, or of the data, where there are more of them than components.
+
+    Parameters
+    ----------
+    Z : array of shape (n_samples, n_components)
+        Features.
+    constant : float
+        Value of the constant column.
+    exact : bool
+        Whether Z is X.
+    """
+
+    def __init__(self, Z: NDArray[Any], constant: float, exact: bool = False) -> None:
+        self.Z = Z
+        self.constant = constant
+        self.n_components = Z.shape[1]
+        self.exact = exact
+
+    def times(self, beta: Floats, directions: Directions) -> Floats:
+        """Return K̃β."""
+        features = self._features(None, directions)
+        return features.times(features.transposed_times(beta))
+
+    def solve(
+        self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: Directions, start: Floats, gap: float
+    ) -> tuple[Floats, None]:
+        """Return dual variables of the small problem."""
+        return solve_rows(self._features(rows, directions), problem, start, gap).dual, None
+
+    def _features(self, rows: NDArray[np.intp] | None, directions: Directions) -> Rows:
+        Z, known, basis = self.Z, directions.products, None
+        if len(directions):
+            basis = np.linalg.qr(Rows(Z, self.constant).images(directions.vectors))[0]
+        if rows is not None:
+            Z, known = Z[rows], known[rows]
+        return Rows(Z, self.constant, basis, known)
+
+
+def gram_of(Z: NDArray[Any], constant: float, penalty: float | None = None) -> Floats:
+    """Return Z Zᵀ + c² in float64, made by one triangle in the precision of Z where that is enough.
+
+    Parameters
+    ----------
+    Z : array of shape (n_samples, n_components)
+        float32 or float64, by rows.
+    constant : float
+        c.
+    penalty : float, optional
+        The smallest λ that it is to be used with: where float32 would make eigenvalues below 0 that show beside λ, the
+        products are made in float64.
+
+    Returns
+    -------
+    K : array of shape (n_samples, n_samples)
+        Symmetric.
+    """
+    narrow = Z.dtype == np.float32 and squares_are_safe(Z)
+    if narrow and penalty is not None:
+        largest = float(np.einsum("ij,ij->i", Z, Z).max(initial=0.0))
+        narrow = float(np.finfo(np.float32).eps) * largest <= _VISIBLE * penalty
+    # BLAS fills one triangle of an array by columns, and leaves zeros in the other.
+    half: NDArray[Any]
+    if narrow:
+        half = ssyrk(1.0, Z.T, trans=1)
+    else:
+        half = np.zeros((len(Z), len(Z)), order="F")
+        for start in range(0, Z.shape[1], _COLUMNS):  # so that no second sketch is held
+            part = Z[:, start : start + _COLUMNS].astype(np.float64)
+            half = dsyrk(1.0, part.T, beta=1.0, c=half, trans=1, overwrite_c=1)
+            del part  # before the next one is made
+    K = np.add(half, half.T, dtype=np.float64, order="C")
+    K[np.diag_indices_from(K)] *= 0.5
+    if constant != 0.0:
+        K += constant**2
+    return np.asarray(K)
+
+
+def squares_are_safe(Z: NDArray[Any]) -> bool:
+    """Say whether squares of these values stay well within float32.
+
+    Parameters
+    ----------
+    Z : array
+        Any.
+
+    Returns
+    -------
+    safe : bool
+        The largest is neither huge nor tiny.
+    """
+    largest = float(max(Z.max(), -Z.min())) if Z.size else 0.0
+    return largest == 0.0 or 1e-15 < largest < 1e15
+
+
+def require_finite_squares(Z: NDArray[Any], name: str) -> None:
+    """Refuse values whose squares float64 cannot hold.
+
+    Parameters
+    ----------
+    Z : array
+        A sketch, or the data.
+    name : str
+        What the message calls the data.
+    """
+    largest = float(max(Z.max(), -Z.min())) if Z.size else 0.0
+    if not largest < 1e150:
+        raise DataError(f"{name}: values of {largest:.1g} are too large, their squares overflow: scale the data first.")
+
+
+class DirectModel(Model):
+    """Rows as they are, solved as far as a step asks for; known directions have nothing to correct.
+
+    Parameters
+    ----------
+    Z : array or CSR array of shape (n_samples, n_features)
+        float32 or float64.
+    constant : float
+        Value of the constant column.
+    """
+
+    exact = False
+    lossless = True
+
+    def __init__(self, Z: Any, constant: float) -> None:
+        self._features = _features(Z, constant)
+        self.n_components = Z.shape[1]
+
+    def times(self, beta: Floats, directions: Directions) -> Floats:
+        """Return K β."""
+        return self._features.times(self._features.transposed_times(beta))
+
+    def solve(
+        self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: Directions, start: Floats, gap: float
+    ) -> tuple[Floats, Found | None]:
+        """Return dual variables of the problem and, where they are not those of the dual point, its weights."""
+        features = self._features
+        if rows is not None:
+            features = _features(features.Z[rows], features.constant)
+        solution = solve_rows(features, problem, start, gap)
+        if isinstance(problem.loss, Hinge) or solution.weights is None:
+            return solution.dual, None
+        return solution.dual, Found(solution.weights, self._features.times(solution.weights))
+
+
+def direct_model(data: TrainingData) -> DirectModel:
+    """Return the rows of the data as a model, in one pass.
+
+    Parameters
+    ----------
+    data : TrainingData
+        X, sparse or in memory, neither centred nor scaled.
+
+    Returns
+    -------
+    model : DirectModel
+        It shares memory with the data where it can.
+    """
+    Z = data.stored_rows()
+    values = Z.data if sp.issparse(Z) else Z  # type: ignore[attr-defined]
+    require_finite_squares(values, data.matrix.name)
+    if not sp.issparse(Z) and not squares_are_safe(values):
+        Z = Z.astype(np.float64)
+    return DirectModel(Z, data.constant)
+
+
+def _features(Z: Any, constant: float) -> ArrayRows | SparseRows:
+    return SparseRows(Z, constant) if sp.issparse(Z) else ArrayRows(Z, constant)
+
+
+#: Up to so many samples the small problem lives in the n × n matrix of the sketch.
+GRAM_SAMPLES = 5000
+#: What the Gram route asks for: one step reaches it unless rounding is in the way, and then a second may help.
+EXACT = 1e-8
+
+
+def sketch_model(
+    data: TrainingData, projection: Projection, Z: NDArray[Any] | None = None, penalty: float | None = None
+) -> Model:
+    """Return the model that a sketch of the data gives, in one pass.
+
+    Parameters
+    ----------
+    data : TrainingData
+        X.
+    projection : Projection
+        R.
+    Z : array of shape (n_samples, n_components), optional
+        X R, if it is there already.
+    penalty : float, optional
+        The smallest λ that it is to be used with, as in `gram_of`.
+
+    Returns
+    -------
+    model : Model
+        A Gram matrix where there are few samples or more components than samples, else the sketch itself.
+    """
+    if Z is None:
+        Z = data.sketch(projection)
+    require_finite_squares(Z, data.matrix.name)
+    if data.shape[0] <= max(GRAM_SAMPLES, Z.shape[1]):
+        return GramModel(gram_of(Z, data.constant, penalty), Z.shape[1])
+    return RowsModel(Z if squares_are_safe(Z) else Z.astype(np.float64), data.constant)
+
+
+def exact_model(data: TrainingData) -> Model:
+    """Return the data themselves as a model: the Gram matrix, or X where it has fewer columns than rows.
+
+    Parameters
+    ----------
+    data : TrainingData
+        X.
+
+    Returns
+    -------
+    model : Model
+        It is exact to rounding.
+    """
+    n, d = data.shape
+    if d < n:
+        X = data.dense()
+        require_finite_squares(X, data.matrix.name)
+        return RowsModel(X, data.constant, exact=True)
+    K = data.gram()
+    K += data.constant**2
+    return GramModel(K, d, exact=True)
+
+
+def growing(
+    data: TrainingData,
+    draw: Callable[[int, int], Projection],
+    most_components: int,
+    penalty: float | None = None,
+) -> Callable[[Model, float], Model | None]:
+    """Return what improves a sketch that contracts too little: a fresh one beside it, or in its place.
+
+    Parameters
+    ----------
+    data : TrainingData
+        X.
+    draw : callable
+        Returns the k-th projection, k = 1, 2, …, of a number of components.
+    most_components : int
+        No more components than this in all.
+    penalty : float, optional
+        The smallest λ that the model is to be used with.
+
+    Returns
+    -------
+    improve : callable
+        For `recover_certified`.
+    """
+    count = 0
+
+    def improve(model: Model, steps_left: float) -> Model | None:
+        nonlocal count
+        if not isinstance(model, GramModel):
+            count += 1
+            return sketch_model(data, draw(count, model.n_components), penalty=penalty)
+        # As many components as samples are the worst number of all: a small sketch jumps over it.
+        more = max(model.n_components, 4 * data.shape[0] // 64 * 64)
+        if model.n_components + more > most_components:
+            return None
+        count += 1
+        fresh = sketch_model(data, draw(count, more), penalty=penalty)
+        assert isinstance(fresh, GramModel)
+        model.add(fresh)
+        return model
+
+    return improve

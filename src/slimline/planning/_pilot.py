@@ -1,0 +1,352 @@
+"""The pilot run, and the spectrum that made-up data share with the real ones."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.data import Matrix, open_matrix
+from slimline.learning import (
+    Model,
+    Task,
+    TrainingData,
+    direct_model,
+    growing,
+    loss_named,
+    recover_certified,
+    sketch_model,
+)
+from slimline.learning.surrogate import EXACT, GramModel, gram_of
+from slimline.planning._problem import Problem
+from slimline.projections import Gaussian
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Eigenvalues of XXᵀ for a sample of the rows, for half of it and for a quarter.
+
+    Parameters
+    ----------
+    eigenvalues : tuple of array
+        Of the sample, the half and the quarter; not negative.
+    n_samples : float
+        How many rows there are in all.
+    """
+
+    eigenvalues: tuple[Floats, Floats, Floats]
+    n_samples: float
+
+    def of_sample(self, penalty: float) -> float:
+        """Return d_λ = tr K(K + λI)⁻¹ of the rows that were looked at.
+
+        Parameters
+        ----------
+        penalty : float
+            λ.
+
+        Returns
+        -------
+        dimension : float
+            At most their number.
+        """
+        return _effective(self.eigenvalues[0], penalty)
+
+    def of_all(self, penalty: float) -> float:
+        """Return d_λ of all rows.
+
+        With each doubling of the rows it grows by a factor between 1, where nothing new is seen, and 2, where rows have
+        nothing in common. That factor goes on falling as it fell from the quarter to the half to the sample.
+
+        Parameters
+        ----------
+        penalty : float
+            λ.
+
+        Returns
+        -------
+        dimension : float
+            At most n.
+        """
+        here, half, quarter = (_effective(eigenvalues, penalty) for eigenvalues in self.eigenvalues)
+        size = len(self.eigenvalues[0])
+        doublings = float(np.log2(max(self.n_samples / size, 1.0)))
+        if size < 4 or quarter <= 0.0:
+            return float(here * 2.0**doublings)
+        excess = float(np.clip(here / half - 1.0, 0.0, 1.0))
+        before = float(np.clip(half / quarter - 1.0, 1e-9, 1.0))
+        fall = min(excess / before, 1.0)
+        while doublings > 0.0:
+            excess *= fall
+            here *= (1.0 + excess) ** min(doublings, 1.0)
+            doublings -= 1.0
+        return float(min(here, self.n_samples))
+
+
+def spectrum_of(K: Floats, n_samples: float) -> Spectrum:
+    """Return the spectrum of the sample's XXᵀ, whose rows must be in random order.
+
+    Parameters
+    ----------
+    K : array of shape (sample, sample)
+        XXᵀ of the sample.
+    n_samples : float
+        How many rows there are in all.
+
+    Returns
+    -------
+    spectrum : Spectrum
+        Of it, of its first half and of its first quarter.
+    """
+    half, quarter = (len(K) + 1) // 2, (len(K) + 3) // 4
+    parts = (_eigenvalues(K), _eigenvalues(K[:half, :half]), _eigenvalues(K[:quarter, :quarter]))
+    return Spectrum(parts, float(n_samples))
+
+
+def _eigenvalues(K: Floats) -> Floats:
+    return np.asarray(np.maximum(np.linalg.eigvalsh(K), 0.0))
+
+
+def _effective(eigenvalues: Floats, penalty: float) -> float:
+    return float(np.sum(eigenvalues / (eigenvalues + penalty)))
+
+
+Improve = Callable[[Model, float], Model | None]
+
+#: Passes of a rehearsal: more steps than this are not worth planning with.
+_MOST_STEPS = 30
+#: And seconds: no step is begun after these.
+_MOST_SECONDS = 4.0
+#: A sketch may have so many components for each sample: more would not make the steps fewer.
+_MOST_COMPONENTS = 32
+#: Seconds that the small problem of a step takes however small it is.
+SMALLEST_STEP = 2e-3
+#: A rehearsal that is over before is done twice.
+_SHORT_SECONDS = 0.2
+#: To say how many steps are left: an error without a bound counts as this, and a step without a gain as this gain.
+_LARGEST_ERROR, _SMALLEST_GAIN = 1e3, 1.1
+#: What stands for the smoothness of the hinge, which has none.
+_HINGE = 4.0
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """What the steps did.
+
+    Parameters
+    ----------
+    errors : tuple of float
+        Certified relative error after each step.
+    n_components : int
+        Components that the sample was sketched to.
+    growth : float
+        By what factor the sketch was made larger on the way.
+    step_seconds : float
+        Seconds a step took on the sample.
+    dual : array of shape (n_tasks, n_sample)
+        y α of the best dual point of each task: with these factors the rows add up to λ times its weights.
+    """
+
+    errors: tuple[float, ...]
+    n_components: int
+    growth: float
+    step_seconds: float
+    dual: Floats
+
+    @property
+    def support(self) -> float:
+        """Return the share of the rows that a solution stands on: the others need not be factorised."""
+        return float(np.mean(self.dual != 0.0, axis=1).max())
+
+    @property
+    def growing_seconds(self) -> float:
+        """Return what the steps took beyond what any step takes; never 0."""
+        return len(self.errors) * max(self.step_seconds - SMALLEST_STEP, 0.1 * self.step_seconds)
+
+    def steps_to(self, tol: float) -> int:
+        """Return how many steps it takes to a certified error.
+
+        Parameters
+        ----------
+        tol : float
+            That error.
+
+        Returns
+        -------
+        steps : int
+            Where the rehearsal was cut short, by the pace of its last steps.
+        """
+        for k, error in enumerate(self.errors):
+            if error <= tol:
+                return k + 1
+        last = min(self.errors[-1], _LARGEST_ERROR)
+        before = min(self.errors[max(-4, -len(self.errors))], _LARGEST_ERROR)
+        gain = max((before / last) ** (1.0 / min(3, max(len(self.errors) - 1, 1))), _SMALLEST_GAIN)
+        return len(self.errors) + int(np.ceil(np.log(last / tol) / np.log(gain)))
+
+    def error_after(self, steps: int) -> float:
+        """Return the certified error after some steps.
+
+        Parameters
+        ----------
+        steps : int
+            At least 1.
+
+        Returns
+        -------
+        error : float
+            The last one, where the rehearsal ended before.
+        """
+        return self.errors[min(steps, len(self.errors)) - 1]
+
+
+def smoothness(loss: str) -> float:
+    """Return L of a loss: the steps feel the effective dimension d_{λ/L}.
+
+    Parameters
+    ----------
+    loss : str
+        Its name.
+
+    Returns
+    -------
+    L : float
+        A stand-in for the hinge.
+    """
+    return loss_named(loss).smoothness or _HINGE
+
+
+def rehearse(rows: Floats, signs: list[Floats], spectrum: Spectrum, problem: Problem, n_components: int) -> Rehearsal:
+    """Take the steps on a sample.
+
+    Parameters
+    ----------
+    rows : array of shape (n_sample, k)
+        A sketch of rows of X.
+    signs : list of array
+        Labels of -1 and +1, one array a class.
+    spectrum : Spectrum
+        Of these rows.
+    problem : Problem
+        Loss, C, error to stop at, and seed.
+    n_components : int
+        Components that all rows will be sketched to.
+
+    Returns
+    -------
+    rehearsal : Rehearsal
+        The errors after each step, and what they cost.
+    """
+    penalty = 1.0 / problem.C
+    felt = penalty / smoothness(problem.loss)
+    fewer = spectrum.of_sample(felt) / max(spectrum.of_all(felt), 1e-300)
+    most = _MOST_COMPONENTS * len(rows)
+    r = min(max(round(n_components * fewer), 8), most)
+    data = TrainingData(open_matrix(rows), problem.constant)
+    width = rows.shape[1]
+
+    def draw(number: int, components: int) -> Gaussian:
+        return Gaussian(width, components, seed=problem.seed + 1 + number)
+
+    return _timed(
+        data,
+        signs,
+        problem,
+        lambda: (sketch_model(data, draw(0, r), penalty=penalty), growing(data, draw, most, penalty)),
+    )
+
+
+def rehearse_exact(rows: Floats, signs: list[Floats], problem: Problem) -> Rehearsal:
+    """Solve the sample exactly, through its Gram matrix.
+
+    Parameters
+    ----------
+    rows : array of shape (n_sample, k)
+        A sketch of rows of X.
+    signs : list of array
+        Labels of -1 and +1, one array a class.
+    problem : Problem
+        Loss, C and error to stop at.
+
+    Returns
+    -------
+    rehearsal : Rehearsal
+        Of one step, or two where rounding asks for a second.
+    """
+    data = TrainingData(open_matrix(rows), problem.constant)
+    K = gram_of(rows, data.constant)
+    problem = replace(problem, tol=min(problem.tol, EXACT))
+    return _timed(data, signs, problem, lambda: (GramModel(K, rows.shape[1], exact=True), None))
+
+
+def rehearse_direct(matrix: Matrix, signs: list[Floats], problem: Problem) -> Rehearsal:
+    """Solve the sample by going through its rows again and again.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        Rows of X in memory, that can be had as they are.
+    signs : list of array
+        Labels of -1 and +1, one array a class.
+    problem : Problem
+        Loss, C and error to stop at.
+
+    Returns
+    -------
+    rehearsal : Rehearsal
+        Of a step or more.
+    """
+    data = TrainingData(matrix, problem.constant)
+    return _timed(data, signs, problem, lambda: (direct_model(data), None))
+
+
+def _timed(
+    data: TrainingData, signs: list[Floats], problem: Problem, make: Callable[[], tuple[Model, Improve | None]]
+) -> Rehearsal:
+    """Return the steps; short ones are taken again, since the first time is often not the best."""
+    first = _taken(data, signs, problem, *make())
+    if first.step_seconds * len(first.errors) > _SHORT_SECONDS:
+        return first
+    again = _taken(data, signs, problem, *make())
+    return replace(first, step_seconds=min(first.step_seconds, again.step_seconds))
+
+
+def _taken(
+    data: TrainingData,
+    signs: list[Floats],
+    problem: Problem,
+    model: Model,
+    improve: Improve | None,
+) -> Rehearsal:
+    tasks = [Task(loss_named(problem.loss), y, np.ones(len(y)), 1.0 / problem.C) for y in signs]
+    components = model.n_components
+    errors: list[float] = []
+    improving = 0.0
+
+    def better(model: Model, steps_left: float) -> Model | None:
+        nonlocal improving
+        assert improve is not None
+        begin = time.perf_counter()
+        made = improve(model, steps_left)
+        improving += time.perf_counter() - begin
+        return made
+
+    begin = time.perf_counter()
+    outcome = recover_certified(
+        data,
+        tasks,
+        model,
+        tol=problem.tol,
+        max_passes=data.passes + _MOST_STEPS * data.passes_of_a_step,
+        max_seconds=_MOST_SECONDS,
+        improve=better if improve is not None else None,
+        on_step=lambda step: errors.append(max(step.relative_error)),
+    )
+    seconds = (time.perf_counter() - begin - improving) / len(errors)
+    dual = np.array([state.task.representer(state.dual.a) for state in outcome.progress])
+    return Rehearsal(tuple(errors), components, outcome.model.n_components / components, seconds, dual)

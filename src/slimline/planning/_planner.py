@@ -1,0 +1,184 @@
+"""`plan`: how many dimensions, for which guarantee, at what cost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from slimline._base.checks import chance, number, seed_of, whole
+from slimline.errors import InvalidParameterError
+from slimline.learning.training_data import AUTO
+from slimline.planning._guarantees import curves, found_margin, given_margin, guarantees
+from slimline.planning._memory import carried_bytes
+from slimline.planning._prediction import imagine, look_at, predict
+from slimline.planning._problem import Problem, check_choices, opened, shape_of
+from slimline.planning._records import Cost, Plan, advise
+from slimline.planning._route import default_components
+
+#: The family that is taken unless another is so many times faster: it has the lightest tails.
+_ROBUST, _WORTH = "osnap", 1.5
+
+
+def plan(
+    X: Any = None,
+    y: Any = None,
+    *,
+    n_samples: int | None = None,
+    n_features: int | None = None,
+    n_classes: int | None = None,
+    density: float | None = None,
+    dtype: Any = "float32",
+    C: float = 1.0,
+    loss: str = "squared_hinge",
+    tol: float = 1e-2,
+    method: str = "auto",
+    n_components: int | str = "auto",
+    eps: float = 0.1,
+    delta: float = 0.05,
+    margin: float | None = None,
+    rank: int | None = None,
+    sparsity: int | None = None,
+    fit_intercept: bool = True,
+    intercept_scaling: float | str = AUTO,
+    standardize: bool = False,
+    random_state: Any = 0,
+    progress: Callable[[str], None] | None = None,
+) -> Plan:
+    """Say how many dimensions each guarantee asks for, what a certified fit will cost, and what we would do.
+
+    From data, it takes a sketch of a few hundred rows, rehearses the fit on it, and makes two or three passes over the
+    data, which it times; a sample of the rows is enough, with `n_samples` to say how many there are in all. From sizes
+    alone it assumes data that have nothing in common, the hardest case.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, data frame, Matrix, path, optional
+        Data, or a sample of their rows.
+    y : array-like, optional
+        Labels; may be left out for a `Matrix` that carries them. Without labels there is no margin to report.
+    n_samples, n_features : int, optional
+        Sizes. Needed without X; with X, `n_samples` may say that X is a sample of so many rows.
+    n_classes : int, optional
+        Classes; from y where it is given, else 2.
+    density : float, optional
+        Without X: the share of values that a sparse matrix stores. None: dense.
+    dtype : data type
+        Without X: what an element is stored as.
+    C, loss, tol, method, n_components, fit_intercept, intercept_scaling, standardize : optional
+        As for `CertifiedClassifier`.
+    eps, delta : float
+        Distortion and failure probability of the guarantees, in (0, 1).
+    margin : float, optional
+        Normalised margin, in (0, 1], for several classes in (0, 2]; unless given, that of a separator of the data.
+    rank : int, optional
+        Rank of X; the smaller of its sizes unless given.
+    sparsity : int, optional
+        Largest number of non-zeros in a row, for fard2012.2; unless given, their mean in sparse data.
+    random_state : int, RandomState or None
+        Seed of the sample and of the rehearsal.
+    progress : callable, optional
+        Told what is being done.
+
+    Returns
+    -------
+    plan : Plan
+        `print` it; `parameters` go into `CertifiedClassifier`, `curves` into a picture, `to_dict` into JSON.
+
+    Examples
+    --------
+    >>> from slimline import plan
+    >>> found = plan(n_samples=2000, n_features=500_000, dtype="int8", margin=0.3)
+    >>> next(row.dimension for row in found.guarantees if row.name == "shi2012.6")
+    5310
+    >>> found.margin_dimension
+    175
+    """
+    begin = time.perf_counter()
+    tell = progress or (lambda _: None)
+    check_choices(loss, method, n_components)
+    eps, delta = chance("eps", eps), chance("delta", delta)
+    matrix, codes, classes = opened(X, y, n_classes, bool(standardize))
+    shape = shape_of(matrix, n_samples, n_features, density, dtype, bool(standardize))
+    problem = Problem(
+        C=number("C", C, 0.0),
+        loss=loss,
+        tol=number("tol", tol, 0.0),
+        constant=_constant(intercept_scaling) if fit_intercept else 0.0,
+        n_classes=classes,
+        n_samples=shape.shape[0],
+        seed=seed_of(random_state),
+    )
+    if margin is not None:
+        margin = number("margin, which is made of cosines,", margin, 0.0, 1.0 if classes == 2 else 2.0)
+    sizes: dict[str, Any] = {
+        "points": shape.shape[0],
+        "features": shape.shape[1],
+        "classes": classes,
+        "rank": min(shape.shape) if rank is None else whole("rank", rank, 1, min(shape.shape)),
+    }
+    if sparsity is not None:
+        sizes["sparsity"] = whole("sparsity", sparsity, 1, shape.shape[1])
+    elif shape.density is not None:
+        sizes["sparsity"] = max(round(shape.density * shape.shape[1]), 1)
+    r = default_components(shape, float(shape.shape[0]), loss) if n_components == "auto" else int(n_components)
+    before = matrix.passes if matrix is not None else 0
+    if matrix is None:
+        tell("rehearsing the fit on made-up data")
+        found, source = imagine(shape.shape[1], bool(standardize), problem, r), "sizes"
+    else:
+        tell(f"looking at {matrix.name}")
+        found = look_at(matrix, codes, problem, r)
+        source = f"{matrix.name}: {matrix.shape[0]:,} rows, {found.sample:,} of them in the rehearsal"
+    tell("asking the theorems")
+    kept = found_margin(found, codes, problem, delta) if margin is None else given_margin(margin, problem, delta)
+    if kept.value is not None and kept.value > 0.0:
+        sizes |= {"margin": kept.value, "cosine": kept.value} if classes == 2 else {"multiclass_margin": kept.value}
+    costs = predict(shape, problem, found, r, carried_bytes(matrix))
+    choice = _chosen(costs, method)
+    made = Plan(
+        n_samples=shape.shape[0],
+        n_features=shape.shape[1],
+        n_classes=classes,
+        density=shape.density,
+        source=source,
+        C=problem.C,
+        loss=loss,
+        tol=problem.tol,
+        eps=eps,
+        delta=delta,
+        guarantees=guarantees(sizes, eps, delta),
+        margin=kept.value,
+        margin_dimension=kept.dimension,
+        most_dimension=kept.most,
+        margin_note=kept.note,
+        effective_dimension=found.spectrum.of_all(1.0 / problem.C),
+        errors={steps: found.sketched.error_after(steps) for steps in (1, 2, 4)},
+        costs=costs,
+        choice=choice,
+        advice="",
+        curves=curves(sizes, eps, delta),
+        passes=(matrix.passes - before) if matrix is not None else 0,
+        seconds=time.perf_counter() - begin,
+        fit_intercept=bool(fit_intercept),
+        intercept_scaling=_constant(intercept_scaling),
+        standardize=bool(standardize),
+    )
+    return replace(made, advice=advise(made))
+
+
+def _constant(intercept_scaling: Any) -> float | str:
+    """Return the value of the constant column, or "auto"."""
+    if isinstance(intercept_scaling, str) and intercept_scaling == AUTO:
+        return AUTO
+    return number(f'intercept_scaling, if it is not "{AUTO}",', intercept_scaling, 0.0)
+
+
+def _chosen(costs: tuple[Cost, ...], method: str) -> Cost:
+    wanted = [cost for cost in costs if method in ("auto", cost.method)]
+    best = min(wanted, key=lambda cost: cost.seconds)
+    if best.seconds == float("inf"):
+        raise InvalidParameterError(f'method="{method}" cannot be used here: {best.note}. Leave method="auto".')
+    robust = next(cost for cost in costs if cost.projection == _ROBUST)
+    return robust if best.method == "sketch" and robust.seconds <= _WORTH * best.seconds else best

@@ -1,0 +1,322 @@
+"""A first look at the data, and the cost of a fit that it predicts."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from math import inf, isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline.bounds._embeddings import FAMILIES
+from slimline.data import Matrix, Squares, open_matrix
+from slimline.data._arrays import dense_copy, has_stored_rows, stored_rows
+from slimline.learning.problem import class_signs
+from slimline.learning.training_data import TrainingData
+from slimline.planning._memory import fit_bytes
+from slimline.planning._pilot import (
+    SMALLEST_STEP,
+    Rehearsal,
+    Spectrum,
+    rehearse,
+    rehearse_direct,
+    rehearse_exact,
+    spectrum_of,
+)
+from slimline.planning._problem import Problem
+from slimline.planning._records import Cost
+from slimline.planning._route import (
+    DataShape,
+    by_gram,
+    direct_seconds,
+    exact_seconds,
+    gram_seconds,
+    model_seconds,
+    pass_seconds,
+    sketch_seconds,
+    slowness,
+    small_seconds,
+)
+from slimline.projections import HashEmbedding
+
+Floats = NDArray[np.float64]
+
+#: Rows of the sample, columns of its sketch, and non-zeros a feature of that.
+SAMPLE, WIDTH, _NONZEROS = 300, 4096, 4
+#: Rows that are gone through themselves: at most so many, and bytes, but not fewer than these.
+_DIRECT_SAMPLE, _DIRECT_BYTES, _HALF = 1200, 64 << 20, 50
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        Eigenvalues of XXᵀ of the sample.
+    sketched, exact : Rehearsal
+        The steps with a sketch and with the Gram matrix, on the sample.
+    sample : int
+        Rows of it.
+    direct : Rehearsal or None
+        The steps with the rows themselves; None where these cannot be had.
+    direct_sample : int
+        Rows that these were tried with,
+    direct_growth : float
+        and by what power of their number they take longer.
+    normal_seconds : float or None
+        What XᵀA and XXᵀA took; None without data.
+    cosines : array or None
+        Of the separator of the sample with all rows: times the label for two classes, else one column a class.
+    """
+
+    spectrum: Spectrum
+    sketched: Rehearsal
+    exact: Rehearsal
+    sample: int
+    direct: Rehearsal | None = None
+    direct_sample: int = 0
+    direct_growth: float = 1.0
+    normal_seconds: float | None = None
+    cosines: Floats | None = None
+
+
+def look_at(matrix: Matrix, codes: NDArray[np.intp] | None, problem: Problem, n_components: int) -> Findings:
+    """Look at data: a sketch of a sample of the rows, these rows themselves, and one product with a separator.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        X, as it is trained on.
+    codes : array of shape (n_rows,) or None
+        Class number of each row; None: not known, and taken at random.
+    problem : Problem
+        What is to be solved.
+    n_components : int
+        Columns that the sketch of everything will have.
+
+    Returns
+    -------
+    findings : Findings
+        With the cosines of all rows, if their classes are known.
+    """
+    rng = np.random.default_rng(problem.seed)
+    known = codes is not None
+    classes = codes if codes is not None else rng.permutation(np.arange(matrix.shape[0]) % problem.n_classes)
+    sample = _sample(classes, problem.n_classes, rng)
+    rows = _sketch(matrix.rows(sample), problem.seed)
+    found = rehearsed(rows, classes[sample], problem, n_components)
+    signs = class_signs(classes[sample], problem.n_classes)
+    if has_stored_rows(matrix):
+        found = _with_direct(found, matrix, classes, problem, rng)
+    factors = np.zeros((matrix.shape[0], problem.n_tasks))
+    through_origin = found.exact.dual
+    if problem.constant:  # a margin is one through the origin
+        through_origin = rehearse_exact(rows, signs, replace(problem, constant=0.0)).dual
+    factors[sample] = through_origin.T
+    begin = time.perf_counter()
+    squares = Squares(*matrix.shape)
+    W, F = matrix.normal(factors, squares=squares)
+    seconds = (time.perf_counter() - begin) * problem.n_samples / matrix.shape[0]
+    if not known:
+        return replace(found, normal_seconds=seconds)
+    length = np.sqrt(squares.rows)[:, None] * np.linalg.norm(W, axis=0)
+    cosines = np.clip(F / np.where(length > 0.0, length, np.inf), -1.0, 1.0)
+    if problem.n_classes == 2:
+        cosines = cosines[:, 0] * np.where(classes == 1, 1.0, -1.0)
+    return replace(found, normal_seconds=seconds, cosines=cosines)
+
+
+def _with_direct(
+    found: Findings, matrix: Matrix, codes: NDArray[np.intp], problem: Problem, rng: np.random.Generator
+) -> Findings:
+    """Add the steps with the rows themselves: cheap ones, so that more rows are taken; and half of these, too."""
+    shape = DataShape.of(matrix)
+    most = max(int(_DIRECT_BYTES / (shape.nbytes / shape.shape[0] + 1.0)), _HALF)
+    sample = _sample(codes, problem.n_classes, rng, min(most, _DIRECT_SAMPLE))
+    rows, size = open_matrix(stored_rows(matrix.rows(sample))), len(sample)
+    whole = rehearse_direct(rows, class_signs(codes[sample], problem.n_classes), problem)
+    growth = 1.0
+    if size < problem.n_samples and size >= 2 * _HALF:
+        part = rehearse_direct(
+            rows.rows(slice(size // 2)), class_signs(codes[sample[: size // 2]], problem.n_classes), problem
+        )
+        ratio = whole.growing_seconds / part.growing_seconds
+        growth = float(np.clip(np.log2(ratio), 1.0, 1.5))
+    return replace(found, direct=whole, direct_sample=size, direct_growth=growth)
+
+
+def imagine(n_features: int, standardised: bool, problem: Problem, n_components: int) -> Findings:
+    """Return what would be found in data of a size that have nothing in common: the hardest case.
+
+    Parameters
+    ----------
+    n_features : int
+        d.
+    standardised : bool
+        Whether columns will be scaled to deviation 1; else rows are taken to have norm 1.
+    problem : Problem
+        What is to be solved.
+    n_components : int
+        Columns that the sketch of everything will have.
+
+    Returns
+    -------
+    findings : Findings
+        Of normal numbers, with labels at random.
+    """
+    rng = np.random.default_rng(problem.seed)
+    sample = min(problem.n_samples, SAMPLE)
+    width = min(n_features, WIDTH)
+    rows = rng.standard_normal((sample, width)) * np.sqrt((n_features if standardised else 1.0) / width)
+    return rehearsed(rows, rng.permutation(np.arange(sample) % problem.n_classes), problem, n_components)
+
+
+def rehearsed(rows: Floats, codes: NDArray[np.intp], problem: Problem, n_components: int) -> Findings:
+    """Return the spectrum of a sample and the two rehearsals on it.
+
+    Parameters
+    ----------
+    rows : array of shape (n_sample, k)
+        A sketch of rows in random order.
+    codes : array of shape (n_sample,)
+        Class number of each.
+    problem : Problem
+        What is to be solved.
+    n_components : int
+        Columns that the sketch of everything will have.
+
+    Returns
+    -------
+    findings : Findings
+        Without times and cosines.
+    """
+    constant = TrainingData(open_matrix(rows), problem.constant).constant
+    spectrum = spectrum_of(rows @ rows.T + constant**2, problem.n_samples)
+    signs = class_signs(codes, problem.n_classes)
+    sketched = rehearse(rows, signs, spectrum, problem, n_components)
+    return Findings(spectrum, sketched, rehearse_exact(rows, signs, problem), len(rows))
+
+
+def _sample(codes: NDArray[np.intp], n_classes: int, rng: np.random.Generator, most: int = SAMPLE) -> NDArray[np.intp]:
+    """Return rows in random order, with at least one of every class."""
+    order = rng.permutation(len(codes))
+    first = [int(np.flatnonzero(codes[order] == k)[0]) for k in range(n_classes) if (codes == k).any()]
+    others = np.setdiff1d(np.arange(len(order)), first)[: max(most - len(first), 0)]
+    return np.asarray(order[rng.permutation(np.concatenate([first, others]).astype(np.intp))])
+
+
+def _sketch(matrix: Matrix, seed: int) -> Floats:
+    d = matrix.shape[1]
+    if d <= WIDTH:
+        return np.asarray(dense_copy(matrix), dtype=np.float64)
+    return np.asarray(matrix.sketch(HashEmbedding(d, WIDTH, seed=seed, nnz_per_feature=_NONZEROS)), dtype=np.float64)
+
+
+#: Seconds that a fit takes however small the data,
+_FIT = 4e-3
+#: and what is done with the Gram matrix beside factorising, for each of its elements.
+_PAIR = 3e-8
+
+
+def predict(
+    shape: DataShape, problem: Problem, found: Findings, n_components: int, carried: float = 0.0
+) -> tuple[Cost, ...]:
+    """Return the cost of every projection and route.
+
+    Parameters
+    ----------
+    shape : DataShape
+        Of all the data.
+    problem : Problem
+        What is to be solved.
+    found : Findings
+        What a look at the data told.
+    n_components : int
+        Columns of the sketch.
+    carried : float
+        Bytes of names and the like, which come with the data.
+
+    Returns
+    -------
+    costs : tuple of Cost
+        Sketches by family, the Gram matrix, and the rows themselves.
+    """
+    n, tasks, loss = float(problem.n_samples), problem.n_tasks, problem.loss
+    slow = slowness()
+    model = slow * pass_seconds(shape, n) * tasks**0.5 * shape.normal_passes
+    normal = model if found.normal_seconds is None else found.normal_seconds
+    # What a pass takes beyond the arithmetic is reading, and every pass has to read.
+    read = max(normal - model, 0.0) / shape.normal_passes
+    more = max(n / found.sample, 1.0)
+
+    held_rows = found.exact.support**3  # a factorisation takes the cube of its rows
+    exact = found.exact.step_seconds * len(found.exact.errors)
+    if more > 1:
+        exact = max(slow * held_rows * exact_seconds(shape, n, tasks, loss), _grown(exact, more**2))
+        exact += slow * _PAIR * n * n
+    gram = gram_seconds(shape, n)
+    costs = [
+        Cost(
+            method="gram",
+            projection="",
+            n_components=0,
+            steps=len(found.exact.errors),
+            passes=1 + shape.normal_passes * len(found.exact.errors),
+            seconds=_FIT + slow * gram + read + normal + exact,
+            nbytes=fit_bytes(shape, tasks, "gram", len(found.exact.errors), carried=carried),
+            note="" if isfinite(gram) else "n × n numbers are too many",
+        )
+    ]
+    direct = slow * direct_seconds(shape, n, tasks, loss)
+    often = 1
+    if found.direct is not None and isfinite(direct):
+        often = found.direct.steps_to(problem.tol)
+        longer = max(n / found.direct_sample, 1.0) ** found.direct_growth
+        direct = 2.0 * normal / shape.normal_passes + often * _grown(found.direct.step_seconds, longer)
+    costs.append(
+        Cost(
+            method="direct",
+            projection="",
+            n_components=0,
+            steps=often,
+            passes=1 + often * shape.normal_passes,
+            seconds=_FIT + direct,
+            nbytes=fit_bytes(shape, tasks, "direct", often, carried=carried),
+            note="" if isfinite(direct) else "needs sparse rows, or float rows in memory, not standardised",
+        )
+    )
+
+    steps = found.sketched.steps_to(problem.tol)
+    grown = 1 if found.sketched.growth > 1.0 else 0
+    square = by_gram(n, n_components)
+    small = found.sketched.step_seconds
+    if more > 1:
+        small = slow * small_seconds(shape, n, tasks, loss, n_components) * (held_rows if square else 1.0)
+        dense = square and loss == "logistic"  # every row counts, in every factorisation
+        small = max(small, _grown(found.sketched.step_seconds, more**2 if dense else more))
+    nbytes = fit_bytes(shape, tasks, "sketch", steps, n_components, carried)
+    too_wide = n_components >= shape.shape[1]
+    for family in FAMILIES:
+        once = read + slow * (sketch_seconds(shape, n, family, n_components) + model_seconds(n, n_components))
+        seconds = _FIT + (1 + grown) * once + steps * (normal + small)
+        costs.append(
+            Cost(
+                method="sketch",
+                projection=family,
+                n_components=n_components,
+                steps=steps,
+                passes=1 + grown + steps * shape.normal_passes,
+                seconds=inf if too_wide else seconds,
+                nbytes=nbytes,
+                note="no fewer columns than there are features" if too_wide else "",
+            )
+        )
+    return tuple(costs)
+
+
+def _grown(seconds: float, factor: float) -> float:
+    """Return the time for more rows than were rehearsed: what any step takes does not grow."""
+    return min(seconds, SMALLEST_STEP) + factor * max(seconds - SMALLEST_STEP, 0.0)

@@ -1,0 +1,162 @@
+"""The problem that a plan is about, and the checks of what was given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slimline._base.checks import number, whole
+from slimline.data import Matrix, open_matrix
+from slimline.data._labels import class_codes
+from slimline.errors import DataError, InvalidParameterError
+from slimline.learning import LOSSES
+from slimline.planning._route import DataShape
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be solved.
+
+    Parameters
+    ----------
+    C : float
+        As for the classifier.
+    loss : str
+        Name of the loss.
+    tol : float
+        Certified error to stop at.
+    constant : float or "auto"
+        Value of the constant column, as in `TrainingData`; 0: there is none.
+    n_classes : int
+        Two or more.
+    n_samples : int
+        Rows in all, of which the data at hand may be a sample.
+    seed : int
+        For the sample and the sketches.
+    """
+
+    C: float
+    loss: str
+    tol: float
+    constant: float | str
+    n_classes: int
+    n_samples: int
+    seed: int
+
+    @property
+    def n_tasks(self) -> int:
+        """Return how many problems share the passes: one for two classes, else one a class."""
+        return 1 if self.n_classes == 2 else self.n_classes
+
+
+_METHODS = ("auto", "sketch", "gram", "direct")
+
+
+def check_choices(loss: str, method: str, n_components: Any) -> None:
+    """Refuse a loss, a method or a number of components that there is not."""
+    if loss not in LOSSES:
+        raise InvalidParameterError(f"loss must be one of {', '.join(LOSSES)}; got {loss!r}.")
+    if method not in _METHODS:
+        raise InvalidParameterError(f"method must be one of {', '.join(_METHODS)}; got {method!r}.")
+    if not (isinstance(n_components, str) and n_components == "auto"):
+        whole('n_components, if it is not "auto",', n_components)
+
+
+def opened(
+    X: Any, y: Any, n_classes: int | None, standardize: bool
+) -> tuple[Matrix | None, NDArray[np.intp] | None, int]:
+    """Return the data as they are trained on, the class number of each row, and the number of classes.
+
+    Parameters
+    ----------
+    X, y : object
+        As `plan` has them.
+    n_classes : int or None
+        Classes, where there are no labels.
+    standardize : bool
+        Whether columns are centred and scaled.
+
+    Returns
+    -------
+    matrix : Matrix or None
+        None without data.
+    codes : array or None
+        None without labels.
+    n_classes : int
+        Two or more.
+    """
+    if X is None:
+        if y is not None:
+            raise InvalidParameterError("y was given without X: give both, or sizes alone.")
+        return None, None, 2 if n_classes is None else whole("n_classes", n_classes, 2)
+    matrix = X if isinstance(X, Matrix) else open_matrix(Path(X) if isinstance(X, str) else X)
+    if not min(matrix.shape):
+        raise DataError(f"{matrix.name} has the shape {matrix.shape}: there is nothing to plan for.")
+    labels = _carried(matrix) if y is None else np.asarray(y).ravel()
+    if standardize:
+        matrix = matrix.standardised("mean", "std", "mean")
+    if labels is None:
+        return matrix, None, 2 if n_classes is None else whole("n_classes", n_classes, 2)
+    names, codes = class_codes(labels, matrix)
+    found = len(names)
+    if n_classes is not None and n_classes != found:
+        raise InvalidParameterError(f"y has {found} classes, and n_classes={n_classes!r}: leave n_classes out.")
+    return matrix, codes, found
+
+
+def shape_of(
+    matrix: Matrix | None, n_samples: Any, n_features: Any, density: Any, dtype: Any, standardize: bool
+) -> DataShape:
+    """Return the shape of all the data.
+
+    Parameters
+    ----------
+    matrix : Matrix or None
+        The data, or a sample of their rows.
+    n_samples, n_features, density, dtype : object
+        As `plan` has them.
+    standardize : bool
+        Whether columns are centred and scaled.
+
+    Returns
+    -------
+    shape : DataShape
+        Of all rows.
+    """
+    if matrix is None:
+        if n_samples is None or n_features is None:
+            raise InvalidParameterError("give data, or n_samples and n_features.")
+        size = (whole("n_samples", n_samples), whole("n_features", n_features))
+        share = None if density is None else number("density, if the data are not dense,", density, 0.0, 1.0)
+        try:
+            kind = np.dtype(dtype)
+        except TypeError:
+            raise InvalidParameterError(f'dtype must be a type of numbers, such as "float32"; got {dtype!r}.') from None
+        if kind.kind not in "fiub":
+            raise InvalidParameterError(f'dtype must be a type of real numbers, such as "int8"; got {dtype!r}.')
+        stored = not standardize and (share is not None or kind.kind == "f")
+        return DataShape(size, kind, share, 1 if share is None else 2, standardize, stored)
+    if n_features is not None and n_features != matrix.shape[1]:
+        raise InvalidParameterError(f"{matrix.name} has {matrix.shape[1]:,} features; leave n_features out.")
+    if density is not None:
+        raise InvalidParameterError(f"{matrix.name} has a density of its own; leave density out.")
+    shape = DataShape.of(matrix)
+    if n_samples is None:
+        return shape
+    if whole("n_samples", n_samples) < matrix.shape[0]:
+        raise InvalidParameterError(
+            f"{matrix.name} has {matrix.shape[0]:,} rows, and n_samples={n_samples:,}: it says how many rows there are "
+            "in all, where X is a sample of them."
+        )
+    return replace(shape, shape=(int(n_samples), shape.shape[1]))
+
+
+def _carried(matrix: Matrix) -> NDArray[Any] | None:
+    """Return the labels in the data; none, where all are the same: such files are common, and mean nothing by it."""
+    labels = matrix.labels
+    known = labels[labels == labels] if labels is not None else ()  # NaN stands for a missing one
+    return None if len(np.unique(known)) < 2 else labels

@@ -1,0 +1,470 @@
+"""The cost model, and the route that it chooses."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import cache
+from math import inf, log2
+from typing import Any
+
+import numpy as np
+
+from slimline.data import Matrix
+from slimline.data._arrays import has_stored_rows
+from slimline.data._standardised import Standardised
+from slimline.learning.surrogate import GRAM_SAMPLES
+
+#: Multiply-adds a second of a float32 matrix product.
+FLOAT32 = 9e10
+#: And of a float64 one.
+FLOAT64 = 4.5e10
+#: Bytes a second from memory.
+READ = 3.5e10
+
+_SIDE = 768
+_NUMBERS = 1 << 23
+
+
+@cache
+def slowness() -> float:
+    """Return how many times longer this machine takes than the speeds above say, now: in a few hundredths of a second.
+
+    Returns
+    -------
+    factor : float
+        The mean of a product of matrices and of reading memory, in proportion.
+    """
+    A = np.ones((_SIDE, _SIDE), dtype=np.float32)
+    x = np.ones(_NUMBERS, dtype=np.float32)
+    product, read = [], []
+    for _ in range(4):
+        begin = time.perf_counter()
+        A @ A
+        product.append(time.perf_counter() - begin)
+        begin = time.perf_counter()
+        x @ x
+        read.append(time.perf_counter() - begin)
+    return float(np.sqrt(min(product) * FLOAT32 / _SIDE**3 * min(read) * READ / x.nbytes))
+
+
+_SINGLE: np.dtype[Any] = np.dtype(np.float32)
+
+
+@dataclass(frozen=True)
+class DataShape:
+    """Sizes and storage of data that may not be there yet.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Samples and features.
+    dtype : numpy.dtype
+        Of an element.
+    density : float, optional
+        Share of the elements that a sparse matrix stores; None: dense.
+    normal_passes : int
+        Passes that XᵀA and XXᵀA take together: 1 where whole columns can be had, else 2.
+    standardised : bool
+        Whether columns are centred and scaled.
+    stored_rows : bool
+        Whether rows can be visited one by one, as `method="direct"` does.
+    from_file : bool
+        Whether they are read from a file.
+    packed : bool
+        Whether genotypes are computed on as they are packed.
+    """
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any] = _SINGLE
+    density: float | None = None
+    normal_passes: int = 1
+    standardised: bool = False
+    stored_rows: bool = False
+    from_file: bool = False
+    packed: bool = False
+
+    @classmethod
+    def of(cls, matrix: Matrix | DataShape) -> DataShape:
+        """Return the shape of a matrix.
+
+        Parameters
+        ----------
+        matrix : Matrix or DataShape
+            One that is a shape already is returned as it is.
+
+        Returns
+        -------
+        shape : DataShape
+            No data behind it.
+        """
+        if isinstance(matrix, DataShape):
+            return matrix
+        return cls(
+            matrix.shape,
+            matrix.dtype,
+            matrix.density,
+            matrix.normal_passes,
+            isinstance(matrix, Standardised),
+            has_stored_rows(matrix),
+            matrix.reads_ahead or matrix.packed,
+            matrix.packed,
+        )
+
+    @property
+    def cells(self) -> float:
+        """Return how many elements are stored."""
+        n, d = self.shape
+        return float(n) * d * (1.0 if self.density is None else self.density)
+
+    @property
+    def nbytes(self) -> float:
+        """Return how much memory or disk they take."""
+        return self.cells * (self.dtype.itemsize + (4 if self.density is not None else 0))
+
+
+#: Factorisations of the Gram matrix that an exact solution takes: the hinge has to find its support vectors.
+_FACTORISATIONS = {"hinge": 40.0, "squared": 1.0}
+#: Share of the reading speed that a pass with one right-hand side reaches, by bytes of an element.
+_SHARE = {8: 0.7, 4: 0.5, 2: 0.3, 1: 0.15}
+#: Seconds a stored value of a sparse matrix takes in a pass.
+_SPARSE_VALUE = 2e-9
+#: Seconds a stored value of a sparse matrix takes in an epoch of coordinate descent,
+_DESCENT_VALUE = 5e-9
+#: bytes of an array a second there, and the epochs that a fit takes.
+_DESCENT_READ, _EPOCHS = 1.2e10, 60.0
+#: Products with the rows that conjugate gradients take, for the losses without coordinate descent.
+_PRODUCTS = {"logistic": 170.0, "squared": 250.0}
+#: The rows of sparse data may take this much memory, at 12 bytes a value.
+_DIRECT_BYTES = 4 << 30
+#: The Gram matrix may take this much memory.
+_GRAM_BYTES = 4 << 30
+#: A sketch beside reading the data: times as long, by family; the rest multiplies with every column of R.
+_SKETCH_READS = {"cw": 1.0, "osnap": 1.7, "srht": 2.7, "very_sparse": 9.0}
+
+
+def by_gram(n: float, n_components: int) -> bool:
+    """Say whether the small problem lives in the n × n matrix of the sketch, not in its rows."""
+    return n <= max(GRAM_SAMPLES, n_components)
+
+
+def pass_seconds(shape: DataShape, n: float) -> float:
+    """Return what a pass with one right-hand side takes.
+
+    Parameters
+    ----------
+    shape : DataShape
+        Of X.
+    n : float
+        Samples that count.
+
+    Returns
+    -------
+    seconds : float
+        From memory.
+    """
+    cells = n * shape.shape[1]
+    if shape.density is not None:
+        return cells * shape.density * _SPARSE_VALUE
+    size = shape.dtype.itemsize
+    return float(cells * size / (READ * _SHARE.get(size, 0.5)))
+
+
+def sketch_seconds(shape: DataShape, n: float, family: str, n_components: int) -> float:
+    """Return what a sketch takes.
+
+    Parameters
+    ----------
+    shape : DataShape
+        Of X.
+    n : float
+        Samples that count.
+    family : str
+        Name of the projection.
+    n_components : int
+        Columns of R.
+
+    Returns
+    -------
+    seconds : float
+        From memory.
+    """
+    cells = n * shape.shape[1] * (1.0 if shape.density is None else shape.density)
+    if family in _SKETCH_READS:
+        if shape.density is None:
+            size = shape.dtype.itemsize
+            return float(cells * max(size, 2) / READ * _SKETCH_READS[family])
+        if family != "srht":
+            return cells * _SPARSE_VALUE * _SKETCH_READS[family]
+        d = shape.shape[1]  # rows are filled in, unless few values are stored
+        return n * min(d * log2(max(d, 2)), d * shape.density * n_components) / (0.1 * FLOAT32)
+    share = 1.0 if family == "gaussian" else 0.85
+    return cells * n_components / (FLOAT32 * share)
+
+
+def gram_seconds(shape: DataShape, n: float) -> float:
+    """Return what X Xᵀ takes, or XᵀX where that is smaller.
+
+    Parameters
+    ----------
+    shape : DataShape
+        Of X.
+    n : float
+        Samples that count.
+
+    Returns
+    -------
+    seconds : float
+        Infinity where it takes too much memory.
+    """
+    d = shape.shape[1]
+    if 8.0 * min(n, d) * n > _GRAM_BYTES:
+        return inf
+    if shape.density is not None:  # every pair of stored values of a column meets
+        return n * n * d * shape.density * min(1.0, 3.0 * shape.density) * _SPARSE_VALUE
+    rate = FLOAT32 if shape.dtype.itemsize == 1 else FLOAT64
+    inner = min(float(d), n)  # with fewer features than samples it is XᵀX that is made
+    return 0.5 * n * max(float(d), n) * inner / rate
+
+
+def factor_seconds(shape: DataShape, n: float, n_tasks: int) -> float:
+    """Return what one factorisation of the Gram matrix takes for every task.
+
+    Parameters
+    ----------
+    shape : DataShape
+        Of X.
+    n : float
+        Samples that count.
+    n_tasks : int
+        Problems that share the data.
+
+    Returns
+    -------
+    seconds : float
+        In float64.
+    """
+    return n_tasks * min(n, float(shape.shape[1])) * n * n / 3.0 / FLOAT64
+
+
+def exact_seconds(shape: DataShape, n: float, n_tasks: int, loss: str) -> float:
+    """Return what the exact solution takes once the Gram matrix is there.
+
+    Parameters
+    ----------
+    shape : DataShape
+        Of X.
+    n : float
+        Samples that count.
+    n_tasks : int
+        Problems that share the data.
+    loss : str
+        Its name.
+
+    Returns
+    -------
+    seconds : float
+        As many factorisations as the loss takes.
+    """
+    return _FACTORISATIONS.get(loss, 6.0) * factor_seconds(shape, n, n_tasks)
+
+
+def small_seconds(shape: DataShape, n: float, n_tasks: int, loss: str, n_components: int) -> float:
+    """Return what the small problem of a step takes.
+
+    Parameters
+    ----------
+    shape : DataShape
+        Of X.
+    n : float
+        Samples that count.
+    n_tasks : int
+        Problems that share the data.
+    loss : str
+        Its name.
+    n_components : int
+        Columns of R.
+
+    Returns
+    -------
+    seconds : float
+        Of two factorisations, or of going through the rows of the sketch again and again.
+    """
+    if by_gram(n, n_components):
+        return 2.0 * factor_seconds(shape, n, n_tasks)
+    times = _PRODUCTS[loss] / 2.0 / READ if loss in _PRODUCTS else _EPOCHS / _DESCENT_READ
+    return n_tasks * n * n_components * 4.0 * times
+
+
+def model_seconds(n: float, n_components: int) -> float:
+    """Return what the Gram matrix of the sketch takes.
+
+    Parameters
+    ----------
+    n : float
+        Samples that count.
+    n_components : int
+        Columns of R.
+
+    Returns
+    -------
+    seconds : float
+        0 where the rows of the sketch are used as they are.
+    """
+    return 0.5 * n * n * n_components / FLOAT32 if by_gram(n, n_components) else 0.0
+
+
+def direct_seconds(shape: DataShape, n: float, n_tasks: int, loss: str) -> float:
+    """Return what going through the rows themselves takes.
+
+    Parameters
+    ----------
+    shape : DataShape
+        Of X.
+    n : float
+        Samples that count.
+    n_tasks : int
+        Problems that share the data.
+    loss : str
+        Its name.
+
+    Returns
+    -------
+    seconds : float
+        Infinity where the rows cannot be had, or take too much memory.
+    """
+    if not shape.stored_rows:
+        return inf
+    cells = n * shape.shape[1]
+    if shape.density is None:
+        size = cells * shape.dtype.itemsize
+        solve = _PRODUCTS[loss] * size / READ if loss in _PRODUCTS else _EPOCHS * size / _DESCENT_READ
+    else:
+        stored = cells * shape.density
+        if 12.0 * stored > _DIRECT_BYTES:
+            return inf
+        solve = stored * (_PRODUCTS[loss] * _SPARSE_VALUE if loss in _PRODUCTS else _EPOCHS * _DESCENT_VALUE)
+    return float(n_tasks * solve + 6.0 * pass_seconds(shape, n) * n_tasks**0.5)
+
+
+#: Steps that a well-chosen sketch takes to a certified error of 1e-2.
+_STEPS = 4
+#: With about as many components as samples it takes so many times the steps.
+_NEAR = 3
+#: And so many times with more samples than components; the logistic loss, being flat, hardly feels it.
+_SLOWER_BY_ROWS = {"hinge": 4, "squared_hinge": 4, "squared": 2, "logistic": 1}
+#: A sketch may take this much memory.
+_SKETCH_BYTES = 1 << 29
+
+
+@dataclass(frozen=True)
+class Route:
+    """How a problem is solved.
+
+    Parameters
+    ----------
+    method : str
+        "sketch", "gram" or "direct".
+    n_components : int
+        Components of the sketch; 0 for the others.
+    sketch_seconds, gram_seconds, direct_seconds : float
+        What the cost model expects of each; infinity where it cannot be used.
+    step_seconds : float
+        And of one step with the sketch.
+    reason : str
+        In words.
+    """
+
+    method: str
+    n_components: int
+    sketch_seconds: float
+    gram_seconds: float
+    direct_seconds: float
+    step_seconds: float
+    reason: str
+
+
+def choose_route(
+    matrix: Matrix | DataShape,
+    samples: float,
+    n_tasks: int,
+    method: str = "auto",
+    n_components: int | str = "auto",
+    loss: str = "squared_hinge",
+) -> Route:
+    """Return the route that the cost model expects to be faster.
+
+    Parameters
+    ----------
+    matrix : Matrix or DataShape
+        X.
+    samples : float
+        Samples that count: the sum of the sample weights.
+    n_tasks : int
+        Problems that share the passes: classes.
+    method : str
+        "auto", "sketch", "gram" or "direct": one that is asked for is taken.
+    n_components : int or "auto"
+        Components of the sketch.
+    loss : str
+        The logistic loss, being flatter, needs fewer of them; the hinge takes longest to solve exactly.
+
+    Returns
+    -------
+    route : Route
+        With the times that decided.
+    """
+    shape = DataShape.of(matrix)
+    n, d = max(samples, 1.0), shape.shape[1]
+    r = default_components(shape, n, loss) if n_components == "auto" else int(n_components)
+    together = pass_seconds(shape, n) * n_tasks**0.5  # a pass with as many right-hand sides as tasks
+    gram = gram_seconds(shape, n) + 2.0 * together + exact_seconds(shape, n, n_tasks, loss)
+    step = shape.normal_passes * together + small_seconds(shape, n, n_tasks, loss, r)
+    slower = _SLOWER_BY_ROWS[loss] if not by_gram(n, r) else 1 if r >= 2 * n else _NEAR
+    sketch = 2.0 * pass_seconds(shape, n) + model_seconds(n, r) + _STEPS * slower * step
+    direct = direct_seconds(shape, n, n_tasks, loss)
+    if method != "auto":
+        chosen, reason = method, "asked for"
+    elif gram < inf and min(n, d) <= 400:
+        chosen, reason = "gram", "the problem is small"
+    elif direct < min(sketch, gram):
+        chosen, reason = "direct", "going through the rows themselves is expected to be cheaper than a sketch"
+    elif gram == inf:
+        chosen, reason = "sketch", "the Gram matrix would take too much memory"
+    elif d <= r:
+        chosen, reason = "gram", "the problem is small"
+    else:
+        chosen = "gram" if gram <= sketch else "sketch"
+        reason = f"the cost model expects {sketch:.2g} s for the sketch and {gram:.2g} s for the Gram matrix"
+    if chosen == "sketch" and r >= d:
+        chosen, reason = "gram", "a sketch of as many components as there are features saves nothing"
+    return Route(chosen, r if chosen == "sketch" else 0, sketch, gram, direct, step, reason)
+
+
+def default_components(matrix: Matrix | DataShape, samples: float, loss: str) -> int:
+    """Return the number of components that "auto" stands for.
+
+    Four times the samples, twice that for standardised columns, whose spectrum is flat, and half of it for the logistic
+    loss; up to sixteen times where samples are few, and at most a quarter of the features. Above 5,000 samples the rows
+    of the sketch themselves are kept, and 4,096 components are taken.
+
+    Parameters
+    ----------
+    matrix : Matrix or DataShape
+        X.
+    samples : float
+        Samples that count.
+    loss : str
+        Its name.
+
+    Returns
+    -------
+    n_components : int
+        A multiple of 64.
+    """
+    shape = DataShape.of(matrix)
+    n, d = max(samples, 1.0), shape.shape[1]
+    times = (8.0 if shape.standardised else 4.0) * (0.5 if loss == "logistic" else 1.0)
+    wanted = 4096.0 if n > 5000 else max(times * n, min(16.0 * n, 4096.0))
+    wanted = min(wanted, d / 4.0, _SKETCH_BYTES / (4.0 * n))
+    return max(64, int(wanted) // 64 * 64)

@@ -1,0 +1,439 @@
+"""A random projection as a frozen value: its matrix R by blocks, products, lifting, JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, ClassVar, NoReturn, Protocol, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from slimline._kernels import thread_count
+from slimline.errors import InvalidParameterError, InvalidProjectionLineError
+
+#: Element types that the kernels read as they are.
+KERNEL_TYPES = tuple(np.dtype(t) for t in (np.float64, np.float32, np.float16, np.int8, np.uint8, np.int16, np.bool_))
+
+_BLOCK_BYTES = 8 << 20
+_SPARSE_BLOCK = 1 << 21  # stored values of a converted sparse block
+
+
+def result_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the type of a sketch of data of this type."""
+    if dtype not in KERNEL_TYPES:
+        raise InvalidParameterError(
+            f"X has element type {dtype}; convert it to one of {', '.join(map(str, KERNEL_TYPES))}."
+        )
+    return np.dtype(np.float64 if dtype == np.float64 else np.float32)
+
+
+def as_kernel_blocks(X: Any) -> Iterator[tuple[Any, slice, int]]:
+    """Yield (block, rows, first column) until X is covered: arrays, or CSR or CSC arrays with float values."""
+    if sp.issparse(X):
+        yield from _sparse_blocks(X)
+        return
+    X = np.asarray(X)
+    if lies_in_order(X):
+        yield X, slice(None), 0
+    else:
+        yield from _copied_blocks(X)
+
+
+def lies_in_order(X: np.ndarray[Any, Any]) -> bool:
+    """Say whether rows or columns are contiguous and do not overlap."""
+    (n, width), (row, column), item = X.shape, X.strides, X.itemsize
+    if not X.flags.aligned:
+        return False
+    by_row = (width <= 1 or column == item) and (n <= 1 or (row >= width * item and row % item == 0))
+    by_column = (n <= 1 or row == item) and (width <= 1 or (column >= n * item and column % item == 0))
+    return by_row or by_column
+
+
+def _copied_blocks(X: np.ndarray[Any, Any]) -> Iterator[tuple[Any, slice, int]]:
+    # Many rows at a time, so that a part of R that is drawn for a block is worth its while.
+    height = min(X.shape[0], 2048)
+    width = max(512, _BLOCK_BYTES // (height * X.itemsize))
+    for top in range(0, X.shape[0], height):
+        rows = slice(top, min(top + height, X.shape[0]))
+        for left in range(0, X.shape[1], width):
+            yield np.array(X[rows, left : left + width], order="C", copy=True), rows, left  # fresh, so aligned too
+
+
+def _sparse_blocks(X: Any) -> Iterator[tuple[Any, slice, int]]:
+    if X.format not in ("csr", "csc"):
+        require_sound(X)
+        X = without_wrapping(X).tocsr()
+    dtype = result_dtype(X.dtype)
+    if _is_plain(X, dtype):
+        if not _parts_fit(X):
+            _refuse_damaged()
+        yield X, slice(None), 0  # what is in its parts the kernels look at themselves
+        return
+    require_sound(X)
+    # values that are not floats are converted piece by piece
+    by_row = X.format == "csr"
+    lines = X.shape[0] if by_row else X.shape[1]
+    index_type = X.indices.dtype if X.indices.dtype == X.indptr.dtype else np.dtype(np.int64)
+    for start, stop in pairwise(_cuts(X.indptr, lines)):
+        first, last = int(X.indptr[start]), int(X.indptr[stop])
+        block = (sp.csr_array if by_row else sp.csc_array)(
+            (stop - start, X.shape[1]) if by_row else (X.shape[0], stop - start), dtype=dtype
+        )
+        # assigned, so that nothing is checked or copied again
+        block.data = np.require(X.data[first:last], dtype, ["C", "A"])
+        block.indices = np.require(X.indices[first:last], index_type, ["C", "A"])
+        block.indptr = np.ascontiguousarray(X.indptr[start : stop + 1] - X.indptr[start], dtype=index_type)
+        yield block, (slice(start, stop) if by_row else slice(None)), (0 if by_row else start)
+
+
+def _is_plain(X: Any, dtype: np.dtype[Any]) -> bool:
+    """Say whether the three vectors of a sparse matrix can be handed to a kernel."""
+    if X.dtype != dtype or X.indices.dtype != X.indptr.dtype or X.indices.dtype not in (np.int32, np.int64):
+        return False
+    return all(part.flags.c_contiguous and part.flags.aligned for part in (X.data, X.indices, X.indptr))
+
+
+def _cuts(indptr: Any, lines: int) -> list[int]:
+    wanted = np.arange(_SPARSE_BLOCK, max(int(indptr[-1]), 1), _SPARSE_BLOCK)
+    inner = np.searchsorted(indptr, wanted)
+    return [0, *(int(c) for c in np.unique(inner) if 0 < c < lines), lines]
+
+
+def without_wrapping(X: Any) -> Any:
+    """Return X in a type that holds sums, if it is sparse, of a format that is turned, and holds whole numbers.
+
+    Turning adds up entries that are stored twice, in the type that they have: twice 100 would be -56 in int8.
+    """
+    if not sp.issparse(X):
+        return X
+    matrix: Any = X
+    if matrix.dtype.kind not in "biu" or matrix.format in ("csr", "csc"):
+        return X
+    return matrix.astype(result_dtype(matrix.dtype) if matrix.dtype in KERNEL_TYPES else np.float64)
+
+
+def require_sound(X: Any) -> None:
+    """Raise if the parts of a sparse matrix do not fit together: SciPy would read outside of them, and not say so."""
+    damaged = False
+    if X.format in ("csr", "csc"):
+        width = X.shape[1] if X.format == "csr" else X.shape[0]
+        indptr, indices = X.indptr, X.indices
+        damaged = not _parts_fit(X) or indptr[-1] > len(indices) or bool(np.any(indptr[1:] < indptr[:-1]))
+        damaged = damaged or (len(indices) > 0 and (indices.min() < 0 or indices.max() >= width))
+    elif X.format == "coo":
+        damaged = any(
+            len(c) > 0 and (c.min() < 0 or c.max() >= size) for c, size in zip(X.coords, X.shape, strict=True)
+        )
+    if damaged:
+        _refuse_damaged()
+
+
+def _parts_fit(X: Any) -> bool:
+    lines = X.shape[0] if X.format == "csr" else X.shape[1]
+    return len(X.indptr) == lines + 1 and len(X.indices) == len(X.data) and X.indptr[0] == 0
+
+
+def _refuse_damaged() -> NoReturn:
+    raise InvalidParameterError("the sparse matrix is damaged: its indptr or indices do not fit its shape.")
+
+
+#: float32 or float64.
+FloatArray = NDArray[np.floating[Any]]
+
+#: Number of the JSON line's layout. Raise it when a field changes its meaning, and keep reading the old one.
+PROTOCOL = 1
+
+_TILE_BYTES = 8 << 20
+
+
+@dataclass(frozen=True)
+class Projection(ABC):
+    """A random linear map from `n_features` to `n_components` numbers, x -> xᵀR, with E[R Rᵀ] = I.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features, d.
+    n_components : int
+        Number of columns of R, r.
+    seed : int
+        64-bit key of the random numbers. Entry (feature, column) of R depends on nothing else.
+    """
+
+    n_features: int
+    n_components: int
+    seed: int
+
+    family: ClassVar[str]
+    #: Whether drawing the rows of R for a panel of columns costs about as much as multiplying with them, so that all
+    #: rows of X should be there when it is done.
+    draws_every_entry: ClassVar[bool] = False
+    _families: ClassVar[dict[str, type[Projection]]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Make the family known to `from_json`."""
+        super().__init_subclass__(**kwargs)
+        if "family" in cls.__dict__:
+            Projection._families[cls.family] = cls
+
+    def __post_init__(self) -> None:
+        """Refuse what no family can do."""
+        for name, least in (("n_features", 1), ("n_components", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+                raise InvalidParameterError(f"{name} must be a whole number, {least} or more; got {value!r}.")
+            object.__setattr__(self, name, int(value))
+        for name, limit in (("seed", 64), ("n_features", 62)):
+            if getattr(self, name) >= 2**limit:
+                raise InvalidParameterError(f"{name} must be below 2**{limit}; got {getattr(self, name)}.")
+        if self.n_components > 2**30:
+            raise InvalidParameterError(f"n_components must be at most 2**30; got {self.n_components}.")
+
+    # What a family must say ------------------------------------------------------------------
+
+    @abstractmethod
+    def rows(self, start: int = 0, stop: int | None = None, dtype: Any = np.float64) -> FloatArray | sp.csr_array:
+        """Return R[start:stop], dense or CSR as the family likes, for looking at: products never need it.
+
+        Parameters
+        ----------
+        start, stop : int
+            First feature, and the one after the last (default: all).
+        dtype : data type
+            float64 or float32; any other is refused.
+
+        Returns
+        -------
+        rows : array or sparse array of shape (stop - start, n_components)
+            The rows of R that belong to these features.
+        """
+
+    @property
+    def kurtosis(self) -> float:
+        """E[g⁴] / E[g²]² of the entries as the second moment sees it: the k₄ of the exact second moment."""
+        return 1.0
+
+    def collision(self) -> tuple[int, float]:
+        """Return (block, factor): how the second moment departs from independent columns.
+
+        Features in the same block of that size never meet in one column, and what pairs of features add to
+        the variance carries that factor. (1, 1.0): the plain formula.
+        """
+        return 1, 1.0
+
+    # What a family may do faster than with tiles of R -----------------------------------------
+
+    def _apply_dense(self, x: NDArray[Any], feature: int, out: FloatArray, accumulate: bool) -> None:
+        """Write x R to `out`, or add it, for a block of columns that begins at `feature`."""
+        if not accumulate:
+            out[...] = 0
+        for start, stop in self._tiles(feature, feature + x.shape[1]):
+            out += x[:, start - feature : stop - feature].astype(out.dtype) @ self.rows(start, stop, out.dtype)
+
+    def _apply_sparse(self, x: Any, feature: int, out: FloatArray, accumulate: bool) -> None:
+        """Write x R to `out`, or add it, for a CSR or CSC block of columns that begins at `feature`."""
+        if not accumulate:
+            out[...] = 0
+        require_sound(x)
+        columns = x.tocsc()
+        for start, stop in self._tiles(feature, feature + x.shape[1]):
+            product: Any = columns[:, start - feature : stop - feature] @ self.rows(start, stop, out.dtype)
+            out += product.toarray() if sp.issparse(product) else product  # type: ignore[attr-defined]
+
+    def _lift(self, v: FloatArray, feature: int, out: FloatArray) -> None:
+        """Write v Rᵀ for the features of `out`, from `feature` on."""
+        for start, stop in self._tiles(feature, feature + out.shape[1]):
+            out[:, start - feature : stop - feature] = (self.rows(start, stop, out.dtype) @ v.T).T
+
+    # What is the same for all ------------------------------------------------------------------
+
+    def apply(self, X: Any, *, first_feature: int = 0, out: FloatArray | None = None) -> FloatArray:
+        """Return X R, or add it to `out`.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, width)
+            A block of columns: float64, float32, float16, int8, uint8, int16, bool, dense or sparse.
+        first_feature : int
+            Number of its first column.
+        out : array of shape (n_samples, n_components), C order, optional
+            Added to. float64 for float64 X, float32 for any other type.
+
+        Returns
+        -------
+        out : array of shape (n_samples, n_components)
+            X R, in float64 for float64 data and float32 else.
+        """
+        if getattr(X, "ndim", None) != 2 or not hasattr(X, "dtype"):
+            raise InvalidParameterError("X must be an array or a sparse matrix with two dimensions.")
+        if isinstance(first_feature, bool) or not isinstance(first_feature, (int, np.integer)):
+            raise InvalidParameterError(f"first_feature must be a whole number; got {first_feature!r}.")
+        n, width = X.shape
+        if first_feature < 0 or first_feature + width > self.n_features:
+            raise InvalidParameterError(
+                f"columns {first_feature} to {first_feature + width - 1} were given, but the projection has "
+                f"n_features={self.n_features}."
+            )
+        dtype = result_dtype(X.dtype)
+        if accumulate := out is not None:
+            if out.shape != (n, self.n_components) or out.dtype != dtype or not out.flags.carray:
+                raise InvalidParameterError(f"out must be a C-ordered {dtype} array of shape {(n, self.n_components)}.")
+        else:
+            out = np.empty((n, self.n_components), dtype=dtype)
+        if width == 0 or n == 0:
+            if not accumulate:
+                out[...] = 0
+            return out
+        for block, rows, column in as_kernel_blocks(X):
+            if sp.issparse(block):
+                self._apply_sparse(block, first_feature + column, out[rows], accumulate or column > 0)
+            else:
+                self._apply_dense(block, first_feature + column, out[rows], accumulate or column > 0)
+        return out
+
+    def lift(self, V: Any, *, start: int = 0, stop: int | None = None) -> FloatArray:
+        """Return V Rᵀ: weights on the sketch as weights on the features.
+
+        Parameters
+        ----------
+        V : array of shape (n_components,) or (k, n_components)
+            float32 is kept, anything else becomes float64.
+        start, stop : int
+            Range of features (default: all).
+
+        Returns
+        -------
+        W : array of shape (stop - start,) or (k, stop - start)
+            The lifted rows; R is never stored.
+        """
+        stop = self.n_features if stop is None else stop
+        self._check_range(start, stop)
+        V = np.asarray(V)
+        if V.dtype.kind not in "fiub":
+            raise InvalidParameterError(f"V must hold real numbers; got element type {V.dtype}.")
+        given, flat = V.shape, V.ndim == 1
+        dtype = np.float32 if V.dtype == np.float32 else np.float64
+        V = np.require(np.atleast_2d(V), dtype, ["C", "A"])
+        if V.ndim != 2 or V.shape[1] != self.n_components:
+            raise InvalidParameterError(f"V must have n_components={self.n_components} columns; got shape {given}.")
+        out: FloatArray = np.empty((V.shape[0], stop - start), dtype=dtype)
+        if out.size:
+            self._lift(V, start, out)
+        return out[0] if flat else out
+
+    def gram(self) -> NDArray[np.float64]:
+        """Return RᵀR (r × r), made by tiles of R."""
+        total = np.zeros((self.n_components, self.n_components))
+        for start, stop in self._tiles(0, self.n_features):
+            tile = self.rows(start, stop)
+            product: Any = tile.T @ tile
+            total += product.toarray() if sp.issparse(product) else product  # type: ignore[attr-defined]
+        return total
+
+    def to_json(self) -> str:
+        """Return one line of JSON from which `Projection.from_json` makes the same projection again."""
+        return json.dumps({"slimline_projection": PROTOCOL, "family": self.family} | dataclasses.asdict(self))
+
+    @staticmethod
+    def from_json(line: str) -> Projection:
+        """Return the projection that a line of `to_json` describes."""
+        if not isinstance(line, str):
+            raise InvalidProjectionLineError(
+                f"A projection is described by one line of JSON; got {type(line).__name__}."
+            )
+        try:
+            fields = json.loads(line)
+            if not isinstance(fields, dict):
+                raise TypeError("not an object")
+            protocol = fields.pop("slimline_projection")
+            if protocol != PROTOCOL:
+                raise InvalidProjectionLineError(
+                    f"The line has layout {protocol!r}, and this slimline reads {PROTOCOL}: "
+                    "use the slimline that wrote it, or a newer one."
+                )
+            family = fields.pop("family")
+            if family not in Projection._families:
+                raise InvalidProjectionLineError(
+                    f"The line is of the family {family!r}, and no such family is known: import the module that "
+                    "defines it first, or use a newer slimline."
+                )
+            return Projection._families[family](**fields)
+        except InvalidProjectionLineError:
+            raise
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise InvalidProjectionLineError(
+                f"Not a line that describes a projection ({error}): {line[:200]!r}"
+            ) from error
+
+    def with_components(self, n_components: int) -> Self:
+        """Return the projection of the same seed with another number of columns."""
+        return dataclasses.replace(self, n_components=n_components)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the fields alone."""
+        return type(self), tuple(getattr(self, field.name) for field in dataclasses.fields(self))
+
+    def _row_range(self, start: int, stop: int | None, dtype: Any) -> tuple[int, int, np.dtype[Any]]:
+        """Return what `rows` was asked for, the end filled in; refuse what no family writes out."""
+        stop = self.n_features if stop is None else stop
+        self._check_range(start, stop)
+        try:
+            wanted = np.dtype(dtype)
+        except TypeError:
+            wanted = None
+        if wanted not in (np.float64, np.float32):
+            raise InvalidParameterError(
+                f"dtype must be float64 or float32; got {dtype!r}. For another type convert the rows: "
+                "projection.rows().astype(dtype)."
+            )
+        return start, stop, wanted
+
+    def _check_range(self, start: int, stop: int) -> None:
+        if not 0 <= start <= stop <= self.n_features:
+            raise InvalidParameterError(f"features {start}:{stop} are not within 0:{self.n_features}.")
+
+    def _tiles(self, first: int, last: int) -> Iterator[tuple[int, int]]:
+        step = max(16, _TILE_BYTES // (8 * self.n_components))
+        for start in range(first, last, step):
+            yield start, min(start + step, last)
+
+
+class Kernel(Protocol):
+    """What the C++ object behind a projection can do."""
+
+    def apply(self, x: Any, feature: int, scale: float, out: Any, accumulate: bool, threads: int) -> None:
+        """Write x R to `out`, or add it."""
+
+    def lift(self, v: Any, feature: int, scale: float, out: Any, threads: int) -> None:
+        """Write v Rᵀ for the features of `out`, from `feature` on."""
+
+
+class KernelProjection(Projection):
+    """A projection whose products never see R written out whole."""
+
+    @property
+    @abstractmethod
+    def scale(self) -> float:
+        """The factor between the values that the kernel draws and the entries of R."""
+
+    @cached_property
+    @abstractmethod
+    def _native(self) -> Kernel:
+        """The kernel of this projection; made when first used, never pickled."""
+
+    def _kernel_row(self, feature: int) -> int:
+        """Return the number of the kernel's row that belongs to a feature."""
+        return feature
+
+    def _apply_dense(self, x: NDArray[Any], feature: int, out: FloatArray, accumulate: bool) -> None:
+        self._native.apply(x, self._kernel_row(feature), self.scale, out, accumulate, thread_count())
+
+    def _lift(self, v: FloatArray, feature: int, out: FloatArray) -> None:
+        self._native.lift(v, self._kernel_row(feature), self.scale, out, thread_count())

@@ -1,0 +1,153 @@
+"""Projections with a dense R: Gaussian entries and random signs; the identity."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from slimline._kernels import Rows, native_rows, one_blas_thread, thread_count
+from slimline.errors import InvalidParameterError
+from slimline.projections._base import FloatArray, KernelProjection, Projection, require_sound
+
+#: Stored values of a copy in which rows are put in order.
+_SORTED_AT_ONCE = 1 << 20
+
+
+class RowDrawnProjection(KernelProjection):
+    """A projection with an entry everywhere: n·d·r work, on tiles of R that are drawn and forgotten."""
+
+    draws_every_entry = True
+
+    @cached_property
+    @abstractmethod
+    def _native(self) -> Rows: ...
+
+    def rows(self, start: int = 0, stop: int | None = None, dtype: Any = np.float64) -> FloatArray | sp.csr_array:
+        """Return R[start:stop] as an array."""
+        start, stop, dtype = self._row_range(start, stop, dtype)
+        out: FloatArray = np.empty((stop - start, self.n_components), dtype=dtype)
+        self._native.rows(start, out)
+        out *= out.dtype.type(self.scale)
+        return out
+
+    def _apply_dense(self, x: NDArray[Any], feature: int, out: FloatArray, accumulate: bool) -> None:
+        with self._own_threads():
+            super()._apply_dense(x, feature, out, accumulate)
+
+    def _lift(self, v: FloatArray, feature: int, out: FloatArray) -> None:
+        with self._own_threads():
+            super()._lift(v, feature, out)
+
+    def _own_threads(self) -> AbstractContextManager[None]:
+        return one_blas_thread if isinstance(self._native, Rows) else nullcontext()
+
+    def _apply_sparse(self, x: Any, feature: int, out: FloatArray, accumulate: bool) -> None:
+        if x.format == "csc":
+            parts = (x.indptr, x.indices, x.data)
+            self._native.apply_columns(*parts, feature, self.scale, out, accumulate, thread_count())
+            return
+        require_sound(x)
+        # Tiles of features go by, so each row must be in order; rows that are not are copied, a few at a time.
+        step = x.shape[0] if x.has_sorted_indices else max(1, _SORTED_AT_ONCE * x.shape[0] // max(x.nnz, 1))
+        for start in range(0, x.shape[0], step):
+            rows = slice(start, min(start + step, x.shape[0]))
+            part = x
+            if not x.has_sorted_indices:
+                part = x[rows]
+                part.sort_indices()
+            parts = (part.indptr, part.indices, part.data)
+            width = x.shape[1]
+            self._native.apply_rows(*parts, width, feature, self.scale, out[rows], accumulate, thread_count())
+
+
+class Gaussian(RowDrawnProjection):
+    """R with independent N(0, 1/r) entries.
+
+    The entries are float32 values, the same for all data types. Every law in :mod:`slimline.laws` is exact for it.
+    """
+
+    family: ClassVar[str] = "gaussian"
+
+    @property
+    def scale(self) -> float:
+        """1 / √r."""
+        return 1 / math.sqrt(self.n_components)
+
+    @cached_property
+    def _native(self) -> Rows:
+        return native_rows("normal", self.seed, self.n_components)
+
+    @property
+    def kurtosis(self) -> float:
+        """3, that of the normal law."""
+        return 3.0
+
+
+class RandomSign(RowDrawnProjection):
+    """R with independent entries ±1/√r, each with probability ½ (RS in Paul et al. 2013).
+
+    Dense data are projected by look-up: the sixteen sums that four features of a row can have are made once for all
+    columns of R, which takes less than half of the time of a product of matrices.
+    """
+
+    family: ClassVar[str] = "sign"
+
+    @property
+    def scale(self) -> float:
+        """1 / √r."""
+        return 1 / math.sqrt(self.n_components)
+
+    @cached_property
+    def _native(self) -> Rows:
+        return native_rows("sign", self.seed, self.n_components)
+
+    def _apply_dense(self, x: NDArray[Any], feature: int, out: FloatArray, accumulate: bool) -> None:
+        # looked up: BLAS, which the other families call and hold to one thread, has no part in it
+        KernelProjection._apply_dense(self, x, feature, out, accumulate)
+
+
+@dataclass(frozen=True)
+class Identity(Projection):
+    """R = I: what is done with a sketch can be done with the data themselves.
+
+    Parameters
+    ----------
+    n_features, n_components : int
+        The same number.
+    seed : int
+        Of no effect.
+    """
+
+    family: ClassVar[str] = "identity"
+
+    def __post_init__(self) -> None:
+        """Refuse another number of components."""
+        super().__post_init__()
+        if self.n_components != self.n_features:
+            raise InvalidParameterError(
+                f"n_components={self.n_components} must be n_features={self.n_features}: nothing is projected."
+            )
+
+    def rows(self, start: int = 0, stop: int | None = None, dtype: Any = np.float64) -> FloatArray | sp.csr_array:
+        """Return rows of the identity as a CSR array."""
+        start, stop, dtype = self._row_range(start, stop, dtype)
+        return sp.csr_array(sp.eye_array(stop - start, self.n_components, k=start, dtype=dtype))
+
+    def _apply_dense(self, x: NDArray[Any], feature: int, out: FloatArray, accumulate: bool) -> None:
+        if not accumulate:
+            out[...] = 0
+        out[:, feature : feature + x.shape[1]] += x
+
+    def _apply_sparse(self, x: Any, feature: int, out: FloatArray, accumulate: bool) -> None:
+        self._apply_dense(x.toarray(), feature, out, accumulate)
+
+    def _lift(self, v: FloatArray, feature: int, out: FloatArray) -> None:
+        out[...] = v[:, feature : feature + out.shape[1]]

@@ -1,0 +1,146 @@
+"""Subsampled randomised Hadamard transform (SRHT, FHT)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from slimline._kernels import Hadamard, _native, thread_count
+from slimline.errors import InvalidParameterError
+from slimline.projections._base import FloatArray, KernelProjection
+from slimline.projections._sparse import apply_sparse
+
+#: Blocks of features that may be transformed at a time: at most what the second-level cache holds.
+_BLOCKS = tuple(1 << k for k in range(10, 16))
+#: A sampled column of a block costs about as much as so many additions of its transform (measured).
+_SAMPLE_COST = 15
+
+
+@dataclass(frozen=True)
+class SubsampledHadamard(KernelProjection):
+    """R = √(d'/r) · D · H · S: random signs, normalised Walsh-Hadamard matrix, r sampled columns.
+
+    d' is the smallest power of two ≥ d; features between d and d' are zeros that are never stored. Sampling is
+    with replacement (Paul et al. 2013, eq. 4) or without, which has the smaller variance.
+    """
+
+    replace: bool = False
+
+    family: ClassVar[str] = "srht"
+
+    def __post_init__(self) -> None:
+        """Refuse more columns than there are."""
+        super().__post_init__()
+        if not isinstance(self.replace, (bool, np.bool_)):
+            raise InvalidParameterError(f"replace must be True or False; got {self.replace!r}.")
+        object.__setattr__(self, "replace", bool(self.replace))
+        if self.n_features > 2**32:
+            raise InvalidParameterError(
+                f"a Hadamard projection takes at most 2**32 features; got n_features={self.n_features}."
+            )
+        if not self.replace and self.n_components > self.size:
+            raise InvalidParameterError(
+                f"n_components={self.n_components} is above the {self.size} columns that there are to sample from with "
+                f"n_features={self.n_features}: lower it, or sample with replace=True."
+            )
+
+    @property
+    def size(self) -> int:
+        """d': order of the Walsh-Hadamard matrix."""
+        return 1 << (self.n_features - 1).bit_length()
+
+    @property
+    def scale(self) -> float:
+        """1 / √r."""
+        return 1 / math.sqrt(self.n_components)
+
+    @cached_property
+    def _native(self) -> Hadamard:
+        return Hadamard(self.seed, self.size, self.n_components, self.replace, self._block())
+
+    def _block(self) -> int:
+        """Return the block that makes the least work; R does not depend on it."""
+
+        def work(block: int) -> int:  # a block that the features fill in part is transformed whole
+            each = block * block.bit_length() + _SAMPLE_COST * self.n_components
+            return -(-self.n_features // block) * each
+
+        return min((min(block, self.size) for block in _BLOCKS), key=work)
+
+    def collision(self) -> tuple[int, float]:
+        """Return the factor (d' - r) / (d' - 1) that sampling without replacement brings."""
+        if self.replace or self.size == 1:
+            return 1, 1.0
+        return 1, (self.size - self.n_components) / (self.size - 1)
+
+    @property
+    def samples(self) -> NDArray[np.uint32]:
+        """The sampled columns of the Walsh-Hadamard matrix."""
+        return self._native.samples()
+
+    def rows(self, start: int = 0, stop: int | None = None, dtype: Any = np.float64) -> FloatArray | sp.csr_array:
+        """Return R[start:stop] as an array."""
+        start, stop, dtype = self._row_range(start, stop, dtype)
+        samples = self.samples
+        first = start // 128 * 128
+        words = np.empty(-(-(stop - first) // 32), dtype=np.uint32)
+        self._native.signs(first, words)
+        negative = np.unpackbits(words.astype("<u4").view(np.uint8), bitorder="little")[start - first : stop - first]
+        odd = np.bitwise_count(np.arange(start, stop, dtype=np.uint32)[:, None] & samples[None, :]) & np.uint8(1)
+        return np.where(odd ^ negative[:, None], -self.scale, self.scale).astype(dtype)
+
+    def gram(self) -> NDArray[np.float64]:
+        """Return RᵀR from sums of Walsh functions over 0, …, d - 1, which have a closed form.
+
+        [0, d) falls into one run of 2^k features for each set bit of d; over such a run a Walsh function adds up
+        to ±2^k if it is constant there and to 0 if not. The signs D cancel.
+        """
+        mask = self.samples[:, None] ^ self.samples[None, :]
+        total = np.zeros(mask.shape)
+        begin = 0
+        for k in reversed(range(self.n_features.bit_length())):
+            length = 1 << k
+            if not self.n_features & length:
+                continue
+            constant = (mask & np.uint32(length - 1)) == 0
+            odd = np.bitwise_count(mask & np.uint32(begin)) & np.uint8(1)
+            total += np.where(constant, np.where(odd, -float(length), float(length)), 0.0)
+            begin += length
+        return total / self.n_components
+
+    def _apply_sparse(self, x: Any, feature: int, out: FloatArray, accumulate: bool) -> None:
+        apply_sparse(self._native, x, feature, self.scale, out, accumulate)
+
+
+def walsh_hadamard(X: FloatArray) -> FloatArray:
+    """Return the unnormalised Walsh-Hadamard transform of each row of `X`.
+
+    Parameters
+    ----------
+    X : array of shape (n, size) or (size,)
+        float32 or float64, `size` a power of two. Any other type becomes float64.
+
+    Returns
+    -------
+    Y : array of the same shape
+        X H with H[i, j] = (-1)^popcount(i & j) (Sylvester's order).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from slimline.projections import walsh_hadamard
+    >>> walsh_hadamard(np.array([1.0, 0.0, 2.0, 0.0]))
+    array([ 3.,  3., -1., -1.])
+    """
+    X = np.asarray(X)
+    Y: FloatArray = np.array(X, dtype=np.float32 if X.dtype == np.float32 else np.float64, order="C", copy=True)
+    if Y.ndim not in (1, 2) or Y.shape[-1] < 1 or Y.shape[-1] & (Y.shape[-1] - 1):
+        raise InvalidParameterError(f"rows must have a power of two entries; got shape {X.shape}. Pad them with zeros.")
+    _native.walsh_hadamard(np.atleast_2d(Y), thread_count())
+    return Y
