@@ -14,22 +14,7 @@ from slimline.errors import InvalidParameterError
 
 
 def number(name: str, value: Any, above: float, most: float = np.inf) -> float:
-    """Return a number within (above, most], or refuse it.
-
-    Parameters
-    ----------
-    name : str
-        What the message calls it.
-    value : object
-        What was given.
-    above, most : float
-        Ends; an infinite one is excluded.
-
-    Returns
-    -------
-    number : float
-        The value.
-    """
+    """Return a number within (above, most], or refuse it."""
     real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
     if not real or not above < float(value) <= most or not np.isfinite(float(value)):
         end = f" and at most {most:g}" if most < np.inf else ""
@@ -38,22 +23,7 @@ def number(name: str, value: Any, above: float, most: float = np.inf) -> float:
 
 
 def whole(name: str, value: Any, least: int = 1, most: float = np.inf) -> int:
-    """Return a whole number within [least, most], or refuse it.
-
-    Parameters
-    ----------
-    name : str
-        What the message calls it.
-    value : object
-        What was given.
-    least, most : int
-        Ends.
-
-    Returns
-    -------
-    number : int
-        The value.
-    """
+    """Return a whole number within [least, most], or refuse it."""
     good = isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
     if not good:
         end = f" and at most {int(most):,}" if most < np.inf else ""
@@ -69,20 +39,7 @@ def chance(name: str, value: Any) -> float:
 
 
 def share(name: str, value: Any, of: str) -> float:
-    """Return a number within [0, 1), or refuse it.
-
-    Parameters
-    ----------
-    name, of : str
-        What the message calls it, and what it is a share of.
-    value : object
-        What was given.
-
-    Returns
-    -------
-    share : float
-        The value.
-    """
+    """Return a number within [0, 1), or refuse it."""
     real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
     if not real or not 0.0 <= float(value) < 1.0:
         raise InvalidParameterError(f"{name} must be a share of {of}, in [0, 1); got {value!r}.")
@@ -137,22 +94,7 @@ def real_array(values: Any, name: str) -> NDArray[Any]:
 
 
 def missing_number(missing: Any, dtype: np.dtype[Any], name: str) -> int | None:
-    """Return the whole number that stands for a missing value, or raise where the storage cannot hold it.
-
-    Parameters
-    ----------
-    missing : int, optional
-        What was asked for; None stays None.
-    dtype : data type
-        Of the numbers as they are stored.
-    name : str
-        What messages call the data.
-
-    Returns
-    -------
-    number : int or None
-        One that may occur among the numbers.
-    """
+    """Return the whole number that stands for a missing value, or raise where the storage cannot hold it."""
     if missing is None:
         return None
     whole = isinstance(missing, (int, np.integer)) and not isinstance(missing, bool)

@@ -7,15 +7,7 @@ from pathlib import Path
 
 
 def write_text_whole(path: Path, text: str) -> None:
-    """Write a file under a temporary name and rename it, so that it is never seen half written.
-
-    Parameters
-    ----------
-    path : Path
-        Where to.
-    text : str
-        What.
-    """
+    """Write a file under a temporary name and rename it, so that it is never seen half written."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         temporary.write_text(text + "\n", encoding="utf-8")

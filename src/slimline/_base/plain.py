@@ -6,18 +6,7 @@ from typing import Any
 
 
 def plain(value: Any) -> Any:
-    """Return what JSON can hold: what is infinite or not a number becomes None, tuples become lists.
-
-    Parameters
-    ----------
-    value : object
-        A number, a text, or lists, tuples and dicts of such.
-
-    Returns
-    -------
-    value : object
-        With the same content.
-    """
+    """Return what JSON can hold: what is infinite or not a number becomes None, tuples become lists."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

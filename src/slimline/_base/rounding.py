@@ -15,11 +15,6 @@ def overflow_allowed() -> np.errstate:
 
     For the search of weights, where the data, C or sample weights are extreme, and for its proof: an infinity, or a
     NaN that comes of two, is a bound that claims nothing. Passes over the data refuse such sums themselves.
-
-    Returns
-    -------
-    context : numpy.errstate
-        Of this thread.
     """
     return np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
@@ -30,17 +25,6 @@ def bound(value: float) -> float:
 
 
 def sum_error(terms: int) -> float:
-    """Return γ such that a float64 sum of so many products is within γ Σ|products| of the exact one.
-
-    Parameters
-    ----------
-    terms : int
-        Number of products.
-
-    Returns
-    -------
-    gamma : float
-        Twice the textbook's bound: values may be scaled before and after.
-    """
+    """Return γ such that a float64 sum of so many products is within γ Σ|products| of the exact one."""
     operations = 2.0 * (terms + _EXTRA_OPERATIONS) * ROUNDOFF
     return operations / (1.0 - operations)

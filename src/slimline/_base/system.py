@@ -57,17 +57,7 @@ class MemoryMeter:
 def run_with_peak(call: Callable[[], Any]) -> tuple[Any, int | None]:
     """Run a call and measure the peak of memory above what was there before and above the result.
 
-    Parameters
-    ----------
-    call : callable
-        Takes nothing.
-
-    Returns
-    -------
-    result : object
-        What the call returned.
-    extra_bytes : int or None
-        Peak of memory above that before - size of the result (see `MemoryMeter`); None where it cannot be told.
+    Peak of memory above that before - size of the result (see `MemoryMeter`); None where it cannot be told.
     """
     meter = MemoryMeter()
     result = call()
@@ -115,18 +105,7 @@ def thread_limit(threads: int) -> Iterator[None]:
 
 
 def describe_machine(threads: int) -> dict[str, Any]:
-    """Return CPU, threads, instruction set in force, memory, and the versions of all libraries concerned.
-
-    Parameters
-    ----------
-    threads : int
-        Threads that everyone is allowed.
-
-    Returns
-    -------
-    machine : dict
-        Plain values, ready for JSON.
-    """
+    """Return CPU, threads, instruction set in force, memory, and the versions of all libraries concerned."""
     blas = [
         {key: pool.get(key) for key in ("internal_api", "version", "architecture", "threading_layer", "prefix")}
         for pool in threadpool_info()

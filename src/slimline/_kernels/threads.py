@@ -20,11 +20,6 @@ def half_of_the_threads() -> Iterator[None]:
     """Leave half of the threads to somebody else, such as a reader.
 
     A kernel waits for the slowest of its threads, and one that shares its CPU is slow.
-
-    Yields
-    ------
-    None
-        In this thread `thread_count` returns half as much for the while.
     """
     before = getattr(_local, "most", 4096)
     _local.most = max(1, thread_count() // 2)
@@ -51,18 +46,7 @@ def _thread_count() -> int:
 
 @contextmanager
 def number_of_threads(count: int) -> Iterator[None]:
-    """Set `SLIMLINE_NUM_THREADS` for a while.
-
-    Parameters
-    ----------
-    count : int
-        Number of threads.
-
-    Yields
-    ------
-    None
-        The old value comes back afterwards.
-    """
+    """Set `SLIMLINE_NUM_THREADS` for a while."""
     before = os.environ.get("SLIMLINE_NUM_THREADS")
     os.environ["SLIMLINE_NUM_THREADS"] = str(count)
     try:

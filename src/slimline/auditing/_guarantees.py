@@ -23,17 +23,7 @@ _ROUNDING = 1e-9
 def bracket_checks(before: Before, draws: Sequence[Draw]) -> tuple[BracketCheck, ...]:
     """Hold paul2013's statements against every draw.
 
-    Parameters
-    ----------
-    before : Before
-        The data.
-    draws : sequence of Draw
-        After each draw, with its embedding error.
-
-    Returns
-    -------
-    checks : tuple of BracketCheck
-        One a margin that is a distance of convex hulls, and one for the ball; none for what was 0 before.
+    One a margin that is a distance of convex hulls, and one for the ball; none for what was 0 before.
     """
     checks = []
     size = float(np.sqrt(before.points.squares.max()))
@@ -72,18 +62,7 @@ CONFIDENCE = 0.95
 
 
 def frequency(held: Iterable[bool]) -> Frequency:
-    """Return how often something held, with Clopper and Pearson's interval.
-
-    Parameters
-    ----------
-    held : iterable of bool
-        One entry a draw, a draw at least.
-
-    Returns
-    -------
-    frequency : Frequency
-        Its interval covers the chance with at least 95 %, whatever that is.
-    """
+    """Return how often something held, with Clopper and Pearson's interval."""
     outcomes = [bool(one) for one in held]
     k, n = sum(outcomes), len(outcomes)
     tail = 0.5 * (1.0 - CONFIDENCE)
@@ -98,33 +77,22 @@ _MOST_DIMENSIONS = 1e15
 
 @dataclass(frozen=True)
 class Asked:
-    """What theorems are asked with.
+    """What theorems are asked with."""
 
-    Parameters
-    ----------
-    r : int
-        Dimensions after the projection.
-    eps, delta : float
-        Distortion asked about, and failure probability.
-    errors : float
-        Share of the points that may fall short of a margin.
-    family : str
-        Of the projection, by a name of `make_projection`; "" where no theorem knows it.
-    rank : int
-        Dimensions of the span of the points, or the most that there can be.
-    complete : bool
-        Whether that is their number.
-    features, points, classes : int
-        Sizes of the data.
-    """
-
+    #: Dimensions after the projection.
     r: int
+    #: Distortion asked about, and failure probability.
     eps: float
     delta: float
+    #: Share of the points that may fall short of a margin.
     errors: float
+    #: Of the projection, by a name of `make_projection`; "" where no theorem knows it.
     family: str
+    #: Dimensions of the span of the points, or the most that there can be.
     rank: int
+    #: Whether that is their number.
     complete: bool
+    #: Sizes of the data.
     features: int
     points: int
     classes: int
@@ -151,32 +119,7 @@ def margin_theorem(
     most: float,
     **sizes: Any,
 ) -> Promise:
-    """Return what a theorem on a margin promises at this dimension, and how often that came true.
-
-    Parameters
-    ----------
-    name : str
-        Of the bound.
-    asked : Asked
-        Dimension, probability and sizes.
-    values : sequence of float
-        The margin after each draw.
-    before : dict
-        The margin before, as the guarantee calls it, and what else that needs.
-    law : callable
-        Chance that the margin falls below a value.
-    least : float
-        What the margin is of any data: to promise no more is to promise nothing.
-    most : float
-        What it can be at most, where the law has nothing to say.
-    **sizes : int
-        What the bound asks for.
-
-    Returns
-    -------
-    promise : Promise
-        With low None where the theorem promises nothing.
-    """
+    """Return what a theorem on a margin promises at this dimension, and how often that came true."""
     bound = get(name)
     eps = _eps(bound, asked, 1.0, sizes)
     low = None if eps is None else float(bound.guarantee(eps, **before).lower)
@@ -201,30 +144,7 @@ def squared_theorem(
     through: str = "",
     **sizes: Any,
 ) -> Promise:
-    """Return what a theorem promises of a length whose square stays within 1 ± ε of what it was.
-
-    Parameters
-    ----------
-    name : str
-        Of the bound.
-    asked : Asked
-        Dimension, probability and sizes.
-    values : sequence of float
-        The length after each draw.
-    before : float
-        And before.
-    failure : callable, optional
-        Chance that the square leaves 1 ± ε, by the exact law, from ε; the theorem is about a Gaussian R then.
-    through : str
-        Else the theorem on the embedding that it stands on.
-    **sizes : int
-        What the bound asks for.
-
-    Returns
-    -------
-    promise : Promise
-        With eps None where the theorem promises nothing.
-    """
+    """Return what a theorem promises of a length whose square stays within 1 ± ε of what it was."""
     bound = get(name)
     eps = _eps(bound, asked, 1.0, sizes)
     if eps is None:
@@ -248,32 +168,7 @@ def largest_theorem(
     failure: Callable[[float], float] | None = None,
     **sizes: Any,
 ) -> Promise:
-    """Return what a theorem promises of the largest distortion of all pairs.
-
-    Parameters
-    ----------
-    name : str
-        Of the bound.
-    asked : Asked
-        Dimension, probability and sizes.
-    largest : sequence of float
-        Largest distortion of each draw.
-    end : callable
-        What the distortion is at most, from ε.
-    share : float
-        Part of the failure probability that one use of the theorem has, in a union.
-    most : float
-        What the distortion can be at most: to promise that is to promise nothing.
-    failure : callable, optional
-        Chance that some pair is beyond ε, by the exact law.
-    **sizes : int
-        What the bound asks for.
-
-    Returns
-    -------
-    promise : Promise
-        With high None where the theorem promises nothing.
-    """
+    """Return what a theorem promises of the largest distortion of all pairs."""
     bound = get(name)
     eps = _eps(bound, asked, share, sizes)
     high = None if eps is None else end(eps)
@@ -285,20 +180,7 @@ def largest_theorem(
 
 
 def embedding_theorem(asked: Asked, lower_ends: Sequence[float]) -> Promise | None:
-    """Return what is promised of the embedding error, by the theorem of the family that promises most.
-
-    Parameters
-    ----------
-    asked : Asked
-        With the family and the rank.
-    lower_ends : sequence of float
-        What the error is at least, in each draw.
-
-    Returns
-    -------
-    promise : Promise or None
-        None where no theorem knows the family, or the points span nothing.
-    """
+    """Return what is promised of the embedding error, by the theorem of the family that promises most."""
     if not asked.family or not asked.rank:
         return None
     known = {"rank": asked.rank, "features": asked.features}
@@ -325,26 +207,7 @@ def law_promise(
     low: float | None = None,
     high: float | None = None,
 ) -> Promise:
-    """Return what an exact law foretells: a bound of the chance that a number is not between two ends.
-
-    Parameters
-    ----------
-    name, statement : str
-        What it is called, and what it says.
-    asked : Asked
-        Dimension and probability.
-    values : sequence of float
-        The number after each draw.
-    chance : float
-        The chance.
-    low, high : float, optional
-        The ends; a low end of 0 is to be exceeded.
-
-    Returns
-    -------
-    promise : Promise
-        Of the kind "law".
-    """
+    """Return what an exact law foretells: a bound of the chance that a number is not between two ends."""
     # a margin of 0 is none; to be just there has no chance under the law, but other families come to it
     least = float(np.nextafter(0.0, 1.0)) if low == 0.0 else low
     held = _held(values, least, high)
@@ -352,24 +215,7 @@ def law_promise(
 
 
 def share_theorem(asked: Asked, values: Sequence[float], margin: float, law: Callable[[float], float]) -> Promise:
-    """Return what balcan2006 promises of the margin that all but a share of the points have.
-
-    Parameters
-    ----------
-    asked : Asked
-        With the share.
-    values : sequence of float
-        That margin after each draw.
-    margin : float
-        What all points had before, above 0.
-    law : callable
-        Chance that the margin falls below a value.
-
-    Returns
-    -------
-    promise : Promise
-        Its eps is a share of the points.
-    """
+    """Return what balcan2006 promises of the margin that all but a share of the points have."""
     bound = get("balcan2006")
     share = _eps(bound, asked, 1.0, {"margin": margin})
     if share is None or share * asked.points >= asked.allowed + 1:  # a share below 1/m is no point

@@ -36,20 +36,7 @@ _MOST_PAIRS = 5
 
 
 def contradictions(points: Points, codes: NDArray[np.intp]) -> tuple[tuple[int, int], ...]:
-    """Return pairs of rows that are equal, number by number, and have different labels.
-
-    Parameters
-    ----------
-    points : Points
-        They keep their Gram matrix.
-    codes : array of shape (n_samples,)
-        Class numbers.
-
-    Returns
-    -------
-    pairs : tuple of (int, int)
-        Numbers of rows of the file or array that was opened, counted from 0; the first few pairs.
-    """
+    """Return pairs of rows that are equal, number by number, and have different labels."""
     near = _near_pairs(points.gram(), codes)
     if not near:
         return ()
@@ -88,18 +75,7 @@ EMBEDDINGS = {
 
 
 def family_name(projection: Projection) -> str:
-    """Return what `make_projection` calls the family of a projection.
-
-    Parameters
-    ----------
-    projection : Projection
-        Any.
-
-    Returns
-    -------
-    name : str
-        For one that it does not make, the projection's own name of it.
-    """
+    """Return what `make_projection` calls the family of a projection."""
     family = projection.family
     if family == "sparse_sign":
         density = _density(projection)
@@ -112,18 +88,7 @@ def family_name(projection: Projection) -> str:
 
 
 def known_family(projection: Projection) -> str:
-    """Return the family whose theorems hold for a projection.
-
-    Parameters
-    ----------
-    projection : Projection
-        Any.
-
-    Returns
-    -------
-    name : str
-        A name of `make_projection`; "" where no theorem knows it.
-    """
+    """Return the family whose theorems hold for a projection."""
     name = family_name(projection)
     if name == "sparse_sign":
         # that theorem stands on the fourth moment of the entries, 1/density: for denser ones it holds all the more
@@ -165,17 +130,11 @@ ABOUT = {
 
 @dataclass(frozen=True)
 class Labels:
-    """The classes of the points.
+    """The classes of the points."""
 
-    Parameters
-    ----------
-    codes : array of shape (n_samples,)
-        Class numbers.
-    n_classes : int
-        Two or more.
-    """
-
+    #: Class numbers; of shape (n_samples,).
     codes: Codes
+    #: Two or more.
     n_classes: int
 
     @property
@@ -192,25 +151,7 @@ class Labels:
 def margins_of(
     points: Points, labels: Labels, *, directions: bool = True, vectors: bool = True
 ) -> dict[str, Bracketed]:
-    """Return the margins of the points, by name.
-
-    Parameters
-    ----------
-    points : Points
-        They keep their Gram matrix.
-    labels : Labels
-        Their classes.
-    directions : bool
-        Whether every point has a direction: a sketch that is zero has none, and no margin in cosines is left then.
-    vectors : bool
-        Whether the separators are wanted, too. Where they are not, and nothing separates the classes by the widest of
-        the margins, the others are 0 without a search of their own.
-
-    Returns
-    -------
-    margins : dict
-        Three for two classes, two for several.
-    """
+    """Return the margins of the points, by name."""
     codes = labels.codes
     two = labels.n_classes == 2
     widest = margin(points, codes, intercept=True) if two else multiclass_margin(points, codes, normalised=False)
@@ -248,18 +189,7 @@ def _ruled_out(points: Points, widest: Margin | MulticlassMargin, labels: Labels
 
 
 def separators_of(margins: dict[str, Bracketed]) -> Floats:
-    """Return the vectors of the normalised margin, one column a class, or a single one for two classes.
-
-    Parameters
-    ----------
-    margins : dict
-        Of `margins_of`.
-
-    Returns
-    -------
-    U : array of shape (n_features, k)
-        Columns of norm 1, or 0 where nothing separates several classes.
-    """
+    """Return the vectors of the normalised margin, one column a class, or a single one for two classes."""
     if NORMALISED in margins:
         found = margins[NORMALISED]
         assert isinstance(found, Margin)
@@ -270,22 +200,7 @@ def separators_of(margins: dict[str, Bracketed]) -> Floats:
 
 
 def cosines_with(products: Floats, norms: Floats, lengths: Floats) -> Floats:
-    """Return cosines from inner products; 0 for a vector without a direction.
-
-    Parameters
-    ----------
-    products : array of shape (n_samples, k)
-        ⟨xᵢ, u⟩.
-    norms : array of shape (n_samples,)
-        ‖xᵢ‖.
-    lengths : array of shape (k,)
-        ‖u‖.
-
-    Returns
-    -------
-    cosines : array of shape (n_samples, k)
-        Within [-1, 1].
-    """
+    """Return cosines from inner products; 0 for a vector without a direction."""
     sizes = norms[:, None] * lengths
     return np.clip(np.divide(products, sizes, out=np.zeros(products.shape), where=sizes > 0.0), -1.0, 1.0)
 
@@ -309,69 +224,37 @@ _MOST_NUMBERS = 1 << 27
 
 @dataclass(frozen=True)
 class Before:
-    """The data before the projection.
+    """The data before the projection."""
 
-    Parameters
-    ----------
-    matrix : Matrix
-        The rows that are measured.
-    points : Points
-        The same, with their Gram matrix.
-    space : RowSpace
-        Their span.
-    ball : Ball
-        Around them.
-    labels : Labels or None
-        Their classes.
-    margins : dict
-        By name; empty without labels.
-    separators : array of shape (n_features, k)
-        Vectors that are chosen before the projection.
-    cosines : array of shape (n_samples, k)
-        Of the points with them.
-    errors : float
-        Share of the points that may fall short of a margin.
-    error_allowed : Bracketed or None
-        What the others have about the separator of two classes; None where there is none.
-    stacked : Bracketed or None
-        The one-parameter margin of several classes, before any projection; None where it is not measured.
-    contradictions : tuple of (int, int)
-        Rows that are equal and have different labels, the first few; looked for where nothing separates the classes.
-    """
-
+    #: The rows that are measured.
     matrix: Matrix
+    #: The same, with their Gram matrix.
     points: Points
+    #: Their span.
     space: RowSpace
+    #: Around them.
     ball: Ball
+    #: Their classes.
     labels: Labels | None
+    #: By name; empty without labels.
     margins: dict[str, Bracketed]
+    #: Vectors that are chosen before the projection; of shape (n_features, k).
     separators: Floats
+    #: Of the points with them; of shape (n_samples, k).
     cosines: Floats
+    #: Share of the points that may fall short of a margin.
     errors: float
+    #: What the others have about the separator of two classes; None where there is none.
     error_allowed: Bracketed | None = None
+    #: The one-parameter margin of several classes, before any projection; None where it is not measured.
     stacked: Bracketed | None = None
+    #: Rows that are equal and have different labels, the first few; looked for where nothing separates the
+    #: classes.
     contradictions: tuple[tuple[int, int], ...] = ()
 
 
 def look_before(matrix: Matrix, labels: Labels | None, *, errors: float, n_components: int) -> Before:
-    """Return what the data are like before the projection.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        Data.
-    labels : Labels or None
-        Their classes.
-    errors : float
-        Share of the points that may fall short of a margin.
-    n_components : int
-        Of the projections that will be looked at.
-
-    Returns
-    -------
-    before : Before
-        In one Gram matrix and a few passes.
-    """
+    """Return what the data are like before the projection."""
     points = Points(matrix)
     points.gram()  # kept: norms, span, ball and margins come from it
     if labels is None:
@@ -410,53 +293,28 @@ class PairsOfDraw:
 
 @dataclass(frozen=True)
 class Draw:
-    """The data after one draw of the projection.
+    """The data after one draw of the projection."""
 
-    Parameters
-    ----------
-    projection : Projection
-        R.
-    margins : dict
-        By name.
-    room : array of shape (n_samples,)
-        Margin of each point about the vectors that were chosen before.
-    ball : Ball
-        Around the points.
-    embedding : EmbeddingError
-        Of R on their span.
-    pairs : dict of str to PairsOfDraw
-        Distances, angles, inner products.
-    error_allowed : Bracketed or None
-        What all points but the allowed share have about the separator that was chosen before.
-    one_parameter : Bracketed or None
-        For several classes, where their sketches are not too many numbers.
-    """
-
+    #: R.
     projection: Projection
+    #: By name.
     margins: dict[str, Bracketed]
+    #: Margin of each point about the vectors that were chosen before; of shape (n_samples,).
     room: Floats
+    #: Around the points.
     ball: Ball
+    #: Of R on their span.
     embedding: EmbeddingError
+    #: Distances, angles, inner products.
     pairs: dict[str, PairsOfDraw]
+    #: What all points but the allowed share have about the separator that was chosen before.
     error_allowed: Bracketed | None
+    #: For several classes, where their sketches are not too many numbers.
     one_parameter: Bracketed | None
 
 
 def draws_of(projection: Projection, repeats: int) -> list[Projection]:
-    """Return the projection itself, and others of its kind with seeds drawn from its own.
-
-    Parameters
-    ----------
-    projection : Projection
-        The first.
-    repeats : int
-        How many in all.
-
-    Returns
-    -------
-    projections : list of Projection
-        Independent of each other.
-    """
+    """Return the projection itself, and others of its kind with seeds drawn from its own."""
     # a key of its own: `one_parameter_margin` draws the projections of the classes from the bare seed
     sequence = np.random.SeedSequence(projection.seed, spawn_key=(1,))
     seeds = sequence.generate_state(max(repeats - 1, 1), np.uint64)[: repeats - 1]
@@ -466,19 +324,7 @@ def draws_of(projection: Projection, repeats: int) -> list[Projection]:
 def look_after(before: Before, projections: list[Projection], eps: float) -> Iterator[Draw]:
     """Yield what each draw did to the data.
 
-    Parameters
-    ----------
-    before : Before
-        What they were like.
-    projections : list of Projection
-        The draws.
-    eps : float
-        Distortion that pairs are counted by.
-
-    Yields
-    ------
-    Draw
-        One a projection; each takes one pass over the data, and one a class more for several classes.
+    One a projection; each takes one pass over the data, and one a class more for several classes.
     """
     K = before.points.gram()
     rounding = rounding_of_grams(before.matrix.shape[1])

@@ -56,28 +56,7 @@ def number_kept(
     *,
     margin: bool,
 ) -> Kept:
-    """Return a number before and after, with what is counted of it.
-
-    Parameters
-    ----------
-    name, about : str
-        What it is called, and what it is.
-    before : Bracketed
-        The number.
-    after : sequence of Bracketed
-        After each draw.
-    eps : float
-        What it may have changed by, as a part of it.
-    promises : sequence of Promise
-        Statements about it.
-    margin : bool
-        Whether it is one, which may be 0.
-
-    Returns
-    -------
-    kept : Kept
-        The record.
-    """
+    """Return a number before and after, with what is counted of it."""
     values = [one.value for one in after]
     near = None
     if before.value > 0.0:
@@ -100,22 +79,7 @@ def number_kept(
 
 
 def ball_kept(before: Before, draws: Sequence[Draw], asked: Asked) -> Kept:
-    """Return what became of the smallest ball.
-
-    Parameters
-    ----------
-    before : Before
-        The data.
-    draws : sequence of Draw
-        After each draw.
-    asked : Asked
-        What theorems are asked with.
-
-    Returns
-    -------
-    kept : Kept
-        Of its radius.
-    """
+    """Return what became of the smallest ball."""
     ball, after = _sure(before.ball), [_sure(draw.ball) for draw in draws]
     values = [one.value for one in after]
     promises: list[Promise] = []
@@ -135,20 +99,7 @@ def ball_kept(before: Before, draws: Sequence[Draw], asked: Asked) -> Kept:
 
 
 def embedding_kept(draws: Sequence[Draw], asked: Asked) -> Kept:
-    """Return the embedding errors.
-
-    Parameters
-    ----------
-    draws : sequence of Draw
-        After each draw.
-    asked : Asked
-        What theorems are asked with.
-
-    Returns
-    -------
-    kept : Kept
-        Within, where an error is at most eps.
-    """
+    """Return the embedding errors."""
     errors = [draw.embedding for draw in draws]
     promise = embedding_theorem(asked, [error.lower for error in errors])
     return Kept(
@@ -167,24 +118,7 @@ def embedding_kept(draws: Sequence[Draw], asked: Asked) -> Kept:
 
 
 def embedded(name: str, asked: Asked, values: Sequence[float], before: float) -> list[Promise]:
-    """Return what follows from the embedding theorem of the family for a length of the data.
-
-    Parameters
-    ----------
-    name : str
-        paul2013's theorem about that length.
-    asked : Asked
-        With the family.
-    values : sequence of float
-        The length after each draw.
-    before : float
-        And before, above 0.
-
-    Returns
-    -------
-    promises : list of Promise
-        One, or none where no theorem knows the family.
-    """
+    """Return what follows from the embedding theorem of the family for a length of the data."""
     through = embedding_theorem(asked, [0.0])
     if through is None:
         return []
@@ -193,22 +127,7 @@ def embedded(name: str, asked: Asked, values: Sequence[float], before: float) ->
 
 
 def chance_of_distances(n_pairs: int, r: int, eps: float) -> float:
-    """Return a bound of the chance that some squared distance changes by more than ε, by the exact law and a union.
-
-    Parameters
-    ----------
-    n_pairs : int
-        Distances.
-    r : int
-        Dimensions.
-    eps : float
-        ε.
-
-    Returns
-    -------
-    chance : float
-        At most 1.
-    """
+    """Return a bound of the chance that some squared distance changes by more than ε, by the exact law and a union."""
     return min(1.0, n_pairs * float(norm_failure(r, eps)))
 
 
@@ -227,22 +146,7 @@ _Law = Callable[[float], float]
 
 
 def margins_kept(before: Before, draws: Sequence[Draw], asked: Asked) -> tuple[Kept, ...]:
-    """Return what became of the margins.
-
-    Parameters
-    ----------
-    before : Before
-        The data, with labels or without.
-    draws : sequence of Draw
-        After each draw.
-    asked : Asked
-        What theorems are asked with.
-
-    Returns
-    -------
-    kept : tuple of Kept
-        None without labels.
-    """
+    """Return what became of the margins."""
     if before.labels is None:
         return ()
     found = []
@@ -394,20 +298,7 @@ _MOST_PAIRS = 2000
 
 
 def pairs_kept(draws: Sequence[Draw], asked: Asked) -> tuple[PairsKept, ...]:
-    """Return what became of the pairs of points.
-
-    Parameters
-    ----------
-    draws : sequence of Draw
-        The first with its record.
-    asked : Asked
-        What theorems are asked with.
-
-    Returns
-    -------
-    kept : tuple of PairsKept
-        Distances, angles, inner products.
-    """
+    """Return what became of the pairs of points."""
     return (
         _one(draws, "distances", asked, _distances, _about_distances),
         _one(draws, "angles", asked, _angles, _about_angles),

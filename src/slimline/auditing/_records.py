@@ -15,104 +15,72 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Frequency:
-    """How often something held in independent draws.
+    """How often something held in independent draws."""
 
-    Parameters
-    ----------
-    held, draws : int
-        Times, of how many.
-    low, high : float
-        Clopper and Pearson's interval of the chance that it holds, at 95 %.
-    """
-
+    #: Times, of how many.
     held: int
     draws: int
+    #: Clopper and Pearson's interval of the chance that it holds, at 95 %.
     low: float
     high: float
 
 
 @dataclass(frozen=True)
 class Promise:
-    """What a theorem or a law says of a measured number, beside what happened.
+    """What a theorem or a law says of a measured number, beside what happened."""
 
-    Parameters
-    ----------
-    bound : str
-        Name in `slimline.bounds`, or of a law.
-    kind : str
-        "theorem" or "law".
-    statement : str
-        What holds, in one sentence.
-    eps : float or None
-        Distortion that the theorem allows at this dimension (balcan2006: share of the points); None where none of its
-        domain will do, and for a law.
-    delta : float
-        Failure probability that theorems are asked with.
-    low, high : float or None
-        What the number is promised to lie between; None on a side that is not spoken of, both where nothing is
-        promised.
-    predicted : float or None
-        Chance that it does not lie there, by the exact law of a Gaussian R (a union over points or pairs: an upper
-        bound).
-    frequency : Frequency or None
-        How often it did; None where nothing is promised.
-    note : str
-        What is to be known of it.
-    needed : int or None
-        Dimensions that a theorem which promises nothing, or no margin above 0, would take: for that margin, or for the
-        distortion asked about.
-    """
-
+    #: Name in `slimline.bounds`, or of a law.
     bound: str
+    #: "theorem" or "law".
     kind: str
+    #: What holds, in one sentence.
     statement: str
+    #: Distortion that the theorem allows at this dimension (balcan2006: share of the points); None where none of
+    #: its domain will do, and for a law.
     eps: float | None
+    #: Failure probability that theorems are asked with.
     delta: float
+    #: What the number is promised to lie between; None on a side that is not spoken of, both where nothing is
+    #: promised.
     low: float | None
     high: float | None
+    #: Chance that it does not lie there, by the exact law of a Gaussian R (a union over points or pairs: an upper
+    #: bound).
     predicted: float | None
+    #: How often it did; None where nothing is promised.
     frequency: Frequency | None
+    #: What is to be known of it.
     note: str = ""
+    #: Dimensions that a theorem which promises nothing, or no margin above 0, would take: for that margin, or for
+    #: the distortion asked about.
     needed: int | None = None
 
 
 @dataclass(frozen=True)
 class Kept:
-    """One number of the data, before the projection and after each draw.
+    """One number of the data, before the projection and after each draw."""
 
-    Parameters
-    ----------
-    name, about : str
-        What it is called, and what it is.
-    before, before_lower, before_upper : float
-        Value and proved bracket.
-    after, after_lower, after_upper : tuple of float
-        The same for each draw.
-    positive : Frequency or None
-        How often a margin stayed above 0; None for what is no margin.
-    within : Frequency or None
-        How often the number stayed within 1 ± eps of what it was; None where it was 0. For the embedding error: how
-        often it was at most eps, so that all squared lengths in the span stayed within 1 ± eps.
-    promises : tuple of Promise
-        Theorems and laws about it.
-    decided : bool
-        Whether a margin that was 0 before is proved to be 0; True where it was above 0, and for what is no margin.
-    undecided : tuple of int
-        Numbers of the draws, from 0 on, in which a margin above 0 was neither found nor ruled out: it counts as 0.
-    """
-
+    #: What it is called, and what it is.
     name: str
     about: str
+    #: Value and proved bracket.
     before: float
     before_lower: float
     before_upper: float
+    #: The same for each draw.
     after: tuple[float, ...]
     after_lower: tuple[float, ...]
     after_upper: tuple[float, ...]
+    #: How often a margin stayed above 0; None for what is no margin.
     positive: Frequency | None
+    #: How often the number stayed within 1 ± eps of what it was; None where it was 0. For the embedding error:
+    #: how often it was at most eps, so that all squared lengths in the span stayed within 1 ± eps.
     within: Frequency | None
+    #: Theorems and laws about it.
     promises: tuple[Promise, ...] = ()
+    #: Whether a margin that was 0 before is proved to be 0; True where it was above 0, and for what is no margin.
     decided: bool = True
+    #: Numbers of the draws, from 0 on, in which a margin above 0 was neither found nor ruled out: it counts as 0.
     undecided: tuple[int, ...] = ()
 
     @property
@@ -123,90 +91,60 @@ class Kept:
 
 @dataclass(frozen=True)
 class PairsKept:
-    """What became of distances, angles or inner products.
+    """What became of distances, angles or inner products."""
 
-    Parameters
-    ----------
-    name, about : str
-        What they are called, and what their distortion is.
-    n_pairs : int
-        Pairs of points that were looked at.
-    largest : tuple of float
-        Largest distortion of each draw.
-    share_within : tuple of float
-        Share of pairs with a distortion of at most eps, for each draw.
-    predicted : float or None
-        That share by the exact law of a Gaussian R; for angles and inner products the mean over some thousands of the
-        pairs at random.
-    all_within : Frequency
-        How often it was all of them.
-    promises : tuple of Promise
-        Theorems about all pairs.
-    quantiles : tuple of float
-        Of the distortions of the first draw, at `quantile_levels`.
-    quantile_levels : tuple of float
-        From 0 to 1.
-    sample_before, sample_after : arrays
-        Some pairs of the first draw, for pictures.
-    """
-
+    #: What they are called, and what their distortion is.
     name: str
     about: str
+    #: Pairs of points that were looked at.
     n_pairs: int
+    #: Largest distortion of each draw.
     largest: tuple[float, ...]
+    #: Share of pairs with a distortion of at most eps, for each draw.
     share_within: tuple[float, ...]
+    #: That share by the exact law of a Gaussian R; for angles and inner products the mean over some thousands of
+    #: the pairs at random.
     predicted: float | None
+    #: How often it was all of them.
     all_within: Frequency
+    #: Theorems about all pairs.
     promises: tuple[Promise, ...]
+    #: Of the distortions of the first draw, at `quantile_levels`.
     quantiles: tuple[float, ...]
+    #: From 0 to 1.
     quantile_levels: tuple[float, ...]
+    #: Some pairs of the first draw, for pictures.
     sample_before: Floats = field(repr=False, compare=False)
     sample_after: Floats = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True)
 class BracketCheck:
-    """A statement that is certain once the embedding error of a draw is known, held against every draw.
+    """A statement that is certain once the embedding error of a draw is known, held against every draw."""
 
-    Parameters
-    ----------
-    bound, about : str
-        Name in `slimline.bounds`, and what it is about.
-    held : int
-        Draws in which it held.
-    draws : int
-        All draws.
-    ends_used : int
-        Draws with an embedding error below 1, where the lower end says something.
-    nearest : float
-        How far from 1 the squared ratio is for sure, as a part of the embedding error: 1 is at an end of the bracket,
-        above 1 beyond it.
-    """
-
+    #: Name in `slimline.bounds`, and what it is about.
     bound: str
     about: str
+    #: Draws in which it held.
     held: int
+    #: All draws.
     draws: int
+    #: Draws with an embedding error below 1, where the lower end says something.
     ends_used: int
+    #: How far from 1 the squared ratio is for sure, as a part of the embedding error: 1 is at an end of the
+    #: bracket, above 1 beyond it.
     nearest: float
 
 
 @dataclass(frozen=True)
 class WrongSide:
-    """Points on the wrong side of a plane that was chosen before the projection, and is projected with them.
+    """Points on the wrong side of a plane that was chosen before the projection, and is projected with them."""
 
-    Parameters
-    ----------
-    before : int
-        Points on the wrong side before.
-    after : tuple of int
-        After each draw.
-    predicted : float
-        Number expected by the exact law.
-    """
-
+    #: Points on the wrong side before.
     before: int
+    #: After each draw.
     after: tuple[int, ...]
+    #: Number expected by the exact law.
     predicted: float
 
 

@@ -41,20 +41,6 @@ def outcome_of(margins: tuple[Kept, ...], pairs: tuple[PairsKept, ...], eps: flo
     is the normalised margin or, where no plane through the origin separates, the one with an intercept; of several
     classes that of Definition 7 or, where no vectors of one length separate, Crammer and Singer's. Elsewhere distances
     decide: kept where at least 95 % of them are within eps in the median draw. Else shrunk.
-
-    Parameters
-    ----------
-    margins : tuple of Kept
-        None without labels.
-    pairs : tuple of PairsKept
-        Distances first.
-    eps : float
-        Distortion asked about.
-
-    Returns
-    -------
-    outcome : str
-        One word.
     """
     judged = judged_margin(margins)
     if judged is None or judged.positive is None:
@@ -76,22 +62,7 @@ def verdict_of(
     brackets: tuple[BracketCheck, ...],
     wrong: WrongSide | None,
 ) -> tuple[str, ...]:
-    """Return sentences on what was kept, what theorems had promised, and what the laws foretold.
-
-    Parameters
-    ----------
-    asked : Asked
-        Dimension, distortion and probability.
-    needed : int or None
-        Dimensions that keep the separator's margin above 0, by the exact law.
-    margins, ball, embedding, pairs, brackets, wrong : records
-        As `Audit` has them.
-
-    Returns
-    -------
-    verdict : tuple of str
-        The most important first.
-    """
+    """Return sentences on what was kept, what theorems had promised, and what the laws foretold."""
     said = [*_of_margins(margins, asked), *_of_statements(margins, asked)]
     if needed is not None:
         whose = "the separator" if asked.classes == 2 else "the vectors"
@@ -110,18 +81,7 @@ def verdict_of(
 
 
 def judged_margin(margins: tuple[Kept, ...]) -> Kept | None:
-    """Return the margin that decides: the first that there was before.
-
-    Parameters
-    ----------
-    margins : tuple of Kept
-        As `Audit` has them.
-
-    Returns
-    -------
-    margin : Kept or None
-        None where no plane separates the classes, and without labels.
-    """
+    """Return the margin that decides: the first that there was before."""
     by_name = {kept.name: kept for kept in margins}
     return next((by_name[name] for name in _JUDGED if name in by_name and by_name[name].before > 0.0), None)
 

@@ -14,18 +14,7 @@ _OUTCOMES = {"kept": "KEPT", "shrunk": "SHRUNK", "lost": "LOST"}
 
 
 def audit_text(audit: Audit) -> str:
-    """Return an audit as lines of text.
-
-    Parameters
-    ----------
-    audit : Audit
-        What was found.
-
-    Returns
-    -------
-    text : str
-        Verdict first, then a table, then notes.
-    """
+    """Return an audit as lines of text."""
     of = f"{audit.n_rows:,} of " if audit.n_rows < audit.n_samples else ""
     rows = of + counted(audit.n_samples, "row")
     head = (

@@ -195,22 +195,7 @@ def _edges(eps: Values) -> tuple[Values, Values]:
 
 
 def embedding(eps: Values, delta: Values, family: str, rank: Values, features: Values) -> Values:
-    """Return the least dimension that an explicit bound of this kind asks for, by family.
-
-    Parameters
-    ----------
-    eps, delta : array
-        Embedding error and failure probability.
-    family : str
-        A name of `make_projection`.
-    rank, features : array
-        ρ and d.
-
-    Returns
-    -------
-    dimension : array
-        Real.
-    """
+    """Return the least dimension that an explicit bound of this kind asks for, by family."""
     if not isinstance(family, str) or family not in FAMILIES:
         raise InvalidParameterError(f"family must be one of {', '.join(FAMILIES)}; got {family!r}.")
     if family == "gaussian":

@@ -156,51 +156,22 @@ _NOTHING = 80.0
 
 @dataclass(frozen=True, eq=False)
 class Chances:
-    """Distinct points, each with events of which any makes it fall short: a projected cosine below a value.
+    """Distinct points, each with events of which any makes it fall short: a projected cosine below a value."""
 
-    Parameters
-    ----------
-    values, cosines : array of shape (n_distinct, n_events)
-        The event cos' < value, for a cosine before the projection.
-    counts : array of int of shape (n_distinct,)
-        How often each point is there.
-    errors : int
-        So many points may fall short.
-    """
-
+    #: The event cos' < value, for a cosine before the projection; of shape (n_distinct, n_events).
     values: Values
     cosines: Values
+    #: How often each point is there; of shape (n_distinct,).
     counts: npt.NDArray[np.int64]
+    #: So many points may fall short.
     errors: int
 
     def failure(self, r: int) -> float:
-        """Return a bound on the probability that more than `errors` points fall short.
-
-        Parameters
-        ----------
-        r : int
-            Dimensions.
-
-        Returns
-        -------
-        probability : float
-            At most 1.
-        """
+        """Return a bound on the probability that more than `errors` points fall short."""
         return min(1.0, float(np.exp(self._log_failure(self._tails, r))))
 
     def dimension(self, delta: float) -> int:
-        """Return a dimension that is enough, as is every larger one.
-
-        Parameters
-        ----------
-        delta : float
-            What `failure` may be.
-
-        Returns
-        -------
-        r : int
-            The smallest, if no tail rises with r there (see `lasting_log_below`).
-        """
+        """Return a dimension that is enough, as is every larger one."""
         lost = int(self.counts[self._hopeless.any(axis=1)].sum())
         if lost > self.errors:
             raise InvalidParameterError(

@@ -15,24 +15,16 @@ from slimline.laws import cosine as cosine_law
 
 @dataclass(frozen=True)
 class Size:
-    """A quantity that theorems speak of.
+    """A quantity that theorems speak of."""
 
-    Parameters
-    ----------
-    meaning : str
-        In words, with its letter.
-    least, most : float
-        Ends of what makes sense.
-    whole : bool
-        Whether it counts something.
-    open_least : bool
-        Whether `least` itself makes no sense.
-    """
-
+    #: In words, with its letter.
     meaning: str
+    #: Ends of what makes sense.
     least: float
     most: float = np.inf
+    #: Whether it counts something.
     whole: bool = True
+    #: Whether `least` itself makes no sense.
     open_least: bool = False
 
 
@@ -52,22 +44,7 @@ SIZES = {
 
 
 def real_numbers(owner: str, name: str, value: object) -> npt.NDArray[np.float64]:
-    """Return numbers as an array, or say that they are none.
-
-    Parameters
-    ----------
-    owner : str
-        The statement or function that asks for them.
-    name : str
-        What it calls them.
-    value : array-like
-        What was given.
-
-    Returns
-    -------
-    value : array
-        In float64.
-    """
+    """Return numbers as an array, or say that they are none."""
     try:
         given = np.asarray(value)
         if given.dtype.kind not in "iufO":  # "0.1" is no number, nor is True
@@ -80,22 +57,7 @@ def real_numbers(owner: str, name: str, value: object) -> npt.NDArray[np.float64
 
 
 def checked_size(owner: str, name: str, value: object) -> npt.NDArray[np.float64]:
-    """Return a size as an array, or say what is wrong with it.
-
-    Parameters
-    ----------
-    owner : str
-        The statement that asks for it.
-    name : str
-        A key of `SIZES`.
-    value : array-like
-        What was given.
-
-    Returns
-    -------
-    value : array
-        In float64.
-    """
+    """Return a size as an array, or say what is wrong with it."""
     size = SIZES[name]
     given = real_numbers(owner, f"{name} ({size.meaning})", value)
     good = (given > size.least) if size.open_least else (given >= size.least)
@@ -121,18 +83,6 @@ def smallest_float(met: Callable[[Values], Flags], low: Values, high: Values) ->
 
     Positive floats are ordered like the integers that their bits make, so bisecting those takes at most 64 steps and
     ends at neighbours, whatever the scale.
-
-    Parameters
-    ----------
-    met : callable
-        Whether values meet the target; takes and returns an array.
-    low, high : array
-        Positive ends, of the shape of the answer.
-
-    Returns
-    -------
-    value : array
-        NaN where `high` does not meet the target either.
     """
     possible = met(high)
     below = low.view(np.int64)
@@ -145,20 +95,7 @@ def smallest_float(met: Callable[[Values], Flags], low: Values, high: Values) ->
 
 
 def largest_float(met: Callable[[Values], Flags], low: Values, high: Values) -> Values:
-    """Return the largest float64 in [low, high] that meets a target; one that meets it, all smaller ones do.
-
-    Parameters
-    ----------
-    met : callable
-        Whether values meet the target; takes and returns an array.
-    low, high : array
-        Positive ends, of the shape of the answer.
-
-    Returns
-    -------
-    value : array
-        NaN where `low` does not meet the target either.
-    """
+    """Return the largest float64 in [low, high] that meets a target; one that meets it, all smaller ones do."""
     beyond = smallest_float(lambda value: ~met(value), low, high)
     reached = np.where(np.isnan(beyond), high, np.nextafter(beyond, 0.0))
     return np.where(met(low), reached, np.nan)
@@ -169,18 +106,7 @@ _MAY_RISE = np.log(0.15)
 
 
 def log_below(value: npt.ArrayLike, r: Any, cosine: npt.ArrayLike) -> Values:
-    """Return log P(cos' < value); what stands just at the value has not fallen below it.
-
-    Parameters
-    ----------
-    value, r, cosine : array-like
-        Where, in how many dimensions, and the cosine before the projection.
-
-    Returns
-    -------
-    logarithm : array
-        By symmetry also log P(cos' > value), with both signs changed.
-    """
+    """Return log P(cos' < value); what stands just at the value has not fallen below it."""
     return np.asarray(cosine_law.logsf(-np.asarray(value), r, -np.asarray(cosine)))
 
 
@@ -189,16 +115,6 @@ def lasting_log_below(value: npt.ArrayLike, r: Any, cosine: npt.ArrayLike) -> Va
 
     Near the cosine a tail rises with r before it falls: cos' = ±1 in one dimension, and small r favours large cosines.
     Such a tail stays below ½; one beyond the cosine goes to 1.
-
-    Parameters
-    ----------
-    value, r, cosine : array-like
-        Where, in how many dimensions, and the cosine before the projection.
-
-    Returns
-    -------
-    logarithm : array
-        Never rises with r; it is that of `log_below` where this falls from r on.
     """
     value, r, cosine = np.broadcast_arrays(value, r, cosine)
     from_two = np.maximum(r, 2)

@@ -44,22 +44,7 @@ _ROOM = (0, 0, 0, 2)
 
 
 def audit_view(audit: Audit, labels: str, standardised: bool = False) -> RenderableType:
-    """Return an audit for the terminal.
-
-    Parameters
-    ----------
-    audit : Audit
-        What to show.
-    labels : str
-        Where the labels come from, in words.
-    standardised : bool
-        Whether the columns were standardised.
-
-    Returns
-    -------
-    view : renderable
-        For `rich`.
-    """
+    """Return an audit for the terminal."""
     draws = counted(audit.repeats, "draw")
     parts: list[RenderableType] = [
         _verdict(audit),
@@ -80,24 +65,7 @@ def audit_view(audit: Audit, labels: str, standardised: bool = False) -> Rendera
 
 
 def audit_code(opened: str, settings: dict[str, Any], standardised: bool, carries_labels: bool) -> str:
-    """Return the Python that makes the same audit.
-
-    Parameters
-    ----------
-    opened : str
-        Expression that opens the data.
-    settings : dict
-        Parameters of `slimline.audit`; those that are None and have another default must not be there.
-    standardised : bool
-        Whether the columns are standardised.
-    carries_labels : bool
-        Whether the data carry the labels, or there are none.
-
-    Returns
-    -------
-    code : str
-        A few lines; the last one prints the audit.
-    """
+    """Return the Python that makes the same audit."""
     view = '.standardised("mean", "std", "mean")' if standardised else ""
     given = ["X" if carries_labels else "X, y"]
     for name, value in settings.items():

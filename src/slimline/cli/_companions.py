@@ -18,20 +18,7 @@ FOLDERS = {"reproduce": "papers", "bench": "benchmarks", "demo-projections": "be
 
 
 def companion(name: str, command: str) -> Any:
-    """Return what an entry point stands for.
-
-    Parameters
-    ----------
-    name : str
-        Of the entry point.
-    command : str
-        What needs it, for the message.
-
-    Returns
-    -------
-    found : callable
-        As the companion has it.
-    """
+    """Return what an entry point stands for."""
     found = list(entry_points(group="slimline.commands", name=name))
     folder = FOLDERS[name]
     needs = f"`{command}` needs slimline-{folder}, which "
@@ -45,15 +32,7 @@ def companion(name: str, command: str) -> Any:
 
 
 def add_command(app: typer.Typer, name: str) -> None:
-    """Add a command of a companion, or one that says how to install it.
-
-    Parameters
-    ----------
-    app : typer.Typer
-        The commands.
-    name : str
-        Of the command, and of its entry point.
-    """
+    """Add a command of a companion, or one that says how to install it."""
     try:
         companion(name, f"slimline {name}")(app)
     except MissingCompanionError as error:

@@ -25,24 +25,7 @@ _LONGEST = 200
 
 
 def features_view(stored: StoredModel, ranking: Ranking, count: int, label: str | None) -> RenderableType:
-    """Return a table of the largest weights, and what "proved" means.
-
-    Parameters
-    ----------
-    stored : StoredModel
-        The model.
-    ranking : Ranking
-        Its features in order.
-    count : int
-        How many are shown.
-    label : str, optional
-        The class that was asked for.
-
-    Returns
-    -------
-    view : renderable
-        For `rich`.
-    """
+    """Return a table of the largest weights, and what "proved" means."""
     several, alleles = len(stored.weights) > 1, stored.allele1 is not None and stored.allele2 is not None
     genotypes = stored.chromosome is not None and stored.position is not None
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
@@ -181,26 +164,7 @@ def features(
 
 
 def table_of(stored: StoredModel, ranking: Ranking, count: int, proved: bool) -> tuple[list[str], Any]:
-    """Return the names of the columns of a table of features, and a function that makes its lines.
-
-    Parameters
-    ----------
-    stored : StoredModel
-        The model.
-    ranking : Ranking
-        Its features in order.
-    count : int
-        How many are wanted.
-    proved : bool
-        Whether to say which are proved to be among so many.
-
-    Returns
-    -------
-    head : list of str
-        Names of the columns.
-    lines : callable
-        Returns an iterator of lists of plain values.
-    """
+    """Return the names of the columns of a table of features, and a function that makes its lines."""
     several, whose = len(stored.weights) > 1, [str(label) for label in stored.classes]
     variants = {
         name: part
@@ -225,20 +189,7 @@ def table_of(stored: StoredModel, ranking: Ranking, count: int, proved: bool) ->
 
 
 def feature_name(stored: StoredModel, column: int) -> str:
-    """Return the name of a column, x and its number where it has none.
-
-    Parameters
-    ----------
-    stored : StoredModel
-        The model.
-    column : int
-        Number of the column.
-
-    Returns
-    -------
-    name : str
-        As in `top_features`.
-    """
+    """Return the name of a column, x and its number where it has none."""
     return f"x{column}" if stored.feature_names is None else stored.feature_names[column]
 
 

@@ -241,20 +241,7 @@ def fit(
 
 
 def finished_fit(task: Task, threads: int | None) -> Finished:
-    """Fit, showing where it stands on standard error.
-
-    Parameters
-    ----------
-    task : Task
-        What is asked for.
-    threads : int or None
-        Threads; None: all.
-
-    Returns
-    -------
-    finished : Finished
-        What there is to tell.
-    """
+    """Fit, showing where it stands on standard error."""
     from contextlib import nullcontext
 
     from rich.console import Console

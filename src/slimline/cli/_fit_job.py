@@ -31,69 +31,39 @@ WITHOUT = "fit without the held-out rows"
 
 @dataclass(frozen=True)
 class Finished:
-    """What a fit has come to.
+    """What a fit has come to."""
 
-    Parameters
-    ----------
-    report : FitReport
-        All that there is to tell.
-    converged : bool
-        Whether the certified error that was asked for was reached.
-    """
-
+    #: All that there is to tell.
     report: FitReport
+    #: Whether the certified error that was asked for was reached.
     converged: bool
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be fitted.
+    """What is to be fitted."""
 
-    Parameters
-    ----------
-    source : DataFileOptions
-        The data.
-    labels : LabelSource
-        Their labels.
-    settings : FitSettings
-        How.
-    outputs : Outputs
-        Where results go.
-    test : DataFileOptions or None
-        Rows to hold out, in a file of their own.
-    feature_names : Path or None
-        Names of the columns, one a line, where the data have none.
-    command : str
-        How it was asked for.
-    measure_projection : bool
-        Whether the report says what a projection does to the data.
-    resumable : bool
-        Whether what passes add up is kept, so that a run that was stopped can go on.
-    """
-
+    #: The data.
     source: DataFileOptions
+    #: Their labels.
     labels: LabelSource
+    #: How.
     settings: FitSettings
+    #: Where results go.
     outputs: Outputs
+    #: Rows to hold out, in a file of their own.
     test: DataFileOptions | None = None
+    #: Names of the columns, one a line, where the data have none.
     feature_names: Path | None = None
+    #: How it was asked for.
     command: str = ""
+    #: Whether the report says what a projection does to the data.
     measure_projection: bool = False
+    #: Whether what passes add up is kept, so that a run that was stopped can go on.
     resumable: bool = True
 
     def opened(self, source: DataFileOptions) -> Matrix:
-        """Return the data, their columns named.
-
-        Parameters
-        ----------
-        source : DataFileOptions
-            What is to be opened.
-
-        Returns
-        -------
-        matrix : Matrix
-            Opened.
-        """
+        """Return the data, their columns named."""
         from slimline.cli._labels import text_of
         from slimline.data._views import NamedColumns
 
@@ -105,20 +75,7 @@ class Task:
 
 
 def run_fit(task: Task, display: FitDisplay) -> Finished:
-    """Open the data, fit, measure the model on rows that it did not see, fit to all rows, write model and page.
-
-    Parameters
-    ----------
-    task : Task
-        What is asked for.
-    display : FitDisplay
-        What shows where it stands.
-
-    Returns
-    -------
-    finished : Finished
-        What there is to tell.
-    """
+    """Open the data, fit, measure the model on rows that it did not see, fit to all rows, write model and page."""
     from slimline._base.system import MemoryMeter
     from slimline.report import Told
     from slimline.report._measure_fit import penalty_of, search_facts

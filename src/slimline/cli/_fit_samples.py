@@ -17,18 +17,7 @@ if TYPE_CHECKING:
 
 
 def stored_bytes(path: Path) -> int | None:
-    """Return the size of a file, or of all files of a folder.
-
-    Parameters
-    ----------
-    path : Path
-        The data.
-
-    Returns
-    -------
-    nbytes : int or None
-        None where it is not there.
-    """
+    """Return the size of a file, or of all files of a folder."""
     if not path.exists():
         return None
     if path.is_dir():
@@ -41,35 +30,17 @@ Index = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class LabelSource:
-    """Where labels are looked for.
+    """Where labels are looked for."""
 
-    Parameters
-    ----------
-    path : Path or None
-        A file of their own; None: the data have them.
-    target : str or None
-        Column.
-    id : str or None
-        Column that names the samples.
-    """
-
+    #: A file of their own; None: the data have them.
     path: Path | None
+    #: Column.
     target: str | None
+    #: Column that names the samples.
     id: str | None
 
     def of(self, matrix: Matrix) -> Labels:
-        """Return the labels of the rows of a matrix.
-
-        Parameters
-        ----------
-        matrix : Matrix
-            The data.
-
-        Returns
-        -------
-        labels : Labels
-            Of those that have one.
-        """
+        """Return the labels of the rows of a matrix."""
         labels = known_labels(matrix, self.path, self.target, self.id)
         if labels is None:
             raise DataError(f"{matrix.name} carries no labels of two classes: add --labels FILE --target COLUMN.")
@@ -78,42 +49,28 @@ class LabelSource:
 
 @dataclass(frozen=True)
 class Samples:
-    """Rows to train on and rows held out.
+    """Rows to train on and rows held out."""
 
-    Parameters
-    ----------
-    data : Matrix
-        All of the data.
-    train : Matrix
-        Rows to train on,
-    y : array
-        and their labels.
-    test : Matrix or None
-        Rows held out,
-    y_test : array or None
-        and their labels.
-    labels : str
-        Where labels come from, in words.
-    left_out : int
-        Rows without a label.
-    held_out : str
-        Which rows are held out, in words.
-    labelled, y_labelled : Matrix, array
-        All rows of the data that have a label, held out or not, and their labels.
-    not_new : int
-        Rows of a file of held-out rows that are trained on, and are therefore not held out.
-    """
-
+    #: All of the data.
     data: Matrix
+    #: Rows to train on,
     train: Matrix
+    #: and their labels.
     y: NDArray[Any]
+    #: Rows held out,
     test: Matrix | None
+    #: and their labels.
     y_test: NDArray[Any] | None
+    #: Where labels come from, in words.
     labels: str
+    #: Rows without a label.
     left_out: int
+    #: Which rows are held out, in words.
     held_out: str
+    #: All rows of the data that have a label, held out or not, and their labels.
     labelled: Matrix
     y_labelled: NDArray[Any]
+    #: Rows of a file of held-out rows that are trained on, and are therefore not held out.
     not_new: int = 0
 
     @property
@@ -132,26 +89,7 @@ class Samples:
 
 
 def samples_of(data: Matrix, labels: LabelSource, holdout: float, seed: int, test: Matrix | None = None) -> Samples:
-    """Divide the rows of the data that have a label.
-
-    Parameters
-    ----------
-    data : Matrix
-        The data.
-    labels : LabelSource
-        Where labels are looked for.
-    holdout : float
-        Share of each class that is held out; 0: none.
-    seed : int
-        Which rows.
-    test : Matrix, optional
-        Rows to hold out; then all of the data are trained on. Rows that are among them are not held out.
-
-    Returns
-    -------
-    samples : Samples
-        Views of the data.
-    """
+    """Divide the rows of the data that have a label."""
     known = labels.of(data)
     y = known.values
     labelled = data if known.complete else data.rows(known.rows)
@@ -204,22 +142,7 @@ def _with_test(samples: Samples, test: Matrix, labels: Labels) -> Samples:
 
 
 def held_out_rows(y: NDArray[Any], share: float, seed: int) -> tuple[Index, Index]:
-    """Draw a share of the rows of each class.
-
-    Parameters
-    ----------
-    y : array of shape (n_samples,)
-        Labels.
-    share : float
-        Below 1.
-    seed : int
-        Of the draw.
-
-    Returns
-    -------
-    kept, aside : arrays of int
-        Rows to train on and rows held out, rising. Every class keeps a row.
-    """
+    """Draw a share of the rows of each class."""
     if not 0.0 <= share < 1.0:
         raise InvalidParameterError(f"--holdout {share:g}: give a share of the rows, from 0 to below 1.")
     rng = np.random.default_rng(seed)

@@ -22,18 +22,7 @@ if TYPE_CHECKING:
 
 
 def resume_folder(model: Path) -> Path:
-    """Return the folder beside a model file that holds what is needed to go on.
-
-    Parameters
-    ----------
-    model : Path
-        The model file.
-
-    Returns
-    -------
-    folder : Path
-        It is there while a fit runs, and after one that was killed.
-    """
+    """Return the folder beside a model file that holds what is needed to go on."""
     return model.with_name(model.name + ".resume")
 
 
@@ -41,20 +30,6 @@ def job_key(path: Path, samples: Samples, settings: dict[str, Any]) -> str:
     """Return a text that is the same only for a fit that computes the same.
 
     Files of labels need no place in it since the labels have one; names of features decide nothing.
-
-    Parameters
-    ----------
-    path : Path
-        The data.
-    samples : Samples
-        Rows and labels.
-    settings : dict
-        Everything else that decides what the passes compute.
-
-    Returns
-    -------
-    key : str
-        JSON.
     """
     from slimline import __version__
     from slimline._kernels import instruction_set, thread_count
@@ -105,64 +80,37 @@ OPTIONS = {
 
 @dataclass(frozen=True)
 class FitSettings:
-    """How the model is fitted.
+    """How the model is fitted."""
 
-    Parameters
-    ----------
-    C : float or None
-        Penalty; None: by cross-validation.
-    scoring : str
-        Score by which the cross-validation chooses.
-    loss, method, projection : str
-        As in `CertifiedClassifier`.
-    tol : float
-        Certified relative error asked for.
-    dimensions : int or None
-        Columns of the sketch; None: the cost model's.
-    standardize : bool or None
-        Whether columns are standardised; None: genotypes are.
-    class_weight : str or None
-        "balanced", or none.
-    intercept : bool
-        Whether there is one.
-    holdout : float
-        Share of the rows that is held out; 0: none.
-    seed : int
-        Of the projection, of the rows held out and of the folds.
-    max_passes : int
-        Passes over the data at most.
-    refit : bool
-        Whether the final model is trained on the rows that were held out, too, after they were used to measure.
-    """
-
+    #: Penalty; None: by cross-validation.
     C: float | None = None
+    #: Score by which the cross-validation chooses.
     scoring: str = "accuracy"
+    #: As in `CertifiedClassifier`.
     loss: str = "squared_hinge"
     method: str = "auto"
     projection: str = "auto"
+    #: Certified relative error asked for.
     tol: float = 1e-2
+    #: Columns of the sketch; None: the cost model's.
     dimensions: int | None = None
+    #: Whether columns are standardised; None: genotypes are.
     standardize: bool | None = None
+    #: "balanced", or none.
     class_weight: str | None = None
+    #: Whether there is one.
     intercept: bool = True
+    #: Share of the rows that is held out; 0: none.
     holdout: float = 0.2
+    #: Of the projection, of the rows held out and of the folds.
     seed: int = 0
+    #: Passes over the data at most.
     max_passes: int = 50
+    #: Whether the final model is trained on the rows that were held out, too, after they were used to measure.
     refit: bool = True
 
     def parameters(self, standardize: bool) -> dict[str, Any]:
-        """Return the parameters of the classifier that are not its defaults.
-
-        Parameters
-        ----------
-        standardize : bool
-            What was decided.
-
-        Returns
-        -------
-        parameters : dict
-            By their names.
-        """
+        """Return the parameters of the classifier that are not its defaults."""
         given = {
             "loss": self.loss,
             "tol": self.tol,
@@ -178,20 +126,7 @@ class FitSettings:
         return {name: value for name, value in given.items() if value != plain[name]} | {"random_state": self.seed}
 
     def classifier(self, standardize: bool, smallest_class: int) -> CertifiedClassifier:
-        """Return the classifier, not fitted.
-
-        Parameters
-        ----------
-        standardize : bool
-            What was decided.
-        smallest_class : int
-            Rows of the rarest class.
-
-        Returns
-        -------
-        classifier : CertifiedClassifier
-            One that chooses the penalty itself, where none was given.
-        """
+        """Return the classifier, not fitted."""
         from slimline.estimators import CertifiedClassifier, CertifiedClassifierCV
 
         parameters = self.parameters(standardize)
@@ -208,18 +143,7 @@ class FitSettings:
         return CertifiedClassifierCV(Cs=_PENALTIES, cv=folds, **self._search(), **parameters)
 
     def code(self, standardize: bool) -> str:
-        """Return the Python expression that makes the classifier.
-
-        Parameters
-        ----------
-        standardize : bool
-            What was decided.
-
-        Returns
-        -------
-        code : str
-            One line.
-        """
+        """Return the Python expression that makes the classifier."""
         own: dict[str, Any] = self._search() if self.C is None else {"C": self.C}
         given = ", ".join(f"{name}={value!r}" for name, value in (own | self.parameters(standardize)).items())
         return f"CertifiedClassifier{'CV' if self.C is None else ''}({given})"
@@ -231,28 +155,16 @@ class FitSettings:
 
 @dataclass(frozen=True)
 class Outputs:
-    """Where results go.
+    """Where results go."""
 
-    Parameters
-    ----------
-    model, report : Path or None
-        Files; None: not written.
-    overwrite : bool
-        Whether files that exist may be replaced.
-    """
-
+    #: Files; None: not written.
     model: Path | None
     report: Path | None
+    #: Whether files that exist may be replaced.
     overwrite: bool
 
     def check(self, key: str | None = None) -> None:
-        """Refuse files that could not be written, before any work is done.
-
-        Parameters
-        ----------
-        key : str, optional
-            Of the job, once it is known: files that exist may be those of another one.
-        """
+        """Refuse files that could not be written, before any work is done."""
         for option, path in (("--model", self.model), ("--report", self.report)):
             if path is None:
                 continue
@@ -273,22 +185,7 @@ class Outputs:
 
 
 def command_line(words: list[str], settings: FitSettings, threads: int | None) -> str:
-    """Return the command that does the same again.
-
-    Parameters
-    ----------
-    words : list of str
-        Data and where labels are, as they were given.
-    settings : FitSettings
-        How the model was fitted.
-    threads : int or None
-        Threads, where they were given.
-
-    Returns
-    -------
-    command : str
-        Only what is not a default; the seed always.
-    """
+    """Return the command that does the same again."""
     plain = FitSettings()
     said = ["slimline", "fit", *words]
     names = {"class_weight": "--class-weight", "max_passes": "--max-passes"}

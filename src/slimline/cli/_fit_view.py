@@ -25,18 +25,7 @@ _PROVED = "Proved: equal to what training on everything, to the end, would give;
 
 
 def fit_view(report: FitReport) -> RenderableType:
-    """Return the summary.
-
-    Parameters
-    ----------
-    report : FitReport
-        What there is to tell.
-
-    Returns
-    -------
-    view : RenderableType
-        For a console.
-    """
+    """Return the summary."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
@@ -138,20 +127,7 @@ _SHOWN_STEPS = 4
 
 
 def seconds_left(steps: Sequence[tuple[float, float]], tol: float) -> float | None:
-    """Guess how long it takes until an error is small enough, from how it fell.
-
-    Parameters
-    ----------
-    steps : sequence of (float, float)
-        Seconds and error after each step.
-    tol : float
-        Error to stop at.
-
-    Returns
-    -------
-    seconds : float or None
-        None where it is too early to say.
-    """
+    """Guess how long it takes until an error is small enough, from how it fell."""
     known = [(seconds, error) for seconds, error in steps if 0.0 < error < math.inf]
     if not known or known[-1][1] <= tol:
         return 0.0 if known else None
@@ -162,19 +138,7 @@ def seconds_left(steps: Sequence[tuple[float, float]], tol: float) -> float | No
 
 
 class FitDisplay:
-    """Shows where a fit stands; on a terminal it moves, elsewhere there is a line a step.
-
-    Parameters
-    ----------
-    console : Console
-        Where it is drawn.
-    name : str
-        Of the data.
-    nbytes : int or None
-        Bytes that a pass reads, where that is known.
-    tol : float
-        Certified error that was asked for.
-    """
+    """Shows where a fit stands; on a terminal it moves, elsewhere there is a line a step."""
 
     def __init__(self, console: Console, name: str, nbytes: int | None, tol: float) -> None:
         self._console, self._name, self._nbytes, self._tol = console, name, nbytes, tol
@@ -201,35 +165,17 @@ class FitDisplay:
             self._live.stop()
 
     def phase(self, words: str) -> None:
-        """Show what is done from now on.
-
-        Parameters
-        ----------
-        words : str
-            In words.
-        """
+        """Show what is done from now on."""
         self._phase, self._pass, self._fraction = words, "", 0.0
         if self._live is None:
             self._console.print(f"{self._elapsed():6.1f} s  {words}", soft_wrap=True)
 
     def say(self, words: str) -> None:
-        """Print a line that stays.
-
-        Parameters
-        ----------
-        words : str
-            In words.
-        """
+        """Print a line that stays."""
         self._console.print(words, soft_wrap=True, markup=False)
 
     def on_pass(self, now: PassProgress) -> None:
-        """Show how far a pass is.
-
-        Parameters
-        ----------
-        now : PassProgress
-            Told by the data.
-        """
+        """Show how far a pass is."""
         if now.number != self._number and now.fraction < 1.0:
             self._number, self._pass_start = now.number, time.monotonic()
         self._pass, self._fraction = _PASSES.get(now.operation, now.operation), now.fraction
@@ -238,13 +184,7 @@ class FitDisplay:
             self._speed = self._nbytes * now.fraction / seconds
 
     def on_step(self, step: Step) -> None:
-        """Show what is proved after a step.
-
-        Parameters
-        ----------
-        step : Step
-            Told by the classifier.
-        """
+        """Show what is proved after a step."""
         if step.passes < self._passes:  # of the next fit
             self._steps.clear()
         self._passes = step.passes

@@ -27,23 +27,15 @@ _NO_LABEL = ("N/A", "n/a", "null", "NULL")
 
 @dataclass(frozen=True)
 class Labels:
-    """Classes of the rows of a matrix.
+    """Classes of the rows of a matrix."""
 
-    Parameters
-    ----------
-    values : array
-        Label of each row that has one.
-    rows : array of int
-        Which rows these are.
-    complete : bool
-        Whether all rows have one.
-    source : str
-        Where they come from and how rows were matched, in words.
-    """
-
+    #: Label of each row that has one.
     values: NDArray[Any]
+    #: Which rows these are.
     rows: NDArray[np.intp]
+    #: Whether all rows have one.
     complete: bool
+    #: Where they come from and how rows were matched, in words.
     source: str
 
 
@@ -52,23 +44,6 @@ def labels_in_file(path: Path, target: str | None, matrix: Matrix, id: str | Non
 
     Rows are matched by the ids of the samples, which a first or second column holds (or both together, as PLINK's
     FID and IID do). Only where the data name no samples does the order count.
-
-    Parameters
-    ----------
-    path : Path
-        Text in columns, the first line naming them; a single column without a name; or a vector in a .npy file.
-        Text may be compressed.
-    target : str, optional
-        Name of the column; may be left out where there is no choice.
-    matrix : Matrix
-        The data.
-    id : str, optional
-        Column of the file that names the samples, where it is not one of the first two.
-
-    Returns
-    -------
-    labels : Labels
-        Rows without one are left out.
     """
     from slimline.data.formats._npy import npy_vector
 
@@ -100,20 +75,7 @@ def labels_in_file(path: Path, target: str | None, matrix: Matrix, id: str | Non
 
 
 def labels_in_data(matrix: Matrix, asked: bool) -> Labels | None:
-    """Return the labels that the data carry.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        The data.
-    asked : bool
-        Whether they were asked for; else they are passed over if all are the same, as in many PLINK files.
-
-    Returns
-    -------
-    labels : Labels or None
-        None where they carry none.
-    """
+    """Return the labels that the data carry."""
     if matrix.labels is None:
         return None
     labels = _known(np.asarray(matrix.labels), f"from {matrix.name}")
@@ -121,24 +83,7 @@ def labels_in_data(matrix: Matrix, asked: bool) -> Labels | None:
 
 
 def known_labels(matrix: Matrix, path: Path | None, target: str | None, id: str | None = None) -> Labels | None:
-    """Return the labels of a file, or those that the data carry.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        The data.
-    path : Path, optional
-        File with the labels; None: the data have them.
-    target : str, optional
-        Column of them.
-    id : str, optional
-        Column of the file that names the samples.
-
-    Returns
-    -------
-    labels : Labels or None
-        Two classes or more; None where there are no labels.
-    """
+    """Return the labels of a file, or those that the data carry."""
     if path is None:
         labels = labels_in_data(matrix, asked=target is not None)
     else:
@@ -149,13 +94,7 @@ def known_labels(matrix: Matrix, path: Path | None, target: str | None, id: str 
 
 
 def require_classes(labels: Labels) -> None:
-    """Refuse labels that are not classes.
-
-    Parameters
-    ----------
-    labels : Labels
-        To be looked at.
-    """
+    """Refuse labels that are not classes."""
     classes, rows = len(np.unique(labels.values)), len(labels.values)
     if classes < 2:
         shown = f"only one class, {str(labels.values[0])!r}" if rows else "no label at all"
@@ -197,18 +136,7 @@ def _whole(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def text_of(path: Path) -> str:
-    """Return the text of a file, which may be compressed.
-
-    Parameters
-    ----------
-    path : Path
-        The file, in UTF-8.
-
-    Returns
-    -------
-    text : str
-        Without a byte order mark.
-    """
+    """Return the text of a file, which may be compressed."""
     from slimline.data._files import DataFile, compression, decompressed
 
     file = DataFile(path)

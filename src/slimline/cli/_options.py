@@ -51,19 +51,7 @@ _TEXT_CELL = re.compile(r"column .*: not a number: ")
 
 
 def require_number(option: str, value: float | None, most: float | None, below: bool = False) -> None:
-    """Refuse a number that is not above 0, or is above what is allowed; None is let through.
-
-    Parameters
-    ----------
-    option : str
-        What it was given as.
-    value : float or None
-        To be looked at.
-    most : float or None
-        Largest that is allowed.
-    below : bool
-        Whether `most` itself is not.
-    """
+    """Refuse a number that is not above 0, or is above what is allowed; None is let through."""
     if value is None or (0 < value < float("inf") and (most is None or value < most or (value == most and not below))):
         return
     range_ = "above 0" if most is None else f"in (0, {most:g}{')' if below else ']'}"
@@ -72,20 +60,7 @@ def require_number(option: str, value: float | None, most: float | None, below: 
 
 @contextmanager
 def in_options(names: Mapping[str, str], standardize: bool) -> Iterator[None]:
-    """Have messages speak of options, not of parameters.
-
-    Parameters
-    ----------
-    names : mapping of str to str
-        Options, by parameter.
-    standardize : bool
-        Whether missing values are filled; else a message about one says how.
-
-    Yields
-    ------
-    None
-        Work that takes the parameters.
-    """
+    """Have messages speak of options, not of parameters."""
     try:
         yield
     except NonFiniteError as error:
@@ -100,18 +75,7 @@ def in_options(names: Mapping[str, str], standardize: bool) -> Iterator[None]:
 
 
 def said_of_file(text: str) -> str:
-    """Return a message about a file that speaks of options, not of parameters.
-
-    Parameters
-    ----------
-    text : str
-        The message.
-
-    Returns
-    -------
-    text : str
-        The same, with what would help where a cell of a table is no number.
-    """
+    """Return a message about a file that speaks of options, not of parameters."""
     text = text.replace("open_matrix(path, format=...)", "--format NAME")
     if _TEXT_CELL.search(text):
         text += " If the column holds the names of the rows, give it with --id COLUMN; if labels, with --target COLUMN."
@@ -119,20 +83,7 @@ def said_of_file(text: str) -> str:
 
 
 def said_in_options(text: str, names: Mapping[str, str]) -> str:
-    """Return a message that speaks of options, not of parameters.
-
-    Parameters
-    ----------
-    text : str
-        The message.
-    names : mapping of str to str
-        Options, by parameter.
-
-    Returns
-    -------
-    text : str
-        The same in other words.
-    """
+    """Return a message that speaks of options, not of parameters."""
     text = re.sub(r'\bmethod="(\w+)"', r"--method \1", text)
     for name, option in names.items():
         text = re.sub(rf"\b{name}\b", option, text)
@@ -150,39 +101,23 @@ _KEYWORDS = {
 
 @dataclass(frozen=True)
 class DataFileOptions:
-    """Which file, and how it is opened.
+    """Which file, and how it is opened."""
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    format : str, optional
-        Where its ending does not tell.
-    label : str, optional
-        Column of it, or array in it, that holds the labels.
-    id : str, optional
-        Column of it that names the rows.
-    missing : int, optional
-        Whole number that stands for a missing value.
-    dataset : str, optional
-        Which matrix of the file.
-    """
-
+    #: The file.
     path: Path
+    #: Where its ending does not tell.
     format: str | None = None
+    #: Column of it, or array in it, that holds the labels.
     label: str | None = None
+    #: Column of it that names the rows.
     id: str | None = None
+    #: Whole number that stands for a missing value.
     missing: int | None = None
+    #: Which matrix of the file.
     dataset: str | None = None
 
     def keywords(self) -> dict[str, Any]:
-        """Return what `open_matrix` is given beside the path.
-
-        Returns
-        -------
-        keywords : dict
-            Named as the format names them; an option that it does not have is an error.
-        """
+        """Return what `open_matrix` is given beside the path."""
         from slimline.data._open import format_of
 
         kind = self.format or format_of(self.path)
@@ -214,20 +149,7 @@ class DataFileOptions:
 
 
 def names_rows(path: Path, format: str | None) -> bool:
-    """Say whether a column of such a file can name its rows.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    format : str or None
-        Its format, where the ending does not tell.
-
-    Returns
-    -------
-    names : bool
-        Whether `--id` means something for it.
-    """
+    """Say whether a column of such a file can name its rows."""
     from slimline.data._open import format_of
 
     return (format or format_of(path)) in _KEYWORDS["--id"]
@@ -235,13 +157,7 @@ def names_rows(path: Path, format: str | None) -> bool:
 
 @contextmanager
 def explained_errors() -> Iterator[None]:
-    """Make what the system says of a file that cannot be read one line of ours.
-
-    Yields
-    ------
-    None
-        Work that reads files.
-    """
+    """Make what the system says of a file that cannot be read one line of ours."""
     try:
         yield
     except SlimlineError:

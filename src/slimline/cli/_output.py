@@ -27,38 +27,12 @@ if TYPE_CHECKING:
 
 
 def rounded_up(value: float, digits: int) -> str:
-    """Return a number with a few digits that is not below the given one.
-
-    Parameters
-    ----------
-    value : float
-        Any.
-    digits : int
-        How many.
-
-    Returns
-    -------
-    text : str
-        The least such number.
-    """
+    """Return a number with a few digits that is not below the given one."""
     return _rounded(value, digits, ROUND_CEILING)
 
 
 def rounded_down(value: float, digits: int) -> str:
-    """Return a number with a few digits that is not above the given one.
-
-    Parameters
-    ----------
-    value : float
-        Any.
-    digits : int
-        How many.
-
-    Returns
-    -------
-    text : str
-        The largest such number.
-    """
+    """Return a number with a few digits that is not above the given one."""
     return _rounded(value, digits, ROUND_FLOOR)
 
 
@@ -101,15 +75,7 @@ def check_json_path(json: Path | None) -> None:
 
 
 def require_file(option: str, path: Path) -> None:
-    """Refuse a path that no file can have.
-
-    Parameters
-    ----------
-    option : str
-        What it was given as.
-    path : Path
-        Where a file is to appear, by a rename: a device or a pipe would be gone.
-    """
+    """Refuse a path that no file can have."""
     folder = path.absolute().parent
     if path.is_dir() or not folder.is_dir():
         raise InvalidParameterError(f"{option} {path}: give a file in a folder that exists.")
@@ -118,15 +84,7 @@ def require_file(option: str, path: Path) -> None:
 
 
 def require_not_read(outputs: dict[str, Path | None], inputs: Iterable[Path | None]) -> None:
-    """Refuse to write over a file that is read, whatever else may be replaced.
-
-    Parameters
-    ----------
-    outputs : dict of Path or None
-        Where results go, by option.
-    inputs : iterable of Path or None
-        What is read; the files that belong to a .bed file are, too.
-    """
+    """Refuse to write over a file that is read, whatever else may be replaced."""
     read = [path for path in inputs if path is not None]
     read += [path.with_suffix(ending) for path in read if path.suffix == ".bed" for ending in (".bim", ".fam")]
     for option, path in outputs.items():
@@ -157,13 +115,7 @@ UNBROKEN = 20
 
 
 class WholeConsole(Console):
-    """A console that never cuts what a table holds: the terminal goes on in the next line.
-
-    Parameters
-    ----------
-    **options : dict
-        As for `Console`.
-    """
+    """A console that never cuts what a table holds: the terminal goes on in the next line."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -222,33 +174,14 @@ _MARK = "'"
 def harmless(text: str) -> str:
     """Return a text as a cell that no spreadsheet runs.
 
-    Parameters
-    ----------
-    text : str
-        A name or a label, from anybody's file.
-
-    Returns
-    -------
-    cell : str
-        With an apostrophe before what begins with =, +, -, @, a tab or an end of line and is no number; and before
-        what begins with apostrophes and one of these, so that different texts stay different.
+    With an apostrophe before what begins with =, +, -, @, a tab or an end of line and is no number; and before what
+    begins with apostrophes and one of these, so that different texts stay different.
     """
     return _MARK + text if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
 
 
 def as_given(cell: str) -> str:
-    """Return the text that `harmless` made a cell of.
-
-    Parameters
-    ----------
-    cell : str
-        Of a table that slimline wrote, or of any other.
-
-    Returns
-    -------
-    text : str
-        The same, unless it is what `harmless` gives for another.
-    """
+    """Return the text that `harmless` made a cell of."""
     return cell[1:] if cell.startswith(_MARK) and harmless(cell[1:]) == cell else cell
 
 
@@ -258,17 +191,7 @@ _AT_A_TIME = 8192
 
 
 def check_table_path(option: str, path: Path | None, force: bool) -> None:
-    """Refuse a path that cannot be written, before any work is done.
-
-    Parameters
-    ----------
-    option : str
-        What it was given as.
-    path : Path or None
-        Where to; None or "-" for standard output.
-    force : bool
-        Whether a file that exists may be replaced.
-    """
+    """Refuse a path that cannot be written, before any work is done."""
     if path is None or path == STANDARD_OUTPUT:
         return
     if path.suffix.lower() not in _MARKS:
@@ -279,18 +202,7 @@ def check_table_path(option: str, path: Path | None, force: bool) -> None:
 
 
 def write_table(path: Path | None, head: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
-    """Write a table; a file appears when it is complete.
-
-    Parameters
-    ----------
-    path : Path or None
-        Where to, as `check_table_path` let it through; None or "-" for standard output.
-    head : sequence of str
-        Names of the columns.
-    lines : iterable of sequences
-        Cells: texts (made harmless to spreadsheets), whole numbers, floats (written so that nothing is lost) and truth
-        values.
-    """
+    """Write a table; a file appears when it is complete."""
     if path is None or path == STANDARD_OUTPUT:
         for text in _texts(head, lines, ","):
             sys.stdout.write(text)

@@ -33,22 +33,7 @@ _CODE_WIDTH = 76
 
 
 def plan_view(plan: Plan, labels: str, *, every: bool = False) -> RenderableType:
-    """Return a plan for the terminal.
-
-    Parameters
-    ----------
-    plan : Plan
-        What to show.
-    labels : str
-        Where the labels come from, in words.
-    every : bool
-        Whether all guarantees are shown, instead of the most telling ones.
-
-    Returns
-    -------
-    view : renderable
-        For `rich`.
-    """
+    """Return a plan for the terminal."""
     return Group(
         Panel(_advice(plan), title="In plain words", title_align="left", border_style="green", padding=(1, 2)),
         _heading("What is known"),
@@ -63,16 +48,8 @@ def plan_view(plan: Plan, labels: str, *, every: bool = False) -> RenderableType
 def telling(guarantees: Sequence[Guarantee]) -> list[Guarantee]:
     """Return, for each thing that can be kept, the guarantee that asks for the least.
 
-    Parameters
-    ----------
-    guarantees : sequence of Guarantee
-        All of them.
-
-    Returns
-    -------
-    guarantees : list of Guarantee
-        In their order. A theorem goes before one that holds in the limit only; one that does not speak of this eps is
-        there only if no other does for the same thing; what any dimension keeps is left out.
+    In their order. A theorem goes before one that holds in the limit only; one that does not speak of this eps is
+    there only if no other does for the same thing; what any dimension keeps is left out.
     """
     best: dict[str, Guarantee] = {}
     for row in guarantees:
@@ -86,22 +63,7 @@ def telling(guarantees: Sequence[Guarantee]) -> list[Guarantee]:
 
 
 def plan_code(plan: Plan, opened: str | None, carries_labels: bool) -> str:
-    """Return the Python that does what is advised.
-
-    Parameters
-    ----------
-    plan : Plan
-        The advice.
-    opened : str, optional
-        Expression that opens the data; None where there are none yet.
-    carries_labels : bool
-        Whether the data carry the labels.
-
-    Returns
-    -------
-    code : str
-        A few lines; the last one fits the model.
-    """
+    """Return the Python that does what is advised."""
     names = "CertifiedClassifier" + (", open_matrix" if opened else "")
     given = ", ".join(f"{name}={_literal(value)}" for name, value in plan.parameters.items())
     call = f"model = CertifiedClassifier({given})"

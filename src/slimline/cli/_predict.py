@@ -32,74 +32,49 @@ _LABELS_SHOWN = 5
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How many predictions are right, where labels are known.
+    """How many predictions are right, where labels are known."""
 
-    Parameters
-    ----------
-    source : str
-        Where the labels come from, in words.
-    rows : int
-        Rows with a label that were not trained on.
-    right : int
-        Predicted so.
-    majority : int
-        Rows that the most frequent label is right for.
-    worse_than_majority : bool
-        Whether no more are right than these.
-    certified_rows, certified_right : int
-        The same of the rows whose prediction is proved to be the exact model's.
-    unknown : int
-        Rows with a label that the model does not know, and therefore never gives,
-    unknown_labels : tuple of str
-        and some of these.
-    """
-
+    #: Where the labels come from, in words.
     source: str
+    #: Rows with a label that were not trained on.
     rows: int
+    #: Predicted so.
     right: int
+    #: Rows that the most frequent label is right for.
     majority: int
+    #: Whether no more are right than these.
     worse_than_majority: bool
+    #: The same of the rows whose prediction is proved to be the exact model's.
     certified_rows: int
     certified_right: int
+    #: Rows with a label that the model does not know, and therefore never gives,
     unknown: int = 0
+    #: and some of these.
     unknown_labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class PredictionSummary:
-    """Counts of what was predicted and proved, and of the columns that it rests on.
+    """Counts of what was predicted and proved, and of the columns that it rests on."""
 
-    Parameters
-    ----------
-    model, data : str
-        The files.
-    rows : int
-        Rows of the data.
-    certified : int
-        How many predictions are proved to be the exact model's.
-    labels : dict of int
-        How often each label was predicted.
-    columns : Alignment
-        What became of the columns.
-    bounded : bool
-        Whether it is known what a column can hold at most, as it is of genotypes.
-    accuracy : Accuracy or None
-        Of rows that were not trained on, if there are some whose labels are known.
-    trained_on : int or None
-        Rows that the model was trained on; None if that cannot be told.
-    finite : bool
-        Whether the certificate of the model is finite; if not, no label of any data can be certified.
-    """
-
+    #: The files.
     model: str
     data: str
+    #: Rows of the data.
     rows: int
+    #: How many predictions are proved to be the exact model's.
     certified: int
+    #: How often each label was predicted.
     labels: dict[str, int]
+    #: What became of the columns.
     columns: Alignment
+    #: Whether it is known what a column can hold at most, as it is of genotypes.
     bounded: bool
+    #: Of rows that were not trained on, if there are some whose labels are known.
     accuracy: Accuracy | None
+    #: Rows that the model was trained on; None if that cannot be told.
     trained_on: int | None = None
+    #: Whether the certificate of the model is finite; if not, no label of any data can be certified.
     finite: bool = True
 
     def to_dict(self) -> dict[str, Any]:
@@ -110,13 +85,7 @@ class PredictionSummary:
         return {"layout": _LAYOUT} | found
 
     def sentences(self) -> Iterator[str]:
-        """Yield what a person should know, a line each.
-
-        Yields
-        ------
-        sentence : str
-            Plain text.
-        """
+        """Yield what a person should know, a line each."""
         yield (
             f"{_counted(self.rows, 'row')}: {self.certified:,} certified ({_percent(self.certified, self.rows)}), "
             "proved to get the label that the exact model of the training data gives."
@@ -180,24 +149,7 @@ class PredictionSummary:
 
 
 def true_labels(matrix: Matrix, classes: NDArray[Any], path: Path | None, target: str | None) -> Labels | None:
-    """Return labels that predictions can be compared with.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        The data.
-    classes : array of shape (n_classes,)
-        Labels that the model knows.
-    path : Path, optional
-        File with labels; None: those of the data, where they have any.
-    target : str, optional
-        Column of them.
-
-    Returns
-    -------
-    labels : Labels or None
-        None where there are none, or where nobody asked for them and they are not the model's.
-    """
+    """Return labels that predictions can be compared with."""
     asked = path is not None or target is not None
     known = labels_in_data(matrix, asked) if path is None else labels_in_file(path, target, matrix)
     if known is None or not len(known.rows):
@@ -208,24 +160,7 @@ def true_labels(matrix: Matrix, classes: NDArray[Any], path: Path | None, target
 def accuracy_of(
     decisions: Decisions, classes: NDArray[Any], known: Labels, trained_on: NDArray[np.bool_] | None = None
 ) -> Accuracy | None:
-    """Compare predictions with labels.
-
-    Parameters
-    ----------
-    decisions : Decisions
-        What was predicted.
-    classes : array of shape (n_classes,)
-        Labels that the model knows; any other is never predicted.
-    known : Labels
-        Labels of some rows.
-    trained_on : array of shape (n_samples,), bool, optional
-        Rows that were trained on, which say nothing of how good the model is.
-
-    Returns
-    -------
-    accuracy : Accuracy or None
-        Counts; None if all of these rows were trained on.
-    """
+    """Compare predictions with labels."""
     new = np.ones(len(known.rows), dtype=bool) if trained_on is None else ~trained_on[known.rows]
     if not new.any():
         return None
@@ -249,20 +184,7 @@ def accuracy_of(
 
 
 def class_numbers(labels: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Return which class each label is, as text or as number; -1 where it is none.
-
-    Parameters
-    ----------
-    labels : sequence
-        Labels, such as they stand in a file.
-    classes : array of shape (n_classes,)
-        Labels that a model knows.
-
-    Returns
-    -------
-    numbers : array of int
-        One a label.
-    """
+    """Return which class each label is, as text or as number; -1 where it is none."""
     as_number = classes.dtype.kind in "iuf"
     places = {_key(label, as_number): number for number, label in enumerate(classes.tolist())}
     return np.array([places.get(_key(label, as_number), -1) for label in np.asarray(labels).tolist()], dtype=np.intp)

@@ -22,20 +22,7 @@ from slimline.data.formats._dense import DenseMatrix
 
 
 def dense_copy(matrix: Matrix, squares: Squares | None = None) -> NDArray[np.float64]:
-    """Return the values of a matrix, centred, scaled and filled as it is seen, in one pass.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        One whose values fit in memory.
-    squares : Squares, optional
-        Filled with the sums of the squares of rows and columns, in the same pass.
-
-    Returns
-    -------
-    values : array of shape (n_samples, n_features), float64
-        A copy.
-    """
+    """Return the values of a matrix, centred, scaled and filled as it is seen, in one pass."""
     out = np.empty(matrix.shape)
     begin_squares(squares, matrix.shape)
     for block, affine in matrix._pass("copy", in_memory=True):
@@ -48,18 +35,7 @@ def dense_copy(matrix: Matrix, squares: Squares | None = None) -> NDArray[np.flo
 
 
 def has_stored_rows(matrix: Matrix) -> bool:
-    """Say whether rows can be had as they are: sparse, or an array in memory, and neither centred nor scaled.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        X.
-
-    Returns
-    -------
-    has : bool
-        Whether `stored_rows` can be called.
-    """
+    """Say whether rows can be had as they are: sparse, or an array in memory, and neither centred nor scaled."""
     if isinstance(matrix, Standardised):
         return False
     return matrix.density is not None or _array_of(matrix) is not None
@@ -68,17 +44,7 @@ def has_stored_rows(matrix: Matrix) -> bool:
 def stored_rows(matrix: Matrix, squares: Squares | None = None) -> Any:
     """Return the rows, in one pass, which refuses what is not finite.
 
-    Parameters
-    ----------
-    matrix : Matrix
-        One that `has_stored_rows`.
-    squares : Squares, optional
-        Filled with the sums of the squares of rows and columns, in the same pass.
-
-    Returns
-    -------
-    rows : array or CSR array of shape (n_samples, n_features), float32 or float64
-        Copied only where they do not lie in memory like that. No place of a sparse one is stored twice.
+    Copied only where they do not lie in memory like that. No place of a sparse one is stored twice.
     """
     array = _array_of(matrix)
     if array is None:
@@ -128,17 +94,6 @@ class GenotypesInFile(PackedGenotypes):
     """Packed genotypes that are read when they are first asked for, into memory that the blocks of a pass share.
 
     Kernels of products read them a few at a time, straight into the caches, and need no memory for them.
-
-    Parameters
-    ----------
-    file : OpenFile
-        The `.bed` file.
-    offset : int
-        Byte where the first variant begins.
-    shape : (int, int)
-        People and variants.
-    memory : Buffers
-        What they are read into.
     """
 
     def __init__(self, file: OpenFile, offset: int, shape: tuple[int, int], memory: Buffers) -> None:

@@ -19,15 +19,7 @@ MISSING_CALL = -127
 
 
 class PackedGenotypes:
-    """Genotypes as a PLINK `.bed` file holds them: two bits each, variant by variant, four people a byte.
-
-    Parameters
-    ----------
-    packed : array of shape (n_variants, ceil(n_samples / 4)), uint8, C order
-        00 stands for two copies of the first allele, 10 for one, 11 for none, 01 for a missing call.
-    n_samples : int
-        Number of people.
-    """
+    """Genotypes as a PLINK `.bed` file holds them: two bits each, variant by variant, four people a byte."""
 
     def __init__(self, packed: NDArray[np.uint8], n_samples: int) -> None:
         self._packed: NDArray[np.uint8] | None = packed
@@ -61,35 +53,13 @@ class PackedGenotypes:
         return np.dtype(np.int8)
 
     def people(self, index: NDArray[np.int64]) -> PackedGenotypes:
-        """Return some people, packed again.
-
-        Parameters
-        ----------
-        index : array of int64
-            Their numbers, rising.
-
-        Returns
-        -------
-        genotypes : PackedGenotypes
-            A copy.
-        """
+        """Return some people, packed again."""
         out = np.empty((self.packed.shape[0], -(-index.size // 4)), dtype=np.uint8)
         _native.pick_genotypes(self.packed, self.n_samples, index, out, thread_count())
         return PackedGenotypes(out, int(index.size))
 
     def unpack(self, order: str = "C") -> NDArray[np.int8]:
-        """Return copies of the first allele, 0, 1 or 2, and `MISSING_CALL` for a missing call.
-
-        Parameters
-        ----------
-        order : {"C", "F"}
-            Memory order of the result.
-
-        Returns
-        -------
-        genotypes : array of shape (n_samples, n_variants), int8
-            One byte a genotype.
-        """
+        """Return copies of the first allele, 0, 1 or 2, and `MISSING_CALL` for a missing call."""
         out = np.empty(self.shape, dtype=np.int8, order="C" if order == "C" else "F")
         if out.size:  # a view may see nothing of a block
             _native.unpack_genotypes(self.packed, self.n_samples, out, thread_count())
@@ -102,22 +72,15 @@ class Block:
 
     It is valid until the next one is asked for: readers use their buffers again. Packed genotypes may be in their file
     still: who asks for blocks in one thread and uses them in another reads them first (`read_blocks_ahead`).
-
-    Parameters
-    ----------
-    rows : slice or array of row numbers
-        Which rows of X; a slice has both ends.
-    columns : slice
-        Which columns, with both ends.
-    values : array, CSR or CSC array, or PackedGenotypes
-        Of one of `KERNEL_TYPES`; an array lies in memory by rows or by columns.
-    missing : int, optional
-        Whole number that stands for a missing value in an array of whole numbers. NaN always does.
     """
 
+    #: Which rows of X; a slice has both ends.
     rows: slice | NDArray[np.intp]
+    #: Which columns, with both ends.
     columns: slice
+    #: Of one of `KERNEL_TYPES`; an array lies in memory by rows or by columns.
     values: Any
+    #: Whole number that stands for a missing value in an array of whole numbers. NaN always does.
     missing: int | None = None
 
     @property
@@ -158,23 +121,15 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Affine:
-    """x -> (x - centre) * factor, column by column, with a missing x taken for `fill`.
+    """x -> (x - centre) * factor, column by column, with a missing x taken for `fill`."""
 
-    Parameters
-    ----------
-    centre : array of shape (d,), optional
-        Subtracted (none: nothing is).
-    factor : array of shape (d,), optional
-        Multiplied with (none: 1).
-    fill : array of shape (d,), optional
-        Stands for a missing value (none: a missing value is an error).
-    far : array of shape (d,), bool, optional
-        Columns whose centre is far above their spread (see `sparse_shift`); none: not known.
-    """
-
+    #: Subtracted (none: nothing is); of shape (d,).
     centre: Vector | None = None
+    #: Multiplied with (none: 1); of shape (d,).
     factor: Vector | None = None
+    #: Stands for a missing value (none: a missing value is an error); of shape (d,).
     fill: Vector | None = None
+    #: Columns whose centre is far above their spread (see `sparse_shift`); none: not known; of shape (d,).
     far: NDArray[np.bool_] | None = None
 
     def of(self, columns: slice) -> Affine:
@@ -217,22 +172,7 @@ def streamed_values(block: Block) -> Iterator[tuple[Any, int]]:
 
 
 def by_rows(block: Block, all_rows: bool) -> Iterator[tuple[slice, Block]]:
-    """Yield (rows within the block, part of it), packed genotypes unpacked row by row, as sketching likes.
-
-    Parameters
-    ----------
-    block : Block
-        Yielded as it is, unless it holds packed genotypes.
-    all_rows : bool
-        Whether a part has all rows and some columns, or all columns and some rows.
-
-    Yields
-    ------
-    rows : slice
-        Counted from the first row of the block.
-    part : Block
-        A few megabytes.
-    """
+    """Yield (rows within the block, part of it), packed genotypes unpacked row by row, as sketching likes."""
     if not isinstance(block.values, PackedGenotypes):
         yield slice(None), block
         return

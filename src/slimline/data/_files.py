@@ -40,22 +40,7 @@ _READERS = 4
 
 
 def located(path: str | os.PathLike[str], kind: str) -> tuple[Path, os.stat_result]:
-    """Return where a file or folder is, and its state, or raise if it is not there.
-
-    Parameters
-    ----------
-    path : str or path
-        As it was given.
-    kind : str
-        What messages call it.
-
-    Returns
-    -------
-    path : Path
-        Absolute: what it is relative to may change later.
-    state : os.stat_result
-        Of what symbolic links lead to.
-    """
+    """Return where a file or folder is, and its state, or raise if it is not there."""
     given = os.fspath(path)
     try:
         return (found := Path(path).absolute()), found.stat()
@@ -74,11 +59,6 @@ class DataFile:
     """A file whose content must stay the same as long as it is in use.
 
     It is read, never mapped: reading a mapped file that was cut short kills the process.
-
-    Parameters
-    ----------
-    path : str or path
-        Where it is; what it is relative to may change later.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -131,22 +111,7 @@ class DataFile:
 
 
 def pieces(path: Path, size: int, count: int) -> Iterator[bytes]:
-    """Read pieces from all over a file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    size : int
-        Its bytes.
-    count : int
-        Number of pieces, 2 or more; the first and the last lie at the ends of the file.
-
-    Yields
-    ------
-    piece : bytes
-        Of `SAMPLE_BYTES`, or fewer if the file has fewer.
-    """
+    """Read pieces from all over a file."""
     last = max(size - SAMPLE_BYTES, 0)
     with path.open("rb") as file:
         for offset in sorted({last * k // (count - 1) for k in range(count)}):
@@ -171,37 +136,14 @@ class OpenFile:
             self._file.require_unchanged()
 
     def read_into(self, out: NDArray[Any], offset: int, *, stride: int | None = None) -> None:
-        """Fill `out` with the bytes from `offset` on.
-
-        Parameters
-        ----------
-        out : C-contiguous array with two dimensions
-            What to fill, row by row.
-        offset : int
-            Byte in the file where its first row begins.
-        stride : int, optional
-            Bytes from row to row in the file (default: rows follow each other).
-        """
+        """Fill `out` with the bytes from `offset` on."""
         raw = out.view(np.uint8)  # any byte order
         stride = raw.shape[1] if stride is None else stride
         with self.naming_errors(offset, stride * max(raw.shape[0] - 1, 0) + raw.shape[1]):
             _native.read_file(self._descriptor, offset, stride, raw, min(thread_count(), _READERS))
 
     def rows(self, offset: int, count: int, width: int) -> _native.FileRows:
-        """Return rows of bytes that follow each other, for a kernel that reads them itself.
-
-        Parameters
-        ----------
-        offset : int
-            Byte in the file where the first row begins.
-        count, width : int
-            Number of rows, and bytes of each.
-
-        Returns
-        -------
-        rows : FileRows
-            Good until the file is closed; use it within `naming_errors`.
-        """
+        """Return rows of bytes that follow each other, for a kernel that reads them itself."""
         return _native.FileRows(self._descriptor, offset, count, width)
 
     @contextmanager
@@ -233,11 +175,6 @@ class DataFolder:
     """A folder whose files must stay the same as long as it is in use.
 
     A chunk that is not there stands for zeros in some formats, so one that vanishes has to be noticed here.
-
-    Parameters
-    ----------
-    path : str or path
-        Where it is; what it is relative to may change later.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -336,22 +273,7 @@ class Watched(Protocol):
 
 
 def require_reader(package: str, extra: str, kind: str) -> Any:
-    """Return an optional package, or raise with the line that installs it.
-
-    Parameters
-    ----------
-    package : str
-        Name of the module.
-    extra : str
-        Extra of slimline that brings it.
-    kind : str
-        What it reads, for the message.
-
-    Returns
-    -------
-    module : module
-        The package.
-    """
+    """Return an optional package, or raise with the line that installs it."""
     try:
         return import_module(package)
     except ImportError as error:
@@ -366,13 +288,6 @@ def translated_errors(source: Watched, kind: str) -> Iterator[None]:
 
     The libraries have no list of what they raise (a flipped bit may show as an `OSError`, a `KeyError`, a
     `MemoryError` of a length that is no length, …), so only what slimline raised itself is let through.
-
-    Parameters
-    ----------
-    source : DataFile or DataFolder
-        What is being read; a change of it is the first suspect.
-    kind : str
-        What it should be, for the message.
     """
     try:
         yield
@@ -398,18 +313,7 @@ _DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, ValueError)
 
 
 def compression(file: DataFile) -> str | None:
-    """Return ".gz", ".bz2" or ".xz", or None for a file that is not compressed.
-
-    Parameters
-    ----------
-    file : DataFile
-        The file. Its first bytes decide; an ending that contradicts them is an error.
-
-    Returns
-    -------
-    ending : str or None
-        What it is compressed with, whatever its name.
-    """
+    """Return ".gz", ".bz2" or ".xz", or None for a file that is not compressed."""
     with file.path.open("rb") as stream:
         first = stream.read(16)
     found = next((ending for ending, (_, pattern) in _KINDS.items() if pattern.match(first)), None)
@@ -421,20 +325,7 @@ def compression(file: DataFile) -> str | None:
 
 @contextmanager
 def decompressed(file: DataFile, ending: str) -> Iterator[BinaryIO]:
-    """Open the text of a compressed file; what is wrong with it is a `FileFormatError`.
-
-    Parameters
-    ----------
-    file : DataFile
-        The compressed file; a change while it is read is an error.
-    ending : str
-        What it is compressed with.
-
-    Yields
-    ------
-    stream : binary file
-        The text, from its beginning.
-    """
+    """Open the text of a compressed file; what is wrong with it is a `FileFormatError`."""
     file.require_unchanged()
     with file.path.open("rb") as raw:
         openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}

@@ -38,11 +38,6 @@ class GramSum:
 
     Bytes that are neither centred nor scaled are multiplied in float32, twice as fast as in float64 and just as exact:
     the sums are whole numbers, and before one could reach 2**24 they are added to those in float64.
-
-    Parameters
-    ----------
-    n_samples : int
-        Number of rows.
     """
 
     def __init__(self, n_samples: int) -> None:

@@ -14,22 +14,7 @@ from slimline.errors import DataError, InvalidParameterError
 
 
 def class_codes(labels: Any, matrix: Matrix) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return the names of the classes, and the number of the class of each row.
-
-    Parameters
-    ----------
-    labels : array-like of shape (n_samples,)
-        One label a row.
-    matrix : Matrix
-        The data that they belong to.
-
-    Returns
-    -------
-    names : array of shape (n_classes,)
-        Two or more, sorted.
-    codes : array of shape (n_samples,)
-        Places in `names`.
-    """
+    """Return the names of the classes, and the number of the class of each row."""
     labels = np.asarray(labels)
     if labels.ndim != 1 and labels.shape[1:] != (1,):  # a column is common
         shown = "None" if labels.shape == () and labels.item() is None else f"an array of shape {labels.shape}"
@@ -49,18 +34,7 @@ def class_codes(labels: Any, matrix: Matrix) -> tuple[NDArray[Any], NDArray[np.i
 
 
 def missing_labels(labels: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which labels are None, NaN or another value that stands for none.
-
-    Parameters
-    ----------
-    labels : array of shape (n_samples,)
-        Of any type.
-
-    Returns
-    -------
-    missing : array of shape (n_samples,), bool
-        No text is one, not even an empty one.
-    """
+    """Return which labels are None, NaN or another value that stands for none."""
     if labels.dtype.kind != "O":
         return np.asarray(labels != labels) if labels.dtype.kind in "fcmM" else np.zeros(labels.shape, dtype=bool)
     return np.array([_is_missing(value) for value in labels.ravel()], dtype=bool).reshape(labels.shape)
@@ -73,13 +47,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def require_labels(labels: NDArray[Any]) -> None:
-    """Refuse labels some of which are missing.
-
-    Parameters
-    ----------
-    labels : array of shape (n_samples,)
-        Of any type.
-    """
+    """Refuse labels some of which are missing."""
     missing = missing_labels(labels)
     if missing.any():
         raise DataError(
@@ -90,18 +58,7 @@ def require_labels(labels: NDArray[Any]) -> None:
 
 
 def as_one_type(labels: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers or truth values that lie in an array of objects as an array of their own type.
-
-    Parameters
-    ----------
-    labels : array of shape (n_samples,)
-        None of them missing.
-
-    Returns
-    -------
-    labels : array of shape (n_samples,)
-        The same array where it holds anything else.
-    """
+    """Return numbers or truth values that lie in an array of objects as an array of their own type."""
     if labels.dtype.kind != "O" or not all(isinstance(value, (Real, np.bool_)) for value in labels):
         return labels
     typed = np.array(labels.tolist())

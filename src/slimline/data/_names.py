@@ -19,13 +19,6 @@ class PackedStrings(Sequence[str]):
     r"""A sequence of texts that never change, kept as UTF-8 one after the other.
 
     Bytes that are no UTF-8 are shown as ``\xNN``.
-
-    Parameters
-    ----------
-    data : bytes
-        All texts.
-    ends : array of whole numbers
-        Where each text ends in `data`; the next begins there.
     """
 
     def __init__(self, data: bytes, ends: NDArray[Any]) -> None:
@@ -35,18 +28,7 @@ class PackedStrings(Sequence[str]):
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> PackedStrings:
-        """Return texts, packed.
-
-        Parameters
-        ----------
-        texts : iterable of str
-            Any that UTF-8 can hold.
-
-        Returns
-        -------
-        packed : PackedStrings
-            The same texts.
-        """
+        """Return texts, packed."""
         if isinstance(texts, PackedStrings):
             return texts
         data, sizes = bytearray(), array("Q")
@@ -92,18 +74,7 @@ class PackedStrings(Sequence[str]):
             yield [self._data[start:end] for start, end in zip(starts, ends, strict=True)]
 
     def take(self, index: NDArray[np.intp]) -> PackedStrings:
-        """Return some of the texts.
-
-        Parameters
-        ----------
-        index : array of int
-            Their numbers, from 0.
-
-        Returns
-        -------
-        packed : PackedStrings
-            In that order.
-        """
+        """Return some of the texts."""
         if not len(index):
             return PackedStrings(b"", np.zeros(0, dtype=np.uint32))
         starts = np.where(index > 0, self._ends[index - 1].astype(np.int64), 0)

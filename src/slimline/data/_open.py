@@ -110,18 +110,7 @@ def _opener(path: Path, format: str | None) -> Callable[..., Matrix]:
 
 
 def format_of(path: Path) -> str:
-    """Return the name of the format that the ending of a file tells.
-
-    Parameters
-    ----------
-    path : Path
-        The file; it need not be there.
-
-    Returns
-    -------
-    name : str
-        One of `FORMATS`; an ending that tells nothing is an error.
-    """
+    """Return the name of the format that the ending of a file tells."""
     endings = [ending.lower() for ending in path.suffixes]
     if endings and endings[-1] in _COMPRESSED:
         endings.pop()

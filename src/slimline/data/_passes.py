@@ -30,18 +30,6 @@ def block_memory(size: int, dtype: Any) -> NDArray[Any]:
 
     Blocks are made by one thread and dropped by another. The C library would keep what they leave behind in a pool of
     each thread, and how much that is depends on which thread was quicker.
-
-    Parameters
-    ----------
-    size : int
-        Number of elements.
-    dtype : data type
-        Of the elements.
-
-    Returns
-    -------
-    memory : array
-        One-dimensional.
     """
     dtype = np.dtype(dtype)
     count = size * dtype.itemsize
@@ -98,18 +86,7 @@ class Buffers:
 
 
 def read_ahead(items: Iterator[T]) -> Iterator[T]:
-    """Yield the items, each made by another thread while the one before it is in use.
-
-    Parameters
-    ----------
-    items : iterator
-        At most one of its items waits, so three buffers are enough for it (see `Buffers`).
-
-    Yields
-    ------
-    object
-        The items in order; what the iterator raises is raised here.
-    """
+    """Yield the items, each made by another thread while the one before it is in use."""
     waiting: Queue[tuple[bool, Any]] = Queue(maxsize=1)
     stop = Event()
 
@@ -233,28 +210,7 @@ class ProgressBar:
 def go_through(
     matrix: Matrix, operation: str, whole_columns: bool, kept: Kept | None, in_memory: bool, large: bool
 ) -> Iterator[tuple[Block, Affine]]:
-    """Go through a matrix once.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        The data.
-    operation : str
-        What is computed, for those who are told.
-    whole_columns : bool
-        Ask for whole columns, which the matrix must be able to give.
-    kept : Kept, optional
-        What the pass adds to: a keeper, where the matrix has one, fills it with what it has, and is shown it.
-    in_memory : bool
-        Whether the values of a block are needed in memory; else kernels that can do so read them by themselves.
-    large : bool
-        Whether nothing of a block is copied, so that large ones are welcome: threads wait for each other less often.
-
-    Yields
-    ------
-    block, affine
-        What is to be computed on, and what is to be done to its values before.
-    """
+    """Go through a matrix once."""
     counter = matrix._counter
     keeper = None if kept is None else counter.keeper
     matrix.require_unchanged()
@@ -301,18 +257,7 @@ def _told(
 
 
 def read_blocks_ahead(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Yield blocks that are in memory, each read by another thread while the one before it is in use.
-
-    Parameters
-    ----------
-    blocks : iterator of Block
-        Genotypes may be in their file still.
-
-    Returns
-    -------
-    blocks : iterator of Block
-        The same, read.
-    """
+    """Yield blocks that are in memory, each read by another thread while the one before it is in use."""
     return read_ahead(_in_memory(blocks))
 
 
@@ -333,32 +278,15 @@ Arrays = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Kept:
-    """What a pass adds to, and what it computes that from beside the data.
+    """What a pass adds to, and what it computes that from beside the data."""
 
-    Parameters
-    ----------
-    sums : callable
-        Returns the arrays that it adds to.
-    inputs : callable
-        Returns what it computes them from: arrays, or texts.
-    """
-
+    #: Returns the arrays that it adds to.
     sums: Callable[[], Arrays]
+    #: Returns what it computes them from: arrays, or texts.
     inputs: Callable[[], dict[str, Any]] = dict
 
     def beside(self, more: Callable[[], Arrays]) -> Kept:
-        """Return the same with further arrays that the pass adds to.
-
-        Parameters
-        ----------
-        more : callable
-            Returns them.
-
-        Returns
-        -------
-        kept : Kept
-            All of them.
-        """
+        """Return the same with further arrays that the pass adds to."""
         return Kept(lambda: {**self.sums(), **more()}, self.inputs)
 
 

@@ -38,13 +38,6 @@ class TwoLevelSums:
     A panel is a block of whole columns, or as many of them as have √n_features columns together: adding a panel to the
     result takes as long as several columns do. Blocks of part of the rows are added to the result at once: all their
     columns are there.
-
-    Parameters
-    ----------
-    out : array of shape (n_samples, k)
-        The result, zeros at first.
-    n_features : int
-        Columns of all blocks together.
     """
 
     def __init__(self, out: Floats, n_features: int) -> None:
@@ -66,20 +59,7 @@ class TwoLevelSums:
         return {"out": self._out, "part": self._part, "counts": self._counts}
 
     def of(self, block: Block, affine: Affine) -> Floats:
-        """Return where the products of a block are added.
-
-        Parameters
-        ----------
-        block : Block
-            What is multiplied.
-        affine : Affine
-            What is done to its columns.
-
-        Returns
-        -------
-        sums : array of shape (n_samples, k)
-            The result itself, or the sums of the panel.
-        """
+        """Return where the products of a block are added."""
         longest = longest_sum(block, affine)
         if not self._whole(block):
             self._counts[0] = max(self._counts[0], longest)
@@ -90,13 +70,7 @@ class TwoLevelSums:
         return self._part
 
     def add(self, block: Block) -> None:
-        """Add the panel to the result, if the block filled it.
-
-        Parameters
-        ----------
-        block : Block
-            The one that `of` was asked about last.
-        """
+        """Add the panel to the result, if the block filled it."""
         if self._whole(block) and self._counts[3] >= self._enough:
             self.finish()
 
@@ -115,20 +89,6 @@ class TwoLevelSums:
 
 class Squares:
     """Room for the squares that `dot`, `tdot` or `normal` of a matrix adds up beside its product, in the same pass.
-
-    Parameters
-    ----------
-    n_samples, n_features : int
-        Shape of the matrix.
-    weight : array of shape (n_samples,), optional
-        Weight of each row in the sums of the columns, 0 or more; 1 if not given.
-
-    Attributes
-    ----------
-    rows : array of shape (n_samples,)
-        Σ_j x_ij², of the matrix as it is seen: filled, centred, scaled.
-    columns : array of shape (n_features,)
-        Σ_i weight_i x_ij².
 
     Examples
     --------
@@ -161,15 +121,7 @@ class Squares:
         return {"squares of rows": self.rows, "squares of columns": self.columns}
 
     def add(self, block: Block, affine: Affine) -> None:
-        """Add what a block holds.
-
-        Parameters
-        ----------
-        block : Block
-            Some rows and columns.
-        affine : Affine
-            What is done to its values.
-        """
+        """Add what a block holds."""
         weight = None if self.weight is None else np.ascontiguousarray(self.weight[block.rows])
         columns = self.columns[block.columns]
         whole = isinstance(block.rows, slice)

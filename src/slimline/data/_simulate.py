@@ -30,26 +30,17 @@ _FIXED = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Genotypes of some people of one population, for one group of variants.
+    """Genotypes of some people of one population, for one group of variants."""
 
-    Parameters
-    ----------
-    rows : array of row numbers, ascending
-        Which people.
-    columns : slice
-        Which variants, with both ends.
-    copies : array of shape (people, variants), int8
-        0, 1 or 2, or `MISSING_CALL`.
-    frequencies : array of shape (n_populations, variants), float32
-        The truth behind them, in all populations.
-    completes : bool
-        Whether this is the last piece with these variants.
-    """
-
+    #: Which people.
     rows: NDArray[np.intp]
+    #: Which variants, with both ends.
     columns: slice
+    #: 0, 1 or 2, or `MISSING_CALL`; of shape (people, variants).
     copies: NDArray[np.int8]
+    #: The truth behind them, in all populations; of shape (n_populations, variants).
     frequencies: NDArray[np.float32]
+    #: Whether this is the last piece with these variants.
     completes: bool
 
 
@@ -61,32 +52,22 @@ class PopulationModel:
     Beta(p (1 - F)/F, (1 - p)(1 - F)/F), with mean p and variance F p (1 - p), F being `fst_region`; its frequency in
     a population is drawn in the same way from that of the region, with `fst` for F. A person has two independent
     copies. With a single region there is no such level: populations drift from the ancestral frequency.
-
-    Parameters
-    ----------
-    n_samples : int
-        People, shared out evenly among the populations and shuffled.
-    n_populations : int
-        Populations in all, shared out evenly among the regions.
-    n_regions : int
-        Regions.
-    fst : float
-        How far populations drifted apart within their region, in (0, 1).
-    fst_region : float
-        How far regions did.
-    missing_rate : float
-        Probability, in [0, 1), that a call is missing; calls are lost independently.
-    seed : int
-        The same seed gives the same people; variants are drawn in groups of 512, each from its own stream, and
-        which calls are lost comes from another.
     """
 
+    #: People, shared out evenly among the populations and shuffled.
     n_samples: int
+    #: Populations in all, shared out evenly among the regions.
     n_populations: int = 5
+    #: Regions.
     n_regions: int = 1
+    #: How far populations drifted apart within their region, in (0, 1).
     fst: float = 0.02
+    #: How far regions did.
     fst_region: float = 0.1
+    #: Probability, in [0, 1), that a call is missing; calls are lost independently.
     missing_rate: float = 0.0
+    #: The same seed gives the same people; variants are drawn in groups of 512, each from its own stream, and
+    #: which calls are lost comes from another.
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -116,18 +97,7 @@ class PopulationModel:
         return populations
 
     def pieces(self, n_features: int) -> Iterator[Piece]:
-        """Yield the genotypes, variants in order; fewer variants are the first of more.
-
-        Parameters
-        ----------
-        n_features : int
-            Variants.
-
-        Yields
-        ------
-        Piece
-            About half a megabyte of genotypes.
-        """
+        """Yield the genotypes, variants in order; fewer variants are the first of more."""
         populations = self.populations()
         members = [np.flatnonzero(populations == k) for k in range(self.n_populations)]
         step = max(1, _BLOCK_ENTRIES // (2 * STREAM_VARIANTS))
@@ -196,23 +166,15 @@ def _words(rng: np.random.Generator, count: int) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True)
 class Genotypes:
-    """Simulated people.
+    """Simulated people."""
 
-    Parameters
-    ----------
-    X : array of shape (n_samples, n_features), int8
-        Copies of the allele: 0, 1 or 2; -127 for a missing call.
-    populations : array of shape (n_samples,), int64
-        Population of each person, from 0.
-    frequencies : array of shape (n_populations, n_features), float32
-        Frequency of each allele in each population: the truth behind `X`.
-    regions : array of shape (n_samples,), int64
-        Region of each person, from 0.
-    """
-
+    #: Copies of the allele: 0, 1 or 2; -127 for a missing call; of shape (n_samples, n_features).
     X: NDArray[np.int8]
+    #: Population of each person, from 0; of shape (n_samples,).
     populations: NDArray[np.int64]
+    #: Frequency of each allele in each population: the truth behind `X`; of shape (n_populations, n_features).
     frequencies: NDArray[np.float32]
+    #: Region of each person, from 0; of shape (n_samples,).
     regions: NDArray[np.int64]
 
 

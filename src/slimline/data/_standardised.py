@@ -23,15 +23,7 @@ Vector = NDArray[np.float64]
 
 
 class Standardised(Matrix):
-    """(X - centre) / scale, with missing values filled before.
-
-    Parameters
-    ----------
-    base : Matrix
-        X.
-    centre, scale, fill, sample_weight
-        As in `Matrix.standardised`.
-    """
+    """(X - centre) / scale, with missing values filled before."""
 
     def __init__(self, base: Matrix, centre: Any, scale: Any, fill: Any, sample_weight: Any = None) -> None:
         super().__init__(base.shape, base.dtype, base.name)

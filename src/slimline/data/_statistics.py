@@ -26,19 +26,7 @@ _PIECE = 1 << 20
 
 
 def require_finite(matrix: Matrix, block: Block, affine: Affine, *, missing: bool = True) -> None:
-    """Raise with row and column of the first value in the block that is infinite, or missing with nothing to fill it.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        Where the block comes from.
-    block : Block
-        The block to look through.
-    affine : Affine
-        What is done to its values.
-    missing : bool
-        Whether a missing value that is not filled counts as well.
-    """
+    """Raise with row and column of the first value that is infinite, or missing with nothing to impute it."""
     infinite, absent = _first_places(block)
     if infinite is not None:
         _refuse(matrix, block, infinite, "is infinite: correct it, or leave the row out with rows()")
@@ -156,20 +144,6 @@ def shifted(block: Block, affine: Affine) -> tuple[Block, Affine]:
     """Return an equal block in which far columns are centred already, entry by entry, and what is left to be done.
 
     Such a column is stored nearly everywhere, so writing out all of it is no more than doubling it.
-
-    Parameters
-    ----------
-    block : Block
-        Any; only sparse ones are changed.
-    affine : Affine
-        What is to be done to its columns.
-
-    Returns
-    -------
-    block : Block
-        With float64 values, if there are such columns.
-    affine : Affine
-        Its centre is 0 there.
     """
     x: Any = block.values
     if affine.centre is None or not sp.issparse(block.values) or x.shape[0] == 0:
@@ -338,13 +312,7 @@ class ColumnStats:
 
 
 class RunningStats:
-    """Statistics of the rows seen so far, for every column.
-
-    Parameters
-    ----------
-    n_samples, n_features : int
-        Number of rows that there will be, and of columns.
-    """
+    """Statistics of the rows seen so far, for every column."""
 
     def __init__(self, n_samples: int, n_features: int) -> None:
         self._n_samples = n_samples

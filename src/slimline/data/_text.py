@@ -27,13 +27,7 @@ _LONGEST_LINE = 1 << 30
 
 
 class TextFile:
-    """A text file, plain or compressed, that is gone through in pieces of whole lines.
-
-    Parameters
-    ----------
-    path : str or path
-        Where it is.
-    """
+    """A text file, plain or compressed, that is gone through in pieces of whole lines."""
 
     def __init__(self, path: object) -> None:
         self.file = DataFile(path)  # type: ignore[arg-type]
@@ -49,20 +43,7 @@ class TextFile:
 
     @contextmanager
     def lines(self, start: int = 0, stop: int | None = None, line: int = 1) -> Iterator[TextLines]:
-        """Open the text for reading.
-
-        Parameters
-        ----------
-        start, stop : int
-            First byte, and the one behind the last, where lines begin; only in a plain file.
-        line : int
-            Number of the first line.
-
-        Yields
-        ------
-        lines : TextLines
-            Pieces of whole lines.
-        """
+        """Open the text for reading."""
         if self.compression is None:
             with self.file.open() as plain:
                 yield TextLines(self.file, plain, start, self.file.size if stop is None else stop, line)
@@ -72,19 +53,7 @@ class TextFile:
 
 
 class TextLines:
-    """The part of a text that is in memory: `text[begin:end]` are whole lines that have not been taken yet.
-
-    Parameters
-    ----------
-    file : DataFile
-        What messages speak of.
-    source : OpenFile or binary stream
-        Where the bytes come from.
-    start, stop : int
-        Where the text begins and ends in the file; a stream ends by itself.
-    line : int
-        Number of its first line.
-    """
+    """The part of a text that is in memory: `text[begin:end]` are whole lines that have not been taken yet."""
 
     def __init__(self, file: DataFile, source: OpenFile | BinaryIO, start: int, stop: int | None, line: int) -> None:
         self._file, self._source, self._stop = file, source, stop
@@ -169,20 +138,7 @@ class TextLines:
 
 
 def start_of_text(first: NDArray[np.uint8], file: object) -> int:
-    """Return where the text of a file begins: behind a mark that says "UTF-8", if there is one.
-
-    Parameters
-    ----------
-    first : array of bytes
-        The beginning of the file.
-    file : object
-        For messages.
-
-    Returns
-    -------
-    begin : int
-        0 or 3. What is no text, or none that is read here, raises.
-    """
+    """Return where the text of a file begins: behind a mark that says "UTF-8", if there is one."""
     head = first[:4096].tobytes()
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise FileFormatError(f"{file} is UTF-16 text: save it as UTF-8.")
@@ -203,26 +159,7 @@ _LONGEST = 16 << 20
 def read_text_columns(
     file: DataFile, fields: int, wanted: Sequence[int], kind: str
 ) -> tuple[list[PackedStrings], list[int]]:
-    """Return some columns of a file in which every line has the same number of fields.
-
-    Parameters
-    ----------
-    file : DataFile
-        Text, fields separated by blanks or tabs; lines without any field do not count.
-    fields : int
-        Fields of every line.
-    wanted : sequence of int
-        Numbers of the columns to return, from 0.
-    kind : str
-        What a line of this file is made of, for messages.
-
-    Returns
-    -------
-    columns : list of PackedStrings
-        The wanted columns.
-    skipped : list of int
-        Numbers, from 1, of the lines without any field.
-    """
+    """Return some columns of a file in which every line has the same number of fields."""
     # grown in place: many small arrays would leave the heap full of holes
     texts, sizes = [bytearray() for _ in wanted], [bytearray() for _ in wanted]
     skipped: list[int] = []
@@ -313,30 +250,20 @@ _MOST_WORKERS = 2
 
 @dataclass(frozen=True, slots=True)
 class RowGroup:
-    """Rows that follow each other in a text.
+    """Rows that follow each other in a text."""
 
-    Parameters
-    ----------
-    number : int
-        Number of the group.
-    start, stop : int
-        First byte and the one behind the last.
-    line : int
-        Number of the first line, from 1.
-    first_row : int
-        Number of the first row, from 0.
-    rows : int
-        How many there are.
-    values : int
-        How many numbers they hold.
-    """
-
+    #: Number of the group.
     number: int
+    #: First byte and the one behind the last.
     start: int
     stop: int
+    #: Number of the first line, from 1.
     line: int
+    #: Number of the first row, from 0.
     first_row: int
+    #: How many there are.
     rows: int
+    #: How many numbers they hold.
     values: int
 
 
@@ -345,22 +272,7 @@ Parse = Callable[[RowGroup, TextLines, int], Block]
 
 
 def group_blocks(text: TextFile, groups: Sequence[RowGroup], parse: Parse) -> Iterator[Block]:
-    """Yield the blocks of all groups, in order.
-
-    Parameters
-    ----------
-    text : TextFile
-        Where the groups are. A compressed file is parsed from the beginning to the end, by one thread.
-    groups : sequence of RowGroup
-        All of them.
-    parse : callable
-        What makes a block; several threads may be in it at once, with different numbers.
-
-    Yields
-    ------
-    Block
-        Valid until the next is asked for, and one longer, as `read_ahead` needs it.
-    """
+    """Yield the blocks of all groups, in order."""
     workers = min(thread_count(), _MOST_WORKERS)
     if text.compression is not None or workers < 2 or len(groups) < 2:
         with text.lines(line=1) as lines:

@@ -16,15 +16,7 @@ from slimline.errors import InvalidParameterError
 
 
 class RowView(Matrix):
-    """Rows of another matrix; of each block only these are copied.
-
-    Parameters
-    ----------
-    base : Matrix
-        Where the rows come from.
-    index : array of row numbers, boolean mask, or slice
-        Which.
-    """
+    """Rows of another matrix; of each block only these are copied."""
 
     def __init__(self, base: Matrix, index: Any) -> None:
         self._index = row_numbers(index, base.shape[0])
@@ -159,15 +151,7 @@ def row_numbers(index: Any, n: int) -> NDArray[np.intp]:
 
 
 class ColumnView(Matrix):
-    """Columns of another matrix; of each block only these are copied, and what the others hold is never looked at.
-
-    Parameters
-    ----------
-    base : Matrix
-        Where the columns come from.
-    index : array of ascending column numbers, boolean mask, or slice
-        Which.
-    """
+    """Columns of another matrix; of each block only these are copied, and what the others hold is never looked at."""
 
     def __init__(self, base: Matrix, index: Any) -> None:
         self._index = column_numbers(index, base.shape[1])
@@ -258,20 +242,7 @@ def _selected(values: Any, local: NDArray[np.intp]) -> Any:
 
 
 def column_numbers(index: Any, d: int) -> NDArray[np.intp]:
-    """Return the numbers of the columns that an index or a mask names, or raise.
-
-    Parameters
-    ----------
-    index : array of ascending column numbers, boolean mask, or slice
-        Which.
-    d : int
-        How many there are.
-
-    Returns
-    -------
-    columns : array of int
-        Ascending, none of them twice.
-    """
+    """Return the numbers of the columns that an index or a mask names, or raise."""
     if isinstance(index, slice):
         try:
             index = np.arange(d, dtype=np.intp)[index]
@@ -304,17 +275,7 @@ def column_numbers(index: Any, d: int) -> NDArray[np.intp]:
 
 
 class NamedColumns(ColumnView):
-    """All columns of another matrix, with names of their own.
-
-    Parameters
-    ----------
-    base : Matrix
-        The data.
-    names : sequence of str
-        One a column.
-    where : str
-        Where they come from, for messages.
-    """
+    """All columns of another matrix, with names of their own."""
 
     def __init__(self, base: Matrix, names: Sequence[str], where: str = "feature names") -> None:
         if len(names) != base.shape[1]:

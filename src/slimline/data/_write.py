@@ -24,13 +24,7 @@ _CANNOT_RESERVE = (errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
 
 
 class NewFile:
-    """A file on its way: it has a temporary name.
-
-    Parameters
-    ----------
-    path : Path
-        Where it will be.
-    """
+    """A file on its way: it has a temporary name."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -84,14 +78,6 @@ class NewFiles:
 
     When the block ends the files get their names, in the order of `paths`. After an error, a full disk or Ctrl-C all
     that was written is removed.
-
-    Parameters
-    ----------
-    paths : iterable of Path
-        What will be written. The last is the one without which the others mean nothing: where files are replaced, the
-        old one goes first and the new one comes last.
-    overwrite : bool
-        Whether files that exist may be replaced.
     """
 
     def __init__(self, paths: Iterable[Path], *, overwrite: bool = False) -> None:
@@ -172,15 +158,6 @@ class NpyWriter:
 
     Each row is written in stretches, as long as a panel of bounded size allows. Where there are so many people that
     one group of variants is more than that, every piece is written as it comes.
-
-    Parameters
-    ----------
-    file : NewFile
-        Where to.
-    shape : (int, int)
-        People and variants.
-    group : int
-        Variants that come at a time; only the last group may have fewer.
     """
 
     def __init__(self, file: NewFile, shape: tuple[int, int], group: int) -> None:
@@ -196,17 +173,7 @@ class NpyWriter:
         self._first = 0  # column of the panel's first
 
     def add(self, rows: NDArray[np.intp], columns: slice, copies: NDArray[np.int8]) -> None:
-        """Take the genotypes of some people, each person once, for the variants that come next.
-
-        Parameters
-        ----------
-        rows : array of row numbers
-            Who.
-        columns : slice
-            Which variants.
-        copies : array of shape (people, variants), int8
-            What is written.
-        """
+        """Take the genotypes of some people, each person once, for the variants that come next."""
         if not self._panel.size:
             self._write(rows.tolist(), columns.start, np.ascontiguousarray(copies))
         else:
@@ -234,15 +201,7 @@ _MISSING = 1  # the code of a missing call
 
 
 class BedWriter:
-    """Writes groups of variants one after the other, the people of a group in any order.
-
-    Parameters
-    ----------
-    file : NewFile
-        Where to.
-    shape : (int, int)
-        People and variants.
-    """
+    """Writes groups of variants one after the other, the people of a group in any order."""
 
     def __init__(self, file: NewFile, shape: tuple[int, int]) -> None:
         self._file = file
@@ -252,17 +211,7 @@ class BedWriter:
         file.write(_HEAD)
 
     def add(self, rows: NDArray[np.intp], columns: slice, copies: NDArray[np.int8]) -> None:
-        """Take the genotypes of some people, each person once, for the variants that come next.
-
-        Parameters
-        ----------
-        rows : array of row numbers
-            Who.
-        columns : slice
-            Which variants.
-        copies : array of shape (people, variants), int8
-            0, 1 or 2; anything below stands for a missing call.
-        """
+        """Take the genotypes of some people, each person once, for the variants that come next."""
         width = columns.stop - columns.start
         if self._packed.shape[1] != width:
             self._packed = np.zeros((self._bytes, width), dtype=np.uint8)

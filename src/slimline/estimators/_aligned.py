@@ -27,36 +27,18 @@ _DIGEST_BYTES = 8
 
 @dataclass(frozen=True)
 class TrainingSamples:
-    """The samples that a model was trained on, as row numbers and as digests of their names.
+    """The samples that a model was trained on, as row numbers and as digests of their names."""
 
-    Parameters
-    ----------
-    source : str
-        Fingerprint of the data that they are rows of; empty if it is not known.
-    rows : array of int64, optional
-        Which rows of these data they are.
-    names : array of uint64, optional
-        Digests of their names, rising. The names themselves are not stored: they may be those of patients.
-    """
-
+    #: Fingerprint of the data that they are rows of; empty if it is not known.
     source: str
+    #: Which rows of these data they are.
     rows: NDArray[np.int64] | None
+    #: Digests of their names, rising. The names themselves are not stored: they may be those of patients.
     names: NDArray[np.uint64] | None
 
     @classmethod
     def of(cls, matrix: Matrix) -> Self:
-        """Return the samples of training data.
-
-        Parameters
-        ----------
-        matrix : Matrix
-            What is trained on; a view of some rows of a file knows which they are.
-
-        Returns
-        -------
-        samples : TrainingSamples
-            Nothing is read but the fingerprint and the names.
-        """
+        """Return the samples of training data."""
         source, rows = _whole(matrix)
         ids = matrix.sample_ids
         names = None if ids is None else np.unique(_digests(ids))
@@ -64,18 +46,7 @@ class TrainingSamples:
 
     @classmethod
     def of_model(cls, stored: StoredModel) -> Self:
-        """Return what a model file says of its training samples.
-
-        Parameters
-        ----------
-        stored : StoredModel
-            The model.
-
-        Returns
-        -------
-        samples : TrainingSamples
-            Empty if the file does not say.
-        """
+        """Return what a model file says of its training samples."""
         return cls(stored.sample_source, stored.sample_rows, stored.sample_names)
 
     def fields(self) -> dict[str, Any]:
@@ -85,16 +56,8 @@ class TrainingSamples:
     def among(self, matrix: Matrix) -> NDArray[np.bool_] | None:
         """Return which rows of some data are among these samples.
 
-        Parameters
-        ----------
-        matrix : Matrix
-            The data.
-
-        Returns
-        -------
-        mask : array of shape (n_samples,), bool, or None
-            By row number if these are rows of the same data, as the fingerprint tells; else by name. None if neither
-            can be compared.
+        By row number if these are rows of the same data, as the fingerprint tells; else by name. None if neither can
+        be compared.
         """
         source, rows = _whole(matrix)
         if self.rows is not None and source.fingerprint == self.source:

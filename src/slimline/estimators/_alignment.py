@@ -21,20 +21,8 @@ from slimline.model_files import StoredModel
 def column_facts(model: Any, matrix: Matrix, stats: ColumnStats | None = None) -> dict[str, Any]:
     """Return the means of the columns in training, and where they are on the genome, as `StoredModel` has them.
 
-    Parameters
-    ----------
-    model : CertifiedClassifier
-        Fitted.
-    matrix : Matrix
-        What it was trained on. The means of a standardised model are known; else they take a pass.
-    stats : ColumnStats, optional
-        Of its columns, where they are known.
-
-    Returns
-    -------
-    facts : dict
-        `mean`, and for genotypes `chromosome`, `position`, `allele1` and `allele2`; not where they were standardised
-        before, since the weights are then none of copies of an allele.
+    `mean`, and for genotypes `chromosome`, `position`, `allele1` and `allele2`; not where they were standardised
+    before, since the weights are then none of copies of an allele.
     """
     if matrix.shape[1] != model.n_features_in_:
         raise DataError(
@@ -54,15 +42,7 @@ def column_facts(model: Any, matrix: Matrix, stats: ColumnStats | None = None) -
 def source_details(matrix: Matrix) -> dict[str, Any]:
     """Return what has to be known to open other files as this one was opened, for the details of a `StoredModel`.
 
-    Parameters
-    ----------
-    matrix : Matrix
-        What a model was trained on.
-
-    Returns
-    -------
-    details : dict
-        `zero_based` for svmlight files: a file in which the first column is never used would be taken for another.
+    `zero_based` for svmlight files: a file in which the first column is never used would be taken for another.
     """
     while isinstance(matrix, (RowView, ColumnView, Standardised)):
         matrix = matrix._base
@@ -87,18 +67,7 @@ _PALINDROMES = (("A", "T"), ("C", "G"))
 
 
 def stored_variants(stored: StoredModel) -> Variants | None:
-    """Return chromosome, position and alleles of the columns of a model.
-
-    Parameters
-    ----------
-    stored : StoredModel
-        The model.
-
-    Returns
-    -------
-    variants : Variants or None
-        None where it was not trained on genotypes, or does not say.
-    """
+    """Return chromosome, position and alleles of the columns of a model."""
     chromosome, position, allele1, allele2 = stored.chromosome, stored.position, stored.allele1, stored.allele2
     if chromosome is None or position is None or allele1 is None or allele2 is None:
         return None
@@ -106,20 +75,7 @@ def stored_variants(stored: StoredModel) -> Variants | None:
 
 
 def variant_keys(names: Sequence[str], variants: Variants | None) -> list[str]:
-    """Return what columns are told by: their names, and where they have none, place and alleles.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names.
-    variants : Variants, optional
-        Places and alleles.
-
-    Returns
-    -------
-    keys : list of str
-        The same for the same variant, whichever of its alleles is counted.
-    """
+    """Return what columns are told by: their names, and where they have none, place and alleles."""
     keys = list(names)
     if variants is not None:
         for column, name in enumerate(keys):
@@ -129,22 +85,7 @@ def variant_keys(names: Sequence[str], variants: Variants | None) -> list[str]:
 
 
 def told_apart(keys: Sequence[str], variants: Variants, unclear: set[str]) -> list[str]:
-    """Return keys in which names that come more than once have place and alleles beside them.
-
-    Parameters
-    ----------
-    keys : sequence of str
-        As `variant_keys` returns them.
-    variants : Variants
-        Places and alleles.
-    unclear : set of str
-        Those that come more than once.
-
-    Returns
-    -------
-    keys : list of str
-        The others as they were.
-    """
+    """Return keys in which names that come more than once have place and alleles beside them."""
     return [f"{key} ({_place(variants, j)})" if key in unclear else key for j, key in enumerate(keys)]
 
 
@@ -152,16 +93,6 @@ def compared_alleles(one: Variants, two: Variants) -> tuple[Mask, Mask]:
     """Say where two lists of variants count the same allele, and where each counts the other's second one.
 
     An allele that nobody has seen (0) may be any, as long as the other one is the same.
-
-    Parameters
-    ----------
-    one, two : Variants
-        As many of each.
-
-    Returns
-    -------
-    same, swapped : arrays of bool
-        Where neither holds, the alleles are others, or cannot be told.
     """
     same = _agree(one.allele1, two.allele1, one.allele2, two.allele2)
     swapped = _agree(one.allele1, two.allele2, one.allele2, two.allele1)
@@ -169,18 +100,7 @@ def compared_alleles(one: Variants, two: Variants) -> tuple[Mask, Mask]:
 
 
 def palindromic(variants: Variants) -> Mask:
-    """Say which variants are A/T or C/G.
-
-    Parameters
-    ----------
-    variants : Variants
-        Any.
-
-    Returns
-    -------
-    mask : array of bool
-        One entry a variant.
-    """
+    """Say which variants are A/T or C/G."""
     a, b = variants.allele1, variants.allele2
     found = np.zeros(len(a), dtype=bool)
     for one, other in _PALINDROMES:
@@ -216,41 +136,27 @@ _NAMES_SHOWN = 3
 
 @dataclass(frozen=True)
 class Alignment:
-    """What became of the columns of a model, and of those of the data.
+    """What became of the columns of a model, and of those of the data."""
 
-    Parameters
-    ----------
-    matched_by : {"order", "name", "variant"}
-        How columns were told: by their order, where the model or the data do not name them.
-    n_columns : int
-        Columns of the model.
-    used : int
-        How many of them the data have, swapped ones included.
-    swapped : int
-        How many count the other allele there; they are counted the other way.
-    palindromic : int
-        How many of the swapped ones are A/T or C/G: a file of the other strand would look the same.
-    absent : int
-        How many the data do not have; their means in training stand for them.
-    other_alleles : int
-        How many the data have with other alleles; they are filled as well.
-    ignored : int
-        Columns of the data that are not used.
-    reordered : bool
-        Whether the data have them in another order.
-    alleles_compared : bool
-        Whether the model and the data both say which alleles are counted.
-    """
-
+    #: How columns were told: by their order, where the model or the data do not name them.
     matched_by: str
+    #: Columns of the model.
     n_columns: int
+    #: How many of them the data have, swapped ones included.
     used: int
+    #: How many count the other allele there; they are counted the other way.
     swapped: int
+    #: How many of the swapped ones are A/T or C/G: a file of the other strand would look the same.
     palindromic: int
+    #: How many the data do not have; their means in training stand for them.
     absent: int
+    #: How many the data have with other alleles; they are filled as well.
     other_alleles: int
+    #: Columns of the data that are not used.
     ignored: int
+    #: Whether the data have them in another order.
     reordered: bool
+    #: Whether the model and the data both say which alleles are counted.
     alleles_compared: bool
 
     @property
@@ -266,37 +172,16 @@ class Alignment:
 
 @dataclass(frozen=True)
 class ColumnPlaces:
-    """Where the columns of a model are in the data.
+    """Where the columns of a model are in the data."""
 
-    Parameters
-    ----------
-    column : array of shape (n_columns,)
-        Number of the column of the data; -1 where it has to be filled.
-    swapped : array of shape (n_columns,), bool
-        Whether the other allele is counted there.
-    """
-
+    #: Number of the column of the data; -1 where it has to be filled; of shape (n_columns,).
     column: NDArray[np.intp]
+    #: Whether the other allele is counted there; of shape (n_columns,).
     swapped: NDArray[np.bool_]
 
 
 def align_columns(stored: StoredModel, matrix: Matrix) -> tuple[ColumnPlaces, Alignment]:
-    """Find the columns of a model in new data; nothing but names is read.
-
-    Parameters
-    ----------
-    stored : StoredModel
-        The model.
-    matrix : Matrix
-        New data.
-
-    Returns
-    -------
-    places : ColumnPlaces
-        For every column of the model.
-    alignment : Alignment
-        The same in numbers.
-    """
+    """Find the columns of a model in new data; nothing but names is read."""
     own_names, names = stored.feature_names, matrix.feature_names
     numbers = isinstance(names, FeatureNumbers)
     if own_names is None or names is None or (numbers and first_number(own_names) is None):
@@ -337,18 +222,7 @@ def align_columns(stored: StoredModel, matrix: Matrix) -> tuple[ColumnPlaces, Al
 
 
 def first_number(names: Sequence[str]) -> int | None:
-    """Return the first number, where names are nothing but numbers one after the other.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Of columns.
-
-    Returns
-    -------
-    first : int or None
-        None where they are anything else.
-    """
+    """Return the first number, where names are nothing but numbers one after the other."""
     first = int(names[0]) if len(names) and names[0].isdecimal() else None
     if first is None or any(name != str(first + j) for j, name in enumerate(names)):
         return None

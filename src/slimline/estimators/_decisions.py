@@ -20,40 +20,27 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Decisions:
-    """What a certified classifier says of some rows.
+    """What a certified classifier says of some rows."""
 
-    Parameters
-    ----------
-    labels : array of shape (n_samples,)
-        Of the class with the highest score.
-    scores : array of shape (n_samples,) or (n_samples, n_classes)
-        For two classes one score: above 0 means the second.
-    proved : array of shape (n_samples,), bool
-        Whether the exact model of all training data is proved to give the same label.
-    """
-
+    #: Of the class with the highest score; of shape (n_samples,).
     labels: NDArray[Any]
+    #: For two classes one score: above 0 means the second; of shape (n_samples,).
     scores: Floats
+    #: Whether the exact model of all training data is proved to give the same label; of shape (n_samples,).
     proved: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class AbsentPart:
-    """What columns that are not in the data add to the scores.
+    """What columns that are not in the data add to the scores."""
 
-    Parameters
-    ----------
-    scores : array of shape (n_tasks,)
-        With what was filled in for them.
-    below, above : arrays of shape (n_tasks,)
-        How far what any values of theirs would add can be from that, in either direction, rounding included.
-    size : float
-        Norm of that part of a row, at most; infinite where nothing bounds the values: then no label is proved.
-    """
-
+    #: With what was filled in for them; of shape (n_tasks,).
     scores: Floats
+    #: How far what any values of theirs would add can be from that, in either direction, rounding included; of
+    #: shape (n_tasks,).
     below: Floats
     above: Floats
+    #: Norm of that part of a row, at most; infinite where nothing bounds the values: then no label is proved.
     size: float
 
 
@@ -68,25 +55,7 @@ def decisions_of(
 ) -> Decisions:
     """Decide about the rows of a matrix, in one pass.
 
-    Parameters
-    ----------
-    matrix : Matrix
-        Rows as the weights want them: standardised, where the training data were.
-    classes : array of shape (n_classes,)
-        Labels.
-    weights : array of shape (n_tasks, n_features + 1)
-        Of the columns of the matrix, and of the constant column.
-    radius : array of shape (n_tasks,)
-        The exact weights, with those of absent columns, are within this.
-    constant : float
-        Value of the constant column.
-    absent : AbsentPart, optional
-        What columns add that are not in the matrix.
-
-    Returns
-    -------
-    decisions : Decisions
-        A label is proved where no weights within the radius, and no values of absent columns, give another.
+    A label is proved where no weights within the radius, and no values of absent columns, give another.
     """
     squares = Squares(*matrix.shape)
     scores = matrix.dot(np.ascontiguousarray(weights[:, :-1].T), squares) + constant * weights[:, -1]
@@ -113,51 +82,25 @@ def decisions_of(
 
 @dataclass(frozen=True)
 class Ranking:
-    """Features in falling order of absolute (standardised) weight: all of them, or the first.
+    """Features in falling order of absolute (standardised) weight: all of them, or the first."""
 
-    Parameters
-    ----------
-    index : array of shape (n_ranked,)
-        Number of the feature.
-    task : array of shape (n_ranked,)
-        Which vector of weights its weight is from: with several classes, the one in which it is largest.
-    weight : array of shape (n_ranked,)
-        Its weight.
-    lower, upper : arrays of shape (n_ranked,)
-        The exact weight lies between them.
-    best, worst : arrays of shape (n_ranked,)
-        Its place in the exact model lies between them; the first is 1.
-    """
-
+    #: Number of the feature; of shape (n_ranked,).
     index: NDArray[np.intp]
+    #: Which vector of weights its weight is from: with several classes, the one in which it is largest; of shape
+    #: (n_ranked,).
     task: NDArray[np.intp]
+    #: Its weight; of shape (n_ranked,).
     weight: Floats
+    #: The exact weight lies between them; of shape (n_ranked,).
     lower: Floats
     upper: Floats
+    #: Its place in the exact model lies between them; the first is 1; of shape (n_ranked,).
     best: NDArray[np.intp]
     worst: NDArray[np.intp]
 
 
 def ranking_of(claim: Certificate, classes: NDArray[Any], label: Any = None, k: int | None = None) -> Ranking:
-    """Rank the features of a certified model.
-
-    Parameters
-    ----------
-    claim : Certificate
-        Weights and intervals.
-    classes : array of shape (n_classes,)
-        Labels.
-    label : object, optional
-        The class whose weights are meant. Unless given: of two classes the second; of more, a feature counts by its
-        largest weight over all of them.
-    k : int, optional
-        How many features are wanted; all unless given.
-
-    Returns
-    -------
-    ranking : Ranking
-        Of the first k features.
-    """
+    """Rank the features of a certified model."""
     tasks, sign = slice(None), 1.0
     if label is not None:
         found = np.flatnonzero(classes == label)

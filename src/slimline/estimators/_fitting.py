@@ -70,15 +70,7 @@ class CallbackSupport:
 
 
 class StepCallbacks:
-    """Tells the callbacks of an estimator about the steps of its fit.
-
-    Parameters
-    ----------
-    estimator : object
-        What is being fitted.
-    X, y : object
-        What `fit` was given.
-    """
+    """Tells the callbacks of an estimator about the steps of its fit."""
 
     def __init__(self, estimator: Any, X: Any, y: Any) -> None:
         self._estimator = estimator
@@ -95,13 +87,7 @@ class StepCallbacks:
             part.call_on_fit_task_end(estimator=self._estimator)
 
     def end(self, X: Any, y: Any) -> None:
-        """Tell that the fit is over.
-
-        Parameters
-        ----------
-        X, y : object
-            What `fit` was given.
-        """
+        """Tell that the fit is over."""
         if self._context is not None:
             self._context.call_on_fit_task_end(estimator=self._estimator, X=X, y=y)
 
@@ -110,13 +96,7 @@ Floats = NDArray[np.float64]
 
 
 def check_parameters(estimator: Any) -> None:
-    """Refuse parameters that cannot work, before any data are read.
-
-    Parameters
-    ----------
-    estimator : CertifiedClassifier
-        Its parameters.
-    """
+    """Refuse parameters that cannot work, before any data are read."""
     loss_named(estimator.loss)
     for name in ("C", "tol", "intercept_scaling"):
         value = getattr(estimator, name, 1.0)  # a search over C has no C
@@ -157,30 +137,13 @@ def _size(value: Real) -> float:
 
 
 def effective_samples(weight: Floats) -> float:
-    """Return how many samples the cost model should think of: a weight of 2 is a row that comes twice.
-
-    Parameters
-    ----------
-    weight : array of shape (n_samples,)
-        Sample weights.
-
-    Returns
-    -------
-    samples : float
-        Their sum, within reason: weights may be on any scale.
-    """
+    """Return how many samples the cost model should think of: a weight of 2 is a row that comes twice."""
     n = len(weight)
     return float(np.clip(weight.sum(), n / 16.0, n * 16.0))
 
 
 def require_weights(weight: Floats) -> None:
-    """Refuse weights that cannot be computed with.
-
-    Parameters
-    ----------
-    weight : array of shape (n_samples,)
-        Sample weights times class weights, all above 0.
-    """
+    """Refuse weights that cannot be computed with."""
     if not (weight.min() >= 1e-100 and weight.max() <= 1e100):
         raise InvalidParameterError("weights beyond 1e-100 to 1e100 cannot be computed with: rescale sample_weight.")
 
@@ -194,52 +157,27 @@ _SKETCH_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class Fitting:
-    """How an outcome is to be reached.
+    """How an outcome is to be reached."""
 
-    Parameters
-    ----------
-    route : Route
-        Sketch, Gram matrix or the data themselves.
-    recovery : str
-        One of `RECOVERIES`.
-    projection : str or transformer
-        Family, or a projection transformer.
-    seed : int
-        Of the projection.
-    tol : float
-        Certified relative error to stop at.
-    max_passes : int
-        Passes at most.
-    may_switch : bool
-        Whether another route may be taken where the sketch turns out to be too slow.
-    drawn : list of Projection
-        Projections that were drawn, in their order.
-    """
-
+    #: Sketch, Gram matrix or the data themselves.
     route: Route
+    #: One of `RECOVERIES`.
     recovery: str
+    #: Family, or a projection transformer.
     projection: Any
+    #: Of the projection.
     seed: int
+    #: Certified relative error to stop at.
     tol: float
+    #: Passes at most.
     max_passes: int
+    #: Whether another route may be taken where the sketch turns out to be too slow.
     may_switch: bool = False
+    #: Projections that were drawn, in their order.
     drawn: list[Projection] = field(default_factory=list)
 
     def model(self, data: TrainingData, penalty: float) -> Model:
-        """Return what stands for the data in small problems.
-
-        Parameters
-        ----------
-        data : TrainingData
-            X.
-        penalty : float
-            The smallest λ that it is to be used with; 0 where that is not known.
-
-        Returns
-        -------
-        model : Model
-            Exact, of a sketch, or the rows themselves.
-        """
+        """Return what stands for the data in small problems."""
         if self.route.method == "gram":
             return exact_model(data)
         if self.route.method == "direct":
@@ -250,24 +188,7 @@ class Fitting:
     def outcome(
         self, data: TrainingData, tasks: Sequence[Task], on_step: Callable[[Step], None], model: Model | None = None
     ) -> Outcome:
-        """Return what is reached for all tasks together.
-
-        Parameters
-        ----------
-        data : TrainingData
-            X.
-        tasks : sequence of Task
-            Problems over its rows.
-        on_step : callable
-            Told of every step.
-        model : Model, optional
-            One that was made before.
-
-        Returns
-        -------
-        outcome : Outcome
-            Points, proofs and history.
-        """
+        """Return what is reached for all tasks together."""
         n, d = data.shape
         most = data.passes + self.max_passes
         penalty = min(task.penalty for task in tasks)
@@ -309,44 +230,14 @@ class Fitting:
         return exact_model(data) if route.gram_seconds <= route.direct_seconds else direct_model(data)
 
     def draw(self, n_features: int, number: int, n_components: int) -> Projection:
-        """Return the projection of the first sketch (0) or of a later one.
-
-        Parameters
-        ----------
-        n_features : int
-            d.
-        number : int
-            Which one.
-        n_components : int
-            r.
-
-        Returns
-        -------
-        projection : Projection
-            Frozen.
-        """
+        """Return the projection of the first sketch (0) or of a later one."""
         projection = frozen_projection(self.projection, n_features, n_components, self.seed + number)
         self.drawn.append(projection)
         return projection
 
 
 def frozen_projection(projection: Any, n_features: int, n_components: int, seed: int) -> Projection:
-    """Return the frozen projection that a family name or a transformer stands for.
-
-    Parameters
-    ----------
-    projection : str or transformer
-        A name of `make_projection`, or one of the projection transformers.
-    n_features, n_components : int
-        Sizes.
-    seed : int
-        Seed.
-
-    Returns
-    -------
-    projection : Projection
-        Of these sizes.
-    """
+    """Return the frozen projection that a family name or a transformer stands for."""
     transformer = transformer_of(projection, n_components).set_params(random_state=int(seed % (2**32)))
     frozen: Projection = transformer.projection_for((1, n_features))
     return frozen

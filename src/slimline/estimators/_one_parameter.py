@@ -36,23 +36,15 @@ _NONZEROS = 4
 
 @dataclass(frozen=True)
 class ClassProjections:
-    """R_y for y = 0, 1, …: independent sparse embeddings of the features and of a constant 1 beside them.
+    """R_y for y = 0, 1, …: independent sparse embeddings of the features and of a constant 1 beside them."""
 
-    Parameters
-    ----------
-    n_features : int
-        Number of features, d.
-    n_components : int
-        Number of columns, r.
-    seed : int
-        64-bit key; R_y depends on it and on y alone.
-    intercept : bool
-        Whether the constant has weights too.
-    """
-
+    #: Number of features, d.
     n_features: int
+    #: Number of columns, r.
     n_components: int
+    #: 64-bit key; R_y depends on it and on y alone.
     seed: int
+    #: Whether the constant has weights too.
     intercept: bool
 
     @property
@@ -61,20 +53,7 @@ class ClassProjections:
         return -(-(self.n_features + self.intercept) // GROUP) * GROUP
 
     def of(self, y: int, n_features: int | None = None) -> ShiftedEmbedding:
-        """Return R_y, the constant as its last row; or the first `n_features` rows of it.
-
-        Parameters
-        ----------
-        y : int
-            Number of the class.
-        n_features : int, optional
-            Number of rows.
-
-        Returns
-        -------
-        projection : ShiftedEmbedding
-            Of the class.
-        """
+        """Return R_y, the constant as its last row; or the first `n_features` rows of it."""
         return self._stretch(y, self.n_features + self.intercept if n_features is None else n_features)
 
     def lift(self, v: Floats, classes: slice) -> tuple[Floats, Floats]:
@@ -113,17 +92,7 @@ class ClassProjections:
 
 
 class PassedScores:
-    """Scores by passes over the data: two an evaluation.
-
-    Parameters
-    ----------
-    projections : ClassProjections
-        Of the classes.
-    matrix : Matrix
-        Data.
-    n_classes : int
-        Number of classes.
-    """
+    """Scores by passes over the data: two an evaluation."""
 
     def __init__(self, projections: ClassProjections, matrix: Matrix, n_classes: int) -> None:
         self._projections, self._matrix = projections, matrix
@@ -140,17 +109,7 @@ class PassedScores:
 
 
 class SketchedScores:
-    """Scores from the sketches X R_y, which are made once, a pass a class, and held.
-
-    Parameters
-    ----------
-    projections : ClassProjections
-        Of the classes.
-    matrix : Matrix
-        Data, wider than all sketches together.
-    n_classes : int
-        Number of classes.
-    """
+    """Scores from the sketches X R_y, which are made once, a pass a class, and held."""
 
     def __init__(self, projections: ClassProjections, matrix: Matrix, n_classes: int) -> None:
         self.n_components = projections.n_components
@@ -176,22 +135,7 @@ class SketchedScores:
 
 
 def training_scores(projections: ClassProjections, matrix: Matrix, n_classes: int) -> PassedScores | SketchedScores:
-    """Return the scores in the form that needs the fewest passes, in no more memory than the data themselves take.
-
-    Parameters
-    ----------
-    projections : ClassProjections
-        Of the classes.
-    matrix : Matrix
-        Data.
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    scores : PassedScores or SketchedScores
-        The second where the sketches of all classes together are narrower than the data.
-    """
+    """Return the scores in the form that needs the fewest passes, in no more memory than the data themselves take."""
     sketched = n_classes * projections.n_components * 8 <= matrix.shape[1] * matrix.dtype.itemsize
     return (SketchedScores if sketched else PassedScores)(projections, matrix, n_classes)
 

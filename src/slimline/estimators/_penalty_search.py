@@ -26,37 +26,12 @@ _POINTS = 10
 
 
 def most_tasks_at_once(shape: tuple[int, int]) -> int:
-    """Return how many tasks may share their passes.
-
-    Parameters
-    ----------
-    shape : (int, int)
-        Samples and features.
-
-    Returns
-    -------
-    number : int
-        At least 1.
-    """
+    """Return how many tasks may share their passes."""
     return max(1, _BYTES // (8 * _POINTS * (shape[0] + shape[1] + 1)))
 
 
 class FoldScores:
-    """Scores and losses of fits on samples that they did not see, from the values that the fits give all samples.
-
-    Parameters
-    ----------
-    scorer : callable
-        As scikit-learn's `get_scorer` returns.
-    classes : array of shape (n_classes,)
-        Labels.
-    codes : array of shape (n_samples,)
-        Class number of each sample.
-    weight : array of shape (n_samples,)
-        Sample weights.
-    loss : str
-        Probabilities are there for "logistic".
-    """
+    """Scores and losses of fits on samples that they did not see, from the values that the fits give all samples."""
 
     def __init__(
         self,
@@ -72,15 +47,7 @@ class FoldScores:
 
     @overflow_allowed()
     def __call__(self, values: Floats, rows: NDArray[np.intp]) -> tuple[float, float]:
-        """Return the score of a fit on the samples that it did not see, and its mean loss over them and the tasks.
-
-        Parameters
-        ----------
-        values : array of shape (n_samples, n_tasks)
-            What the fit gives all samples.
-        rows : array of int
-            Those that it did not see.
-        """
+        """Return the score of a fit on the samples that it did not see, and its mean loss over them and the tasks."""
         known = _KnownScores(self._classes, values[rows], self._loss)
         extra = {} if self._uniform else {"sample_weight": self._weight[rows]}
         score = self._scorer(known, np.arange(len(rows))[:, None], self._classes[self._codes[rows]], **extra)
@@ -125,21 +92,14 @@ _SAME_SCORE = 1e-12
 
 @dataclass(frozen=True)
 class PenaltySearch:
-    """The values of C that were tried, rising, and how the fits did on the samples left out.
+    """The values of C that were tried, rising, and how the fits did on the samples left out."""
 
-    Parameters
-    ----------
-    Cs : array of shape (n_penalties,)
-        Values of C.
-    scores, losses : arrays of shape (n_folds, n_penalties)
-        Score and mean loss of each fit.
-    zero_loss : float
-        Mean loss of weights of 0.
-    """
-
+    #: Values of C; of shape (n_penalties,).
     Cs: Floats
+    #: Score and mean loss of each fit; of shape (n_folds, n_penalties).
     scores: Floats
     losses: Floats
+    #: Mean loss of weights of 0.
     zero_loss: float
 
     @property
@@ -156,19 +116,7 @@ class PenaltySearch:
 
 
 def search_penalties(Cs: Any, unit: float, zero_loss: float, try_penalties: TryPenalties) -> PenaltySearch:
-    """Try penalties; extend an automatic grid as long as its best value is at one of its ends.
-
-    Parameters
-    ----------
-    Cs : int or array-like
-        How many values from 1e-4/unit to 1e4/unit; or the values, which are not extended.
-    unit : float
-        Weighted mean squared norm of the samples.
-    zero_loss : float
-        Mean loss of weights of 0.
-    try_penalties : callable
-        Fits and scores them.
-    """
+    """Try penalties; extend an automatic grid as long as its best value is at one of its ends."""
     automatic = isinstance(Cs, Integral)
     values = penalties(Cs, unit)
     search = PenaltySearch(values, *try_penalties(values), zero_loss)
@@ -190,19 +138,9 @@ def search_penalties(Cs: Any, unit: float, zero_loss: float, try_penalties: TryP
 def best_penalty(scores: Floats, losses: Floats, zero_loss: float) -> int:
     """Return which penalty is best.
 
-    Parameters
-    ----------
-    scores, losses : arrays of shape (n_folds, n_penalties)
-        Of rising values of C.
-    zero_loss : float
-        Mean loss of weights of 0.
-
-    Returns
-    -------
-    number : int
-        The one of the best mean score; of several, which is common for wide data, the one of the least mean loss; and
-        of those whose loss differs by less than 1 % of the loss of weights of 0, the smallest C: past it nothing
-        changes but the time that a fit takes.
+    The one of the best mean score; of several, which is common for wide data, the one of the least mean loss; and of
+    those whose loss differs by less than 1 % of the loss of weights of 0, the smallest C: past it nothing changes but
+    the time that a fit takes.
     """
     means, costs = scores.mean(axis=0), losses.mean(axis=0)
     costs = np.where(means < means.max() - _SAME_SCORE, np.inf, costs)
@@ -210,15 +148,7 @@ def best_penalty(scores: Floats, losses: Floats, zero_loss: float) -> int:
 
 
 def penalties(Cs: Any, unit: float = 1.0) -> Floats:
-    """Return the values of C to try first, rising.
-
-    Parameters
-    ----------
-    Cs : int or array-like
-        How many from 1e-4/unit to 1e4/unit, or the values.
-    unit : float
-        Weighted mean squared norm of the samples.
-    """
+    """Return the values of C to try first, rising."""
     if isinstance(Cs, Integral) and not isinstance(Cs, bool) and int(Cs) >= 1:
         with np.errstate(over="ignore"):
             tried = np.asarray(np.logspace(-_FIRST, _FIRST, int(Cs)) if int(Cs) > 1 else np.ones(1)) / unit
@@ -263,28 +193,8 @@ def scores_on_sketch(
 ) -> tuple[Floats, Floats]:
     """Return how fits to the sketch of a part of the samples do on the others.
 
-    Parameters
-    ----------
-    model : Model
-        What stands for the data.
-    loss : Loss
-        Of a sample.
-    penalties : array of shape (n_penalties,)
-        Values of C, rising: each fit starts from the one before.
-    signs : sequence of array of shape (n_samples,)
-        Labels ±1 of each task.
-    weights : array of shape (n_samples,)
-        Weights of the samples.
-    folds : sequence of (array, array)
-        Samples to train on, and samples to score.
-    scores : FoldScores
-        What scores them.
-
-    Returns
-    -------
-    scores, losses : arrays of shape (n_folds, n_penalties)
-        Score and mean loss on the samples left out. Nothing is proved about them: they choose C, and the fit with that
-        C is certified.
+    Score and mean loss on the samples left out. Nothing is proved about them: they choose C, and the fit with that C
+    is certified.
     """
     found = np.empty((2, len(folds), len(penalties)))
     for k, (train, test) in enumerate(folds):

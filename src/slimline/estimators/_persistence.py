@@ -31,18 +31,7 @@ from slimline.planning import Route
 
 
 def to_sklearn(model: Any) -> Any:
-    """Return a plain scikit-learn linear model with the weights of a certified classifier.
-
-    Parameters
-    ----------
-    model : CertifiedClassifier
-        Fitted.
-
-    Returns
-    -------
-    plain : LinearSVC, LogisticRegression or SGDClassifier
-        By the loss; the last for the squared loss, and for the logistic one with several classes.
-    """
+    """Return a plain scikit-learn linear model with the weights of a certified classifier."""
     C = float(getattr(model, "C_", None) or model.C)
     plain = _like(model, C)
     plain.classes_ = model.classes_.copy()
@@ -56,17 +45,7 @@ def to_sklearn(model: Any) -> Any:
 
 
 def to_onnx(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Write the model of `to_sklearn` as ONNX.
-
-    Parameters
-    ----------
-    model : CertifiedClassifier
-        Fitted.
-    path : str or path
-        The file.
-    overwrite : bool
-        Whether a file that exists may be replaced.
-    """
+    """Write the model of `to_sklearn` as ONNX."""
     try:
         from skl2onnx import to_onnx as convert
         from skl2onnx.common.data_types import FloatTensorType
@@ -108,22 +87,7 @@ _SEARCH = ("C_", "Cs_", "scores_")
 
 
 def stored_model(model: Any, details: dict[str, Any] | None = None, **more: Any) -> StoredModel:
-    """Return everything that a fitted certified classifier knows, as it is written to a file.
-
-    Parameters
-    ----------
-    model : CertifiedClassifier
-        Fitted.
-    details : dict, optional
-        More that is worth keeping; what JSON can hold.
-    **more : dict
-        Fields of `StoredModel` that the classifier does not know: means of the columns, places of variants.
-
-    Returns
-    -------
-    stored : StoredModel
-        Its arrays are those of the classifier, not copies.
-    """
+    """Return everything that a fitted certified classifier knows, as it is written to a file."""
     check_parameters(model)  # they may have been changed since the fit, and a file with others cannot be read
     claim = model.certificate_
     names = model._feature_names
@@ -158,36 +122,12 @@ def stored_model(model: Any, details: dict[str, Any] | None = None, **more: Any)
 
 
 def load_model(path: str | os.PathLike[str]) -> CertifiedModel:
-    """Return the classifier that a file holds.
-
-    Parameters
-    ----------
-    path : str or path
-        A model file.
-
-    Returns
-    -------
-    model : CertifiedClassifier or CertifiedClassifierCV
-        Fitted.
-    """
+    """Return the classifier that a file holds."""
     return restored_model(StoredModel.read(path), str(path))
 
 
 def restored_model(stored: StoredModel, path: str) -> CertifiedModel:
-    """Return a stored classifier.
-
-    Parameters
-    ----------
-    stored : StoredModel
-        What was read.
-    path : str
-        Name of the file, for messages.
-
-    Returns
-    -------
-    model : CertifiedClassifier or CertifiedClassifierCV
-        Fitted.
-    """
+    """Return a stored classifier."""
     from slimline import estimators
 
     if stored.kind not in ("CertifiedClassifier", "CertifiedClassifierCV"):

@@ -423,20 +423,7 @@ def make_projection(family: str = "auto", n_components: int | str = "auto", **pa
 
 
 def transformer_of(projection: Any, n_components: int) -> RandomProjection:
-    """Return the transformer that a name or another transformer stands for, with a number of components.
-
-    Parameters
-    ----------
-    projection : str or projection transformer
-        A name of `make_projection`, or a transformer, which is copied.
-    n_components : int
-        Number of components.
-
-    Returns
-    -------
-    transformer : RandomProjection
-        Not fitted.
-    """
+    """Return the transformer that a name or another transformer stands for, with a number of components."""
     if isinstance(projection, str):
         return make_projection(projection, n_components)
     if isinstance(projection, RandomProjection):

@@ -25,24 +25,7 @@ Floats = NDArray[np.float64]
 
 
 def class_factors(class_weight: Any, classes: NDArray[Any], codes: NDArray[np.intp], weight: Floats) -> Floats:
-    """Return what the weight of each class is multiplied with.
-
-    Parameters
-    ----------
-    class_weight : dict, "balanced" or None
-        As in scikit-learn; "balanced" counts samples by their weight.
-    classes : array of shape (n_classes,)
-        Labels.
-    codes : array of shape (n_samples,)
-        Class number of each sample.
-    weight : array of shape (n_samples,)
-        Sample weights.
-
-    Returns
-    -------
-    factors : array of shape (n_classes,)
-        One number a class.
-    """
+    """Return what the weight of each class is multiplied with."""
     factors = np.ones(len(classes))
     if class_weight is None:
         return factors
@@ -74,34 +57,12 @@ def _plain(label: Any) -> Any:
 
 
 def class_of_scores(scores: Floats) -> NDArray[np.intp]:
-    """Return the number of the class with the highest score.
-
-    Parameters
-    ----------
-    scores : array of shape (n_samples,) or (n_samples, n_classes)
-        For two classes one score: above 0 means the second.
-
-    Returns
-    -------
-    index : array of shape (n_samples,)
-        Class numbers.
-    """
+    """Return the number of the class with the highest score."""
     return (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
 
 
 def log_probabilities(scores: Floats) -> Floats:
-    """Return logarithms of the probabilities that the logistic loss gives each class; none is infinite.
-
-    Parameters
-    ----------
-    scores : array of shape (n_samples,) or (n_samples, n_classes)
-        One against the rest where there are more than two.
-
-    Returns
-    -------
-    logarithms : array of shape (n_samples, n_classes)
-        Of probabilities that sum to 1.
-    """
+    """Return logarithms of the probabilities that the logistic loss gives each class; none is infinite."""
     if scores.ndim == 1:
         return np.column_stack([log_expit(-scores), log_expit(scores)])
     each = log_expit(scores)
@@ -109,18 +70,7 @@ def log_probabilities(scores: Floats) -> Floats:
 
 
 def probabilities(scores: Floats) -> Floats:
-    """Return the probabilities that the logistic loss gives each class.
-
-    Parameters
-    ----------
-    scores : array of shape (n_samples,) or (n_samples, n_classes)
-        One against the rest where there are more than two.
-
-    Returns
-    -------
-    probability : array of shape (n_samples, n_classes)
-        They sum to 1.
-    """
+    """Return the probabilities that the logistic loss gives each class."""
     if scores.ndim == 1:
         return np.column_stack([expit(-scores), expit(scores)])
     return np.exp(log_probabilities(scores))
@@ -136,22 +86,6 @@ def as_matrix(estimator: Any, X: Any, *, reset: bool, finite: bool = True) -> Ma
     Numbers keep their type; truth values stay, objects become float64, as in scikit-learn. A `Matrix` is not read:
     its passes refuse what is not finite. An array in memory is looked through here, unless scikit-learn's
     `assume_finite` is set; one that is mapped from a file is not.
-
-    Parameters
-    ----------
-    estimator : object
-        Gets `n_features_in_` and `feature_names_in_`, or has them.
-    X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
-        Data.
-    reset : bool
-        True in `fit`: record. False: compare.
-    finite : bool
-        Look through an array for NaN and infinity here; False, where the passes to come do.
-
-    Returns
-    -------
-    matrix : Matrix
-        X itself, where it is one already; else X without a copy, where its type and layout allow.
     """
     if isinstance(X, Matrix):
         _require_some(X)
@@ -174,22 +108,7 @@ def as_matrix(estimator: Any, X: Any, *, reset: bool, finite: bool = True) -> Ma
 
 
 def class_labels(y: Any, n_samples: int | None = None) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return the classes, in order, and the number of each sample's class among them.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,)
-        A class label a sample: whole numbers, texts, truth values.
-    n_samples : int, optional
-        How many there must be.
-
-    Returns
-    -------
-    classes : array of shape (n_classes,)
-        The labels that occur, sorted: two or more.
-    codes : array of shape (n_samples,)
-        `classes[codes]` is y.
-    """
+    """Return the classes, in order, and the number of each sample's class among them."""
     if y is None:
         raise DataError("this estimator requires y to be passed, but the target y is None.")
     labels = column_or_1d(y, warn=True)
@@ -207,20 +126,7 @@ def class_labels(y: Any, n_samples: int | None = None) -> tuple[NDArray[Any], ND
 
 
 def training_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | None:
-    """Return the weights of the samples as float64, or None where none were given.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n_samples,), optional
-        Finite numbers, 0 or more, not all of them 0.
-    n_samples : int
-        How many there must be.
-
-    Returns
-    -------
-    weights : array of shape (n_samples,), or None
-        Checked.
-    """
+    """Return the weights of the samples as float64, or None where none were given."""
     weights = None if sample_weight is None else np.asarray(sample_weight)
     if weights is not None and weights.size and not weights.any():
         raise DataError("every sample_weight is zero: nothing is left to train on.")
@@ -230,22 +136,7 @@ def training_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64] 
 def without_zero_weights(
     matrix: Matrix, classes: NDArray[Any], codes: NDArray[np.intp], weights: NDArray[np.float64] | None
 ) -> tuple[Matrix, NDArray[Any], NDArray[np.intp], NDArray[np.float64] | None]:
-    """Leave out rows of weight 0, and the classes that only they have.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        Data.
-    classes, codes : arrays
-        As `class_labels` returns them.
-    weights : array of shape (n_samples,), or None
-        As `training_weights` returns them.
-
-    Returns
-    -------
-    matrix, classes, codes, weights
-        Of the rows that count.
-    """
+    """Leave out rows of weight 0, and the classes that only they have."""
     if weights is None or weights.all():
         return matrix, classes, codes, weights
     kept = np.flatnonzero(weights)

@@ -20,26 +20,7 @@ _EVALUATIONS = 30
 
 
 def ascend(data: Points, factor: Floats, pairs: Rivals, start: Floats, size: float) -> Floats:
-    """Return unit vectors of a larger least lead, found by L-BFGS on ever sharper soft minima of the leads.
-
-    Parameters
-    ----------
-    data : Points
-        The points.
-    factor : array of shape (n_samples,)
-        What each point is scaled by.
-    pairs : Rivals
-        Whose leads they are.
-    start : array of shape (n_features, n_classes)
-        Vectors of any length but 0.
-    size : float
-        An upper end of the least lead.
-
-    Returns
-    -------
-    vectors : array of shape (n_features, n_classes)
-        The best that were met, of norm 1.
-    """
+    """Return unit vectors of a larger least lead, found by L-BFGS on ever sharper soft minima of the leads."""
     search: Any = minimize
     every = np.arange(len(pairs))
     best, most = start / np.linalg.norm(start, axis=0), -np.inf
@@ -70,17 +51,11 @@ Index = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Rivals:
-    """Pairs of a point and a rival class, numbered point by point.
+    """Pairs of a point and a rival class, numbered point by point."""
 
-    Parameters
-    ----------
-    codes : array of shape (n_samples,)
-        Number of each point's class.
-    n_classes : int
-        L: there are n(L - 1) pairs.
-    """
-
+    #: Number of each point's class; of shape (n_samples,).
     codes: Index
+    #: L: there are n(L - 1) pairs.
     n_classes: int
 
     def __len__(self) -> int:
@@ -110,18 +85,7 @@ class Rivals:
         return signs
 
     def leads(self, scores: Floats) -> Floats:
-        """Return the score of the own class less that of each rival, for all pairs.
-
-        Parameters
-        ----------
-        scores : array of shape (n_samples, n_classes)
-            One a point and class.
-
-        Returns
-        -------
-        leads : array of shape (n_pairs,)
-            In the order of the pairs.
-        """
+        """Return the score of the own class less that of each rival, for all pairs."""
         own = scores[np.arange(len(self.codes)), self.codes]
         others = np.ones(scores.shape, dtype=bool)
         others[np.arange(len(self.codes)), self.codes] = False

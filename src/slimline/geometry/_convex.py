@@ -30,37 +30,21 @@ _GRAM_ZERO, _ZERO = 1e-8, 1e-10
 
 @dataclass(frozen=True)
 class Look:
-    """What a pass over all points says of some weights.
+    """What a pass over all points says of some weights."""
 
-    Parameters
-    ----------
-    lower, upper : float
-        Proved ends of what is measured.
-    objective : float
-        Of the quadratic.
-    gradient : array of shape (n_points,)
-        Of the quadratic, for all points.
-    witness : object
-        The vector, or the vectors, that the weights stand for.
-    """
-
+    #: Proved ends of what is measured.
     lower: float
     upper: float
+    #: Of the quadratic.
     objective: float
+    #: Of the quadratic, for all points; of shape (n_points,).
     gradient: Floats
+    #: The vector, or the vectors, that the weights stand for.
     witness: Any
 
 
 class ConvexPoints(ABC):
-    """Points in groups, and the quadratic over the weights of their convex combinations.
-
-    Parameters
-    ----------
-    group : array of shape (n_points,), uint8
-        Number of the hull that each point belongs to.
-    most : int
-        Points of the largest working set.
-    """
+    """Points in groups, and the quadratic over the weights of their convex combinations."""
 
     def __init__(self, group: NDArray[np.uint8], most: int) -> None:
         self.group, self.most = group, most
@@ -93,31 +77,21 @@ class ConvexPoints(ABC):
 
 @dataclass(frozen=True)
 class Nearest:
-    """What was found.
+    """What was found."""
 
-    Parameters
-    ----------
-    lower, upper : float
-        Proved ends.
-    lowest, highest : Look
-        What proved them.
-    index : array
-        The last working set.
-    weights : array
-        Of its points.
-    Q : array
-        Its quadratic.
-    looks : int
-        Times that all points were looked at.
-    """
-
+    #: Proved ends.
     lower: float
     upper: float
+    #: What proved them.
     lowest: Look
     highest: Look
+    #: The last working set.
     index: Index
+    #: Of its points.
     weights: Floats
+    #: Its quadratic.
     Q: Floats
+    #: Times that all points were looked at.
     looks: int
 
     @property
@@ -129,19 +103,7 @@ class Nearest:
 def nearest(points: ConvexPoints, tol: float, start: tuple[Index, Floats] | None = None) -> Nearest:
     """Narrow the bracket of what is measured.
 
-    Parameters
-    ----------
-    points : ConvexPoints
-        The hulls.
-    tol : float
-        Width of the bracket, as a part of its upper end.
-    start : (array, array), optional
-        A working set, and weights of its points.
-
-    Returns
-    -------
-    found : Nearest
-        With a bracket as narrow as asked for, or as narrow as rounding and the largest working set let it be.
+    With a bracket as narrow as asked for, or as narrow as rounding and the largest working set let it be.
     """
     index, weights = (points.start(), None) if start is None else start
     Q, c, offset = points.gram(index), points.linear(index), 0.0
@@ -198,20 +160,6 @@ def usual_size(sizes: Floats, index: Index, weights: Floats) -> float:
     """Return the size of points that are not far off: the median, or the mean of those that a combination needs.
 
     Points of size 0 do not count: beside them nothing vanishes.
-
-    Parameters
-    ----------
-    sizes : array of shape (n_points,)
-        Of all points.
-    index : array of shape (m,)
-        Those of the combination.
-    weights : array of shape (m,)
-        Not negative, not all 0.
-
-    Returns
-    -------
-    size : float
-        The larger of the two.
     """
     other = sizes[sizes > _NO_SIZE]
     median = float(np.median(other)) if other.size else 0.0

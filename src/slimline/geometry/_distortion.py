@@ -35,19 +35,7 @@ class Changes:
 
 
 class Pairs:
-    """The pairs i < j of n rows, row by row.
-
-    Parameters
-    ----------
-    before, after : array of shape (n, n)
-        Gram matrices of the data and of their sketch.
-    equal : float
-        Squared distances up to this part of the sum of the squared norms count as zero.
-    rounding : float
-        Error of an entry of the Gram matrices beside the norms of its rows.
-    names : array of shape (n,)
-        What the rows are called.
-    """
+    """The pairs i < j of n rows, row by row."""
 
     def __init__(self, before: Floats, after: Floats, equal: float, rounding: float, names: NDArray[np.intp]) -> None:
         self._before, self._after = before, after
@@ -159,62 +147,36 @@ _EQUAL = 1e-12
 
 @dataclass(frozen=True)
 class Distortion:
-    """How much one kind of number changed, over pairs of rows.
+    """How much one kind of number changed, over pairs of rows."""
 
-    Parameters
-    ----------
-    measures : str
-        What is changed, as a formula.
-    n_pairs : int
-        Pairs that have that number.
-    value : float
-        Largest distortion in size; 0 where there is no pair.
-    rounding : float
-        Estimate of how far off, by rounding, any of the distortions is.
-    lowest, highest : float
-        Smallest and largest distortion, with their signs.
-    lowest_pair, highest_pair : (int, int) or None
-        Rows of X that have them.
-    quantiles : tuple of float
-        At the levels `LEVELS`.
-    without_angle : array of row numbers
-        Rows that have no direction, or whose sketch has none where that is needed: their pairs are left out.
-    n_equal : int
-        Pairs of equal rows, which have no distance to be changed; they count among distances only.
-    before, after : array
-        The number in X and in the sketch, for at most 10,000 of the pairs at random, for figures.
-    distortions : array of shape (n_pairs,)
-        Of all pairs, sorted.
-    """
-
+    #: What is changed, as a formula.
     measures: str
+    #: Pairs that have that number.
     n_pairs: int
+    #: Largest distortion in size; 0 where there is no pair.
     value: float
+    #: Estimate of how far off, by rounding, any of the distortions is.
     rounding: float
+    #: Smallest and largest distortion, with their signs.
     lowest: float
     highest: float
+    #: Rows of X that have them.
     lowest_pair: tuple[int, int] | None
     highest_pair: tuple[int, int] | None
+    #: At the levels `LEVELS`.
     quantiles: tuple[float, ...]
+    #: Rows that have no direction, or whose sketch has none where that is needed: their pairs are left out.
     without_angle: NDArray[np.intp] = field(repr=False, compare=False)
+    #: Pairs of equal rows, which have no distance to be changed; they count among distances only.
     n_equal: int
+    #: The number in X and in the sketch, for at most 10,000 of the pairs at random, for figures.
     before: Floats = field(repr=False, compare=False)
     after: Floats = field(repr=False, compare=False)
+    #: Of all pairs, sorted; of shape (n_pairs,).
     distortions: Floats = field(repr=False, compare=False)
 
     def share_within(self, epsilon: float) -> float:
-        """Return the share of the pairs whose distortion is at most ε in size.
-
-        Parameters
-        ----------
-        epsilon : float
-            ε, 0 or more.
-
-        Returns
-        -------
-        share : float
-            Of all pairs, not of those kept for figures; 1 where there is no pair.
-        """
+        """Return the share of the pairs whose distortion is at most ε in size."""
         epsilon = 0.0 if epsilon == 0 else number("epsilon", epsilon, 0.0)
         if not self.n_pairs:
             return 1.0
@@ -224,26 +186,17 @@ class Distortion:
 
 @dataclass(frozen=True)
 class Distortions:
-    """What a projection did to pairs of rows x, x'.
+    """What a projection did to pairs of rows x, x'."""
 
-    Parameters
-    ----------
-    distances : Distortion
-        ‖Rᵀ(x - x')‖² / ‖x - x'‖² - 1.
-    angles : Distortion
-        cos(Rᵀx, Rᵀx') - cos(x, x').
-    inner_products : Distortion
-        (⟨Rᵀx, Rᵀx'⟩ - ⟨x, x'⟩) / (‖x‖‖x'‖).
-    largest_turn : float
-        Largest change of an angle, in radians.
-    reached : str
-        Which pairs were looked at, in one sentence.
-    """
-
+    #: ‖Rᵀ(x - x')‖² / ‖x - x'‖² - 1.
     distances: Distortion
+    #: cos(Rᵀx, Rᵀx') - cos(x, x').
     angles: Distortion
+    #: (⟨Rᵀx, Rᵀx'⟩ - ⟨x, x'⟩) / (‖x‖‖x'‖).
     inner_products: Distortion
+    #: Largest change of an angle, in radians.
     largest_turn: float
+    #: Which pairs were looked at, in one sentence.
     reached: str
 
 
@@ -303,18 +256,7 @@ def distortions(X: Any, projection: Any, *, rows: int | None = None, random_stat
 
 
 def rounding_of_grams(n_features: int) -> float:
-    """Return an estimate of the error of an entry of a Gram matrix, beside the norms of its two rows.
-
-    Parameters
-    ----------
-    n_features : int
-        Length of the sums: errors grow with its root (Higham and Mary 2019).
-
-    Returns
-    -------
-    rounding : float
-        For data or their sketch in float64.
-    """
+    """Return an estimate of the error of an entry of a Gram matrix, beside the norms of its two rows."""
     return (8.0 + 4.0 * math.sqrt(n_features)) * ROUNDOFF
 
 
@@ -327,26 +269,7 @@ def distortions_between(
     rounding: float = 2.0**-46,
     random_state: Any = None,
 ) -> Distortions:
-    """Measure distortions from the Gram matrices before and after: for many projections of the same data.
-
-    Parameters
-    ----------
-    before, after : array of shape (n, n), float64
-        XXᵀ, and ZZᵀ of the sketch Z.
-    row_numbers : array of shape (n,), optional
-        What the rows are called in the records.
-    n_samples : int, optional
-        Of how many rows these were drawn.
-    rounding : float
-        Error of an entry beside the norms of its two rows; see `rounding_of_grams`.
-    random_state : int, RandomState or None
-        Draws the pairs that are kept for figures.
-
-    Returns
-    -------
-    result : Distortions
-        Three records, with extremes, the rows that have them, and quantiles.
-    """
+    """Measure distortions from the Gram matrices before and after: for many projections of the same data."""
     n = len(before)
     if before.shape != (n, n) or after.shape != (n, n):
         raise InvalidParameterError(f"the Gram matrices must be square and alike; got {before.shape}, {after.shape}.")

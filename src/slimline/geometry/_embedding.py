@@ -120,39 +120,27 @@ _TILE_ENTRIES = 1 << 20
 
 @dataclass(frozen=True)
 class EmbeddingError:
-    """The largest change of a squared length in the row space of X: e = max |1 - ‖Rᵀv‖²| over its unit vectors v.
+    """The largest change of a squared length in the row space of X: e = max |1 - ‖Rᵀv‖²| over its unit vectors v."""
 
-    Parameters
-    ----------
-    value : float
-        e; where it is not `exact`, that of a part of the row space.
-    lower, upper : float
-        Proved bracket of e. Where it is `exact` its width is what rounding can do at worst; else the lower end is
-        proved on a part of the row space, and the upper one for all vectors.
-    rank : int
-        Dimensions of the row space.
-    n_components : int
-        Columns of R.
-    smallest, largest : float
-        Eigenvalues of VᵀRRᵀV on the space that was measured: e = max(1 - smallest, largest - 1). NaN, if there is no
-        direction.
-    witness : array of shape (n_samples,)
-        Coefficients a such that v = Xᵀa has length 1 and |1 - ‖Rᵀv‖²| = value.
-    exact : bool
-        Whether the whole row space was measured.
-    reached : str
-        How, in one sentence.
-    """
-
+    #: e; where it is not `exact`, that of a part of the row space.
     value: float
+    #: Proved bracket of e. Where it is `exact` its width is what rounding can do at worst; else the lower end is
+    #: proved on a part of the row space, and the upper one for all vectors.
     lower: float
     upper: float
+    #: Dimensions of the row space.
     rank: int
+    #: Columns of R.
     n_components: int
+    #: Eigenvalues of VᵀRRᵀV on the space that was measured: e = max(1 - smallest, largest - 1). NaN, if there is
+    #: no direction.
     smallest: float
     largest: float
+    #: Coefficients a such that v = Xᵀa has length 1 and |1 - ‖Rᵀv‖²| = value; of shape (n_samples,).
     witness: Floats = field(repr=False, compare=False)
+    #: Whether the whole row space was measured.
     exact: bool
+    #: How, in one sentence.
     reached: str
 
 
@@ -199,22 +187,7 @@ def embedding_error(X: Any, projection: Any, *, rows: int = MOST_ROWS, random_st
 
 
 def basis_sketch(space: RowSpace, matrix: Matrix, projection: Projection) -> Floats:
-    """Return the sketch of the rows of a basis, in float64: the rounding of float32 would pass for a distortion.
-
-    Parameters
-    ----------
-    space : RowSpace
-        Of the matrix.
-    matrix : Matrix
-        X.
-    projection : Projection
-        R.
-
-    Returns
-    -------
-    Z : array of shape (len(space.rows), n_components)
-        Rows `space.rows` of X R.
-    """
+    """Return the sketch of the rows of a basis, in float64: the rounding of float32 would pass for a distortion."""
     if 2 * space.rows.size > matrix.shape[0]:  # a view would copy most of it
         return np.asarray(matrix.sketch(projection, double=True)[space.rows], dtype=np.float64)
     if not space.rows.size:
@@ -223,22 +196,7 @@ def basis_sketch(space: RowSpace, matrix: Matrix, projection: Projection) -> Flo
 
 
 def error_on(space: RowSpace, Z: Floats, projection: Projection) -> EmbeddingError:
-    """Measure the embedding error on a row space that is known already: for many projections of the same data.
-
-    Parameters
-    ----------
-    space : RowSpace
-        Of X.
-    Z : array of shape (len(space.rows), n_components), float64
-        Rows `space.rows` of the sketch X R.
-    projection : Projection
-        R.
-
-    Returns
-    -------
-    error : EmbeddingError
-        As of `embedding_error`.
-    """
+    """Measure the embedding error on a row space that is known already: for many projections of the same data."""
     if Z.shape != (space.rows.size, projection.n_components) or Z.dtype != np.float64:
         raise InvalidParameterError(
             f"Z must be float64, of shape {(space.rows.size, projection.n_components)}: the rows space.rows of "

@@ -26,18 +26,7 @@ _LIFT = 1e140
 
 
 def matrix_of(X: Any) -> Matrix:
-    """Return data that have a row and a column as a `Matrix`.
-
-    Parameters
-    ----------
-    X : array, sparse matrix, data frame, path or Matrix
-        One row a point.
-
-    Returns
-    -------
-    matrix : Matrix
-        Nothing is copied.
-    """
+    """Return data that have a row and a column as a `Matrix`."""
     matrix = X if isinstance(X, Matrix) else open_matrix(Path(X) if isinstance(X, str) else X)
     if not min(matrix.shape):
         raise DataError(f"{matrix.name} has the shape {matrix.shape}: there is no point to measure.")
@@ -45,20 +34,7 @@ def matrix_of(X: Any) -> Matrix:
 
 
 def projection_of(projection: Any, shape: tuple[int, int]) -> Projection:
-    """Return the projection that a transformer, fitted or not, stands for on data of this shape.
-
-    Parameters
-    ----------
-    projection : Projection or projection transformer
-        One that is fitted keeps what it has drawn.
-    shape : (int, int)
-        Of the data.
-
-    Returns
-    -------
-    projection : Projection
-        For as many features as the data have.
-    """
+    """Return the projection that a transformer, fitted or not, stands for on data of this shape."""
     drawn = projection if isinstance(projection, Projection) else getattr(projection, "projection_", None)
     if drawn is None and hasattr(projection, "projection_for"):
         drawn = projection.projection_for(shape)
@@ -77,15 +53,7 @@ def projection_of(projection: Any, shape: tuple[int, int]) -> Projection:
 
 
 def require_directions(norms: NDArray[np.float64], matrix: Matrix) -> None:
-    """Refuse rows of zeros, and of hardly more, and name them: they have no angle, or none that can be measured.
-
-    Parameters
-    ----------
-    norms : array of shape (n_samples,)
-        Of the rows.
-    matrix : Matrix
-        The data, for the message.
-    """
+    """Refuse rows of zeros, and of hardly more, and name them: they have no angle, or none that can be measured."""
     zero = np.flatnonzero(norms == 0.0)
     if zero.size and not has_entries(matrix.rows(zero)):
         raise DataError(
@@ -101,15 +69,7 @@ def require_directions(norms: NDArray[np.float64], matrix: Matrix) -> None:
 
 
 def require_squares(squares: NDArray[np.float64], matrix: Matrix) -> None:
-    """Refuse data that are so small or so large that squares of their rows are lost to float64.
-
-    Parameters
-    ----------
-    squares : array of shape (n_samples,)
-        Squared norms of the rows, as computed.
-    matrix : Matrix
-        The data.
-    """
+    """Refuse data that are so small or so large that squares of their rows are lost to float64."""
     largest = float(squares.max())
     small = largest < _LEAST_SQUARE
     if not (small or largest > _MOST_SQUARE) or (small and not has_entries(matrix)):
@@ -121,18 +81,7 @@ def require_squares(squares: NDArray[np.float64], matrix: Matrix) -> None:
 
 
 def has_entries(matrix: Matrix) -> bool:
-    """Say whether any number of the data is not 0, however small.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        Numbers that are far below 1.
-
-    Returns
-    -------
-    found : bool
-        In one pass.
-    """
+    """Say whether any number of the data is not 0, however small."""
     if not min(matrix.shape):
         return False
     # weights that no row is orthogonal to by chance
@@ -156,21 +105,14 @@ Index = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Bracketed:
-    """A number between two proved ends.
+    """A number between two proved ends."""
 
-    Parameters
-    ----------
-    value : float
-        What the witness attains.
-    lower, upper : float
-        Proved ends: the exact number lies between them, rounding counted in.
-    reached : str
-        How it was found.
-    """
-
+    #: What the witness attains.
     value: float
+    #: Proved ends: the exact number lies between them, rounding counted in.
     lower: float
     upper: float
+    #: How it was found.
     reached: str = field(repr=False)
 
     @property
@@ -185,34 +127,24 @@ class Margin(Bracketed):
 
     Where no plane separates them, `value` and `lower` are 0 and `upper` is the residual of the proof: the combination
     `multipliers` of the points, those of one class negated, has that norm, so no plane has a larger margin.
-
-    Parameters
-    ----------
-    separable : bool or None
-        Whether a plane separates the classes; None where neither was proved: the residual is not small.
-    separator : array of shape (n_features,)
-        Normal of the plane, of norm 1; where nothing separates, of the soft-margin machine, or 0 if that has none.
-    intercept : float
-        The plane is ⟨separator, x⟩ + intercept = 0.
-    support : array of row numbers
-        Points that the proof needs.
-    multipliers : array of the length of `support`
-        Their weights in the nearest points of the hulls: 1 in sum, with an intercept over each class.
-    violators : array of row numbers
-        Points on the wrong side of the soft-margin machine's plane; none where the classes are separable.
-    classes : tuple of 2 labels
-        The second one is on the positive side.
-    normalised, with_intercept : bool
-        Which margin it is.
     """
 
+    #: Whether a plane separates the classes; None where neither was proved: the residual is not small.
     separable: bool | None
+    #: Normal of the plane, of norm 1; where nothing separates, of the soft-margin machine, or 0 if that has none;
+    #: of shape (n_features,).
     separator: Floats = field(repr=False, compare=False)
+    #: The plane is ⟨separator, x⟩ + intercept = 0.
     intercept: float
+    #: Points that the proof needs.
     support: Index = field(repr=False, compare=False)
+    #: Their weights in the nearest points of the hulls: 1 in sum, with an intercept over each class.
     multipliers: Floats = field(repr=False, compare=False)
+    #: Points on the wrong side of the soft-margin machine's plane; none where the classes are separable.
     violators: Index = field(repr=False, compare=False)
+    #: The second one is on the positive side.
     classes: tuple[object, object]
+    #: Which margin it is.
     normalised: bool
     with_intercept: bool
 
@@ -224,98 +156,63 @@ class Margin(Bracketed):
 
 @dataclass(frozen=True)
 class ErrorAllowedMargin(Bracketed):
-    """The margin that all but a share of the points have, for a given plane.
+    """The margin that all but a share of the points have, for a given plane."""
 
-    Parameters
-    ----------
-    errors : float
-        The share.
-    short : array of row numbers
-        The points with a smaller margin: no more than the share.
-    boundary : int
-        A point that has just this margin.
-    """
-
+    #: The share.
     errors: float
+    #: The points with a smaller margin: no more than the share.
     short: Index = field(repr=False, compare=False)
+    #: A point that has just this margin.
     boundary: int
 
 
 @dataclass(frozen=True)
 class MulticlassMargin(Bracketed):
-    """The largest lead of each point's own class over every other one; its lower end is the one attained.
+    """The largest lead of each point's own class over every other one; its lower end is the one attained."""
 
-    Parameters
-    ----------
-    separable : bool or None
-        Whether some vectors give every point's own class the highest score; None where neither was proved.
-    separators : array of shape (n_classes, n_features)
-        One vector a class: each of norm 1 (normalised), or all together.
-    support : array of row numbers
-        Points that the proof needs.
-    rivals : array of the length of `support`
-        Number of the other class of each.
-    multipliers : array of the length of `support`
-        Their weights, 1 in sum.
-    classes : tuple of labels
-        In the order of the separators.
-    normalised : bool
-        Whether it is shi2012's Definition 7, or Crammer and Singer's margin of the points as they are.
-    """
-
+    #: Whether some vectors give every point's own class the highest score; None where neither was proved.
     separable: bool | None
+    #: One vector a class: each of norm 1 (normalised), or all together; of shape (n_classes, n_features).
     separators: Floats = field(repr=False, compare=False)
+    #: Points that the proof needs.
     support: Index = field(repr=False, compare=False)
+    #: Number of the other class of each.
     rivals: Index = field(repr=False, compare=False)
+    #: Their weights, 1 in sum.
     multipliers: Floats = field(repr=False, compare=False)
+    #: In the order of the separators.
     classes: tuple[object, ...]
+    #: Whether it is shi2012's Definition 7, or Crammer and Singer's margin of the points as they are.
     normalised: bool
 
 
 @dataclass(frozen=True)
 class OneParameterMargin(Bracketed):
-    """The largest lead of each point's own class by one vector v, each class with a projection of its own.
+    """The largest lead of each point's own class by one vector v, each class with a projection of its own."""
 
-    Parameters
-    ----------
-    separable : bool or None
-        Whether some v gives every point's own class the highest score; None where neither was proved.
-    vector : array of shape (n_components,)
-        v, of norm 1.
-    support : array of row numbers
-        Points that the proof needs.
-    rivals : array of the length of `support`
-        Number of the other class of each.
-    multipliers : array of the length of `support`
-        Their weights, 1 in sum.
-    classes : tuple of labels
-        In the order of the projections.
-    """
-
+    #: Whether some v gives every point's own class the highest score; None where neither was proved.
     separable: bool | None
+    #: v, of norm 1; of shape (n_components,).
     vector: Floats = field(repr=False, compare=False)
+    #: Points that the proof needs.
     support: Index = field(repr=False, compare=False)
+    #: Number of the other class of each.
     rivals: Index = field(repr=False, compare=False)
+    #: Their weights, 1 in sum.
     multipliers: Floats = field(repr=False, compare=False)
+    #: In the order of the projections.
     classes: tuple[object, ...]
 
 
 @dataclass(frozen=True)
 class Ball(Bracketed):
-    """The smallest ball around all points; its upper end is the one attained.
+    """The smallest ball around all points; its upper end is the one attained."""
 
-    Parameters
-    ----------
-    centre : array of shape (n_features,)
-        The ball around it of radius `value` holds all points.
-    support : array of row numbers
-        Points on the surface that the proof needs.
-    multipliers : array of the length of `support`
-        The centre is the sum of these points with these weights, 1 in sum.
-    """
-
+    #: The ball around it of radius `value` holds all points; of shape (n_features,).
     centre: Floats = field(repr=False, compare=False)
+    #: Points on the surface that the proof needs.
     support: Index = field(repr=False, compare=False)
+    #: The centre is the sum of these points with these weights, 1 in sum.
     multipliers: Floats = field(repr=False, compare=False)
 
     @property
@@ -325,22 +222,7 @@ class Ball(Bracketed):
 
 
 def reached_by(looks: int, used: int, n: int, what: str) -> str:
-    """Return a sentence that tells how a bracket was found.
-
-    Parameters
-    ----------
-    looks : int
-        Times that all points were looked at.
-    used, n : int
-        Points of the working set, and all.
-    what : str
-        What each point is called, in the plural.
-
-    Returns
-    -------
-    sentence : str
-        Without a full stop.
-    """
+    """Return a sentence that tells how a bracket was found."""
     those = f"all {n:,}" if used >= n else f"{used:,} of {n:,}"
     times = "once" if looks == 1 else f"{looks} times"
     return f"quadratic over the Gram matrix of {those} {what}; bracket by passes over all of them, looked at {times}"

@@ -110,17 +110,7 @@ def margin(
 
 
 class SignedPoints(ConvexPoints):
-    """Points of two classes, those of the first negated, all scaled to norm 1 if that is wanted.
-
-    Parameters
-    ----------
-    data : Points
-        The points.
-    signs : array of shape (n_samples,)
-        -1 or 1.
-    normalised, intercept : bool
-        As `margin` has them.
-    """
+    """Points of two classes, those of the first negated, all scaled to norm 1 if that is wanted."""
 
     def __init__(self, data: Points, signs: Floats, *, normalised: bool, intercept: bool) -> None:
         hulls = (signs > 0).astype(np.uint8) if intercept else np.zeros(len(signs), dtype=np.uint8)
@@ -216,21 +206,7 @@ def soft_separator(points: SignedPoints, found: Nearest, C: float) -> tuple[Floa
 
     It learns from all points or, where the Gram matrix of all is not made, from 4,000 that are spread over the classes.
 
-    Parameters
-    ----------
-    points : SignedPoints
-        All points.
-    found : Nearest
-        What the search found; its matrix is written over.
-    C : float
-        Penalty, for points of a mean squared norm of 1.
-
-    Returns
-    -------
-    weights : array of shape (n_features,)
-        Of any norm.
-    intercept : float
-        0 without one; else it is the weight of a constant feature as large as the points, and penalised like theirs.
+    0 without one; else it is the weight of a constant feature as large as the points, and penalised like theirs.
     """
     index, K, n_points = found.index, found.Q, len(points.signs)
     if len(index) < n_points:  # those that the search chose are mostly wrong ones

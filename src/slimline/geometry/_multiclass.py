@@ -100,20 +100,6 @@ def stacked_margin(X: Any, y: Any, *, tol: float = 1e-8) -> Bracketed:
 
     It is the largest least cosine of a vector with (xᵢ, -xᵢ), in the places of the point's own class and of a rival:
     Crammer and Singer's margin of the points scaled to norm 1, divided by √2.
-
-    Parameters
-    ----------
-    X : array, sparse matrix, data frame, path, Matrix or Points
-        One row a point.
-    y : array-like of shape (n_samples,)
-        Labels of two classes or more.
-    tol : float
-        Width of the bracket, as a part of the margin.
-
-    Returns
-    -------
-    margin : Bracketed
-        What `one_parameter_margin` comes to with many components.
     """
     tol = number("tol", tol, 0.0, 0.5)
     data = Points.of(X)

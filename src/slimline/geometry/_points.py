@@ -34,16 +34,6 @@ def orthogonal_direction(points: Points) -> Floats | None:
     """Return a vector of norm 1 that is orthogonal to all points, to rounding; None where none is found.
 
     Where some combination of points almost vanishes, cosines of about 1e-6 may be left: who relies on it looks.
-
-    Parameters
-    ----------
-    points : Points
-        Too many for a Gram matrix: None.
-
-    Returns
-    -------
-    direction : array of shape (n_features,) or None
-        What is left of a random vector when its projection on the points is taken from it, twice.
     """
     n, d = points.shape
     if not points.at_once or not points.squares.any():
@@ -81,57 +71,30 @@ class RowSpace:
 
     Pivoted Cholesky of the Gram matrix of the rows, each scaled to norm 1 (that leaves the span as it is), chooses the
     rows J and gives L. As L carries rounding, Q is orthonormal to within `defect` only: a bound, by the worst case.
-
-    Parameters
-    ----------
-    shape : (int, int)
-        Of X.
-    rows : array of shape (k,)
-        J, row numbers of X.
-    scale : array of shape (k,)
-        One divided by the norms of these rows.
-    factor : array of shape (k, k)
-        L, lower triangular.
-    rank : int
-        Directions that float64 tells from rounding: k where `complete`, else k or more.
-    complete : bool
-        Whether the k rows span what all rows do, up to rounding.
-    defect : float
-        Bound for ‖QᵀQ - I‖₂.
-    amplification : float
-        ‖|L⁻¹| 1‖₂: what an error of 1 in every row can become in Q.
-    reached : str
-        How, in one sentence.
     """
 
+    #: Of X.
     shape: tuple[int, int]
+    #: J, row numbers of X; of shape (k,).
     rows: NDArray[np.intp]
+    #: One divided by the norms of these rows; of shape (k,).
     scale: Floats
+    #: L, lower triangular; of shape (k, k).
     factor: Floats
+    #: Directions that float64 tells from rounding: k where `complete`, else k or more.
     rank: int
+    #: Whether the k rows span what all rows do, up to rounding.
     complete: bool
+    #: Bound for ‖QᵀQ - I‖₂.
     defect: float
+    #: ‖|L⁻¹| 1‖₂: what an error of 1 in every row can become in Q.
     amplification: float
+    #: How, in one sentence.
     reached: str
 
     @classmethod
     def of(cls, X: Matrix | Points, *, rows: int = MOST_ROWS, random_state: Any = 0) -> RowSpace:
-        """Return the row space of a matrix.
-
-        Parameters
-        ----------
-        X : Matrix or Points
-            The rows.
-        rows : int
-            The Gram matrix of so many rows is held at most; of more rows a random sample is taken.
-        random_state : int, RandomState or None
-            Chooses the sample.
-
-        Returns
-        -------
-        space : RowSpace
-            Ready for any number of projections.
-        """
+        """Return the row space of a matrix."""
         points = Points.of(X)
         n, d = points.shape
         random = np.random.default_rng(seed_of(random_state))
@@ -230,13 +193,7 @@ def _distance(space: RowSpace, matrix: Matrix, random: np.random.Generator) -> f
 
 
 def require_zero(part: Matrix) -> None:
-    """Refuse rows that are not zero, though their squared norm is nearly nothing.
-
-    Parameters
-    ----------
-    part : Matrix
-        Rows whose squared norm is, to rounding.
-    """
+    """Refuse rows that are not zero, though their squared norm is nearly nothing."""
     if has_entries(part):
         raise DataError(
             f"{part.name} has rows of a norm below {np.sqrt(_LEAST_SQUARE):.0e}, whose squares float64 cannot hold: "
@@ -282,23 +239,15 @@ _FAR = 1e3
 
 @dataclass(frozen=True)
 class Combination:
-    """w = Xᵀb and X w, as computed, and how far they may be from what is exact.
+    """w = Xᵀb and X w, as computed, and how far they may be from what is exact."""
 
-    Parameters
-    ----------
-    weights : array of shape (n_features,) or (n_features, k)
-        Xᵀb.
-    values : array of shape (n_samples,) or (n_samples, k)
-        X times the weights as computed.
-    weights_error : array of shape () or (k,)
-        In norm.
-    values_error : array of the shape of `values`
-        Of each value.
-    """
-
+    #: Xᵀb; of shape (n_features,).
     weights: Floats
+    #: X times the weights as computed; of shape (n_samples,).
     values: Floats
+    #: In norm; of shape ().
     weights_error: Floats
+    #: Of each value.
     values_error: Floats
 
 

@@ -192,22 +192,7 @@ Dimensions = npt.NDArray[np.int64]
 def smallest_dimension(
     met: Callable[[Dimensions], npt.NDArray[np.bool_]], shape: tuple[int, ...] = (), failing: Dimensions | int = 0
 ) -> Dimensions:
-    """Return the smallest r ≥ 1 that meets a target which, once met, stays met.
-
-    Parameters
-    ----------
-    met : callable
-        Whether r dimensions meet the target; takes and returns an array of `shape`, one target an element.
-    shape : tuple of int
-        How many targets there are.
-    failing : array-like of int
-        Dimensions that do not meet the target, from which on it stays met once it is; 0 where none is known.
-
-    Returns
-    -------
-    r : ndarray of int
-        The smallest above `failing`, of the given shape.
-    """
+    """Return the smallest r ≥ 1 that meets a target which, once met, stays met."""
     low = np.broadcast_to(np.asarray(failing, np.int64), shape)
     high = np.maximum(2 * low, 1)
     while not np.all(enough := met(high)):
@@ -222,20 +207,7 @@ def smallest_dimension(
 
 
 def highest_dimension(tail: Callable[[Dimensions], npt.NDArray[np.float64]], shape: tuple[int, ...]) -> Dimensions:
-    """Return the r ≥ 2 with the largest tail, where it rises with r up to there and falls from there on.
-
-    Parameters
-    ----------
-    tail : callable
-        Takes dimensions and returns the tails, arrays of `shape`.
-    shape : tuple of int
-        How many tails there are.
-
-    Returns
-    -------
-    r : ndarray of int
-        Where each is largest.
-    """
+    """Return the r ≥ 2 with the largest tail, where it rises with r up to there and falls from there on."""
     left, right = np.full(shape, 2, np.int64), np.full(shape, LARGEST, np.int64)
     while np.any(right > left):
         third = (right / left) ** (1 / 3)

@@ -20,22 +20,7 @@ _MOST_STEPS = 60
 
 
 def settle_face(K: Floats, labels: Floats, values: Floats, upper: Floats, dual: Floats, penalty: float) -> Floats:
-    """Move dual variables of the hinge to where every margin is 1, stopping at each bound on the way.
-
-    Parameters
-    ----------
-    K : array of shape (m, m)
-        Gram matrix of the samples strictly inside their bounds.
-    labels, values, upper, dual : arrays of shape (m,)
-        y, f, upper bounds and α of these samples.
-    penalty : float
-        λ.
-
-    Returns
-    -------
-    dual : array of shape (m,)
-        New dual variables, each within its bounds; the dual objective has not fallen.
-    """
+    """Move dual variables of the hinge to where every margin is 1, stopping at each bound on the way."""
     dual, values = dual.copy(), values.copy()
     free = np.arange(len(dual))
     for _ in range(_MOST_STEPS):
@@ -70,13 +55,7 @@ _MOST_IDLE = 8
 
 
 class Space(ABC):
-    """Where coordinate descent takes place: a Gram matrix, or rows of features.
-
-    Parameters
-    ----------
-    problem : SmallProblem
-        With the hinge or the squared hinge.
-    """
+    """Where coordinate descent takes place: a Gram matrix, or rows of features."""
 
     #: Gradients below this are rounding.
     finest = 1e-13
@@ -111,24 +90,7 @@ class Space(ABC):
 def solve_in_rounds(
     space: Space, start: Floats | None, target_gap: float, most_rounds: int = MOST_ROUNDS
 ) -> tuple[Floats, float, int]:
-    """Return dual variables, their duality gap, and the epochs that were run; `space` has looked at them last.
-
-    Parameters
-    ----------
-    space : Space
-        Rows or Gram matrix, with the problem.
-    start : array of shape (n_samples,), optional
-        Dual variables to start from.
-    target_gap : float
-        Stop when the duality gap is this small; 0: go on until rounding stops it.
-    most_rounds : int
-        Rounds at most.
-
-    Returns
-    -------
-    dual, gap, epochs : array, float, int
-        The best that was found.
-    """
+    """Return dual variables, their duality gap, and the epochs that were run; `space` has looked at them last."""
     problem = space.problem
     hinge = isinstance(problem.loss, Hinge)
     dual = np.zeros(len(problem.labels)) if start is None else np.ascontiguousarray(problem.projected(start))
@@ -186,35 +148,7 @@ def descend_rows(
     tolerance: float,
     seed: int,
 ) -> Descent:
-    """Descend on `a` with K = Z Zᵀ, which is never formed.
-
-    Parameters
-    ----------
-    Z : ndarray or CSR matrix of shape (n, r), float32 or float64
-        Rows one after the other in memory; they may lie apart, as in a view of some columns. Float32 rows of an array
-        are worked on in float32 as far as that reaches the tolerance.
-    y, q, diag, upper : ndarray of shape (n,), float64
-        The problem: labels of ±1, offsets, curvatures of 0 or more, upper bounds that may be infinite.
-    lam : float
-        λ > 0.
-    a : ndarray of shape (n,), float64
-        Where to start, between the bounds; where the descent ended, in place.
-    v : ndarray of shape (r,), float64
-        Must be Zᵀ(y∘a)/λ at the start (zeros for a = 0), and is so in float64 at the end, in place.
-    constant : float
-        Other than 0: the value of one column more, behind those of Z; v is then longer by one.
-    max_epochs : int
-        The most epochs to run, 1 or more.
-    tolerance : float
-        Stop when the largest projected gradient of an epoch over all coordinates is no larger.
-    seed : int
-        Of the order in which coordinates are visited, 0 to 2⁶⁴ - 1. Equal seeds give equal results.
-
-    Returns
-    -------
-    Descent
-        Epochs and largest projected gradient.
-    """
+    """Descend on `a` with K = Z Zᵀ, which is never formed."""
     sparse = sp.issparse(Z)
     if not sparse:
         _require_rows(Z, "Z")
@@ -244,32 +178,7 @@ def descend_gram(
     tolerance: float,
     seed: int,
 ) -> Descent:
-    """Descend on `a` with K written out.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n), float32 or float64
-        Symmetric and positive semidefinite up to rounding, in C order.
-    y, q, diag, upper : ndarray of shape (n,), float64
-        The problem: labels of ±1, offsets, curvatures of 0 or more, upper bounds that may be infinite.
-    lam : float
-        λ > 0.
-    a : ndarray of shape (n,), float64
-        Where to start, between the bounds; where the descent ended, in place.
-    f : ndarray of shape (n,), float64
-        Must be K(y∘a)/λ + q at the start (q for a = 0), and is so in float64 at the end, in place.
-    max_epochs : int
-        The most epochs to run, 1 or more: each is n steps, spent on the largest gradients.
-    tolerance : float
-        Stop when the largest projected gradient is no larger.
-    seed : int
-        Of the order in which coordinates are visited, 0 to 2⁶⁴ - 1. Equal seeds give equal results.
-
-    Returns
-    -------
-    Descent
-        Epochs and largest projected gradient.
-    """
+    """Descend on `a` with K written out."""
     _require_rows(K, "K")
     if K.shape[0] != K.shape[1]:
         raise InvalidParameterError(f"K must be square, one row and one column a sample, but has shape {K.shape}.")

@@ -28,26 +28,7 @@ def next_points(
     *,
     corrected: bool = True,
 ) -> list[tuple[DualPoint, Point | None]]:
-    """Return the dual point that the small problem of each task leads to, and weights of its own where it has any.
-
-    Parameters
-    ----------
-    data : TrainingData
-        X.
-    states : sequence of Progress
-        Where each task stands.
-    model : Model
-        What stands for X in the small problems.
-    targets : sequence of float, optional
-        Duality gap that each is solved to; to rounding unless given, or where the model is exact.
-    corrected : bool
-        Whether the model is made to agree with all that is known exactly.
-
-    Returns
-    -------
-    points : list of (DualPoint, Point or None)
-        One pair a task.
-    """
+    """Return the dual point that the small problem of each task leads to, and weights of its own where it has any."""
     answers: list[Floats] = []
     found: list[Found | None] = []
     for i, state in enumerate(states):
@@ -157,38 +138,19 @@ class Step:
 
 @dataclass
 class Outcome:
-    """Where the steps ended.
+    """Where the steps ended."""
 
-    Parameters
-    ----------
-    progress : list of Progress
-        The points of each task.
-    proofs : list of Proof
-        What is proved about each.
-    history : list of Step
-        One entry a step.
-    model : Model
-        What the last step used.
-    """
-
+    #: The points of each task.
     progress: list[Progress]
+    #: What is proved about each.
     proofs: list[Proof]
+    #: One entry a step.
     history: list[Step]
+    #: What the last step used.
     model: Model
 
     def part(self, tasks: slice) -> Outcome:
-        """Return the outcome of some of the tasks.
-
-        Parameters
-        ----------
-        tasks : slice
-            Which ones.
-
-        Returns
-        -------
-        outcome : Outcome
-            Its history speaks of them alone.
-        """
+        """Return the outcome of some of the tasks."""
         names = ("primal", "dual", "gap", "radius", "relative_error")
         history = [replace(step, **{name: getattr(step, name)[tasks] for name in names}) for step in self.history]
         return Outcome(self.progress[tasks], self.proofs[tasks], history, self.model)
@@ -205,33 +167,7 @@ def recover_certified(
     improve: Callable[[Model, float], Model | None] | None = None,
     on_step: Callable[[Step], None] | None = None,
 ) -> Outcome:
-    """Take steps until every task is certified to `tol`, or the passes are used up.
-
-    Parameters
-    ----------
-    data : TrainingData
-        X.
-    tasks : sequence of Task
-        Problems over the same rows; all share the passes.
-    model : Model
-        What stands for X in the small problem.
-    tol : float
-        Certified relative error to stop at.
-    max_passes : int
-        No step is begun that would need more, but one is always taken.
-    max_seconds : float
-        No step is begun after so many seconds, either.
-    improve : callable, optional
-        Given the model and how many steps more it would take, returns a better one (a larger sketch, which costs a
-        pass, or the data themselves), or None where there is none.
-    on_step : callable, optional
-        Told of every step.
-
-    Returns
-    -------
-    outcome : Outcome
-        The best points and their proofs.
-    """
+    """Take steps until every task is certified to `tol`, or the passes are used up."""
     begin = time.perf_counter()
     progress = [start_of(task, *data.shape) for task in tasks]
     proofs: list[Proof | None] = [None] * len(tasks)
@@ -337,26 +273,7 @@ def _is_slow(gains: list[float], errors: list[float], tol: float) -> bool:
 def record(
     data: TrainingData, progress: list[Progress], proofs: list[Proof | None], model: Model, begin: float
 ) -> Step:
-    """Return what has been reached.
-
-    Parameters
-    ----------
-    data : TrainingData
-        X, which counts the passes.
-    progress : list of Progress
-        The points of each task.
-    proofs : list of Proof
-        What is proved about each.
-    model : Model
-        What the last step used.
-    begin : float
-        When the steps began.
-
-    Returns
-    -------
-    step : Step
-        One line of the history.
-    """
+    """Return what has been reached."""
     done = [proof for proof in proofs if proof is not None]
     return Step(
         passes=data.passes,

@@ -22,65 +22,33 @@ _UNDERFLOW = 1e-150
 
 @dataclass(frozen=True)
 class Proof:
-    """What is proved about one task.
+    """What is proved about one task."""
 
-    Parameters
-    ----------
-    weights : array of shape (n_features + 1,)
-        w, the weight of the constant column last.
-    radius : float
-        ‖weights - w*‖ ≤ radius for the exact optimum w*.
-    gap : float
-        Duality gap, an upper bound of how far the objective is from the optimum.
-    relative_error : float
-        An upper bound of ‖weights - w*‖/‖w*‖; infinite where the radius is not below ‖weights‖.
-    """
-
+    #: w, the weight of the constant column last; of shape (n_features + 1,).
     weights: Floats
+    #: ‖weights - w*‖ ≤ radius for the exact optimum w*.
     radius: float
+    #: Duality gap, an upper bound of how far the objective is from the optimum.
     gap: float
+    #: An upper bound of ‖weights - w*‖/‖w*‖; infinite where the radius is not below ‖weights‖.
     relative_error: float
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The two parts of a gap, rounding included.
+    """The two parts of a gap, rounding included."""
 
-    Parameters
-    ----------
-    residuals : float
-        Σ sᵢ [ℓ(mᵢ) + ℓ*(-aᵢ) + aᵢ mᵢ], at most.
-    distance : float
-        ‖w - w_α‖, at most.
-    gap : float
-        The gap, at most.
-    """
-
+    #: Σ sᵢ [ℓ(mᵢ) + ℓ*(-aᵢ) + aᵢ mᵢ], at most.
     residuals: float
+    #: ‖w - w_α‖, at most.
     distance: float
+    #: The gap, at most.
     gap: float
 
 
 @overflow_allowed()
 def gap_parts(task: Task, point: Point, dual: DualPoint, row_bounds: Floats) -> Parts:
-    """Return upper bounds of the parts of the duality gap of a point and a dual point.
-
-    Parameters
-    ----------
-    task : Task
-        The problem.
-    point : Point
-        w.
-    dual : DualPoint
-        α.
-    row_bounds : array of shape (n_samples,)
-        ρ, of `TrainingData`.
-
-    Returns
-    -------
-    parts : Parts
-        What float64 can have lost is added.
-    """
+    """Return upper bounds of the parts of the duality gap of a point and a dual point."""
     error = point.values_error * row_bounds
     each = task.loss.largest_residual(task.labels * point.values, dual.a, error)
     used = task.weights > 0
@@ -95,24 +63,7 @@ def gap_parts(task: Task, point: Point, dual: DualPoint, row_bounds: Floats) -> 
 
 @overflow_allowed()
 def prove(task: Task, point: Point, dual: DualPoint, row_bounds: Floats) -> Proof:
-    """Return the midpoint of w and w_α, and how far it can be from the optimum.
-
-    Parameters
-    ----------
-    task : Task
-        The problem.
-    point : Point
-        w.
-    dual : DualPoint
-        α.
-    row_bounds : array of shape (n_samples,)
-        ρ, of `TrainingData`.
-
-    Returns
-    -------
-    proof : Proof
-        About the midpoint.
-    """
+    """Return the midpoint of w and w_α, and how far it can be from the optimum."""
     parts = gap_parts(task, point, dual, row_bounds)
     weights = point.weights + dual.weights
     weights *= 0.5
@@ -133,26 +84,6 @@ def intervals(
     task: Task, point: Point, dual: DualPoint, parts: Parts, column_squares: Floats, columns: slice = slice(None)
 ) -> tuple[Floats, Floats]:
     """Return an interval for each coordinate of the exact optimum, or for some of them.
-
-    Parameters
-    ----------
-    task : Task
-        The problem.
-    point : Point
-        w.
-    dual : DualPoint
-        α.
-    parts : Parts
-        Of the gap of these two.
-    column_squares : array of shape (n_columns,)
-        Σ sᵢ x²ᵢⱼ of these coordinates, at most.
-    columns : slice
-        Which coordinates; all of them unless given.
-
-    Returns
-    -------
-    centre, radius : arrays of shape (n_columns,)
-        |w*ⱼ - centreⱼ| ≤ radiusⱼ.
 
     Notes
     -----
@@ -273,22 +204,7 @@ class Certificate:
 
 @overflow_allowed()
 def certificate_of(data: TrainingData, outcome: Outcome, factor: Floats | None) -> Certificate:
-    """Return the certificate of an outcome.
-
-    Parameters
-    ----------
-    data : TrainingData
-        What it was computed from.
-    outcome : Outcome
-        Points and proofs.
-    factor : array of shape (n_features,), optional
-        What turns a weight into a coefficient of the original feature; 1 unless given.
-
-    Returns
-    -------
-    certificate : Certificate
-        Of all tasks.
-    """
+    """Return the certificate of an outcome."""
     proofs = outcome.proofs
     shape = len(proofs), data.shape[1]
     weights = np.empty((shape[0], shape[1] + 1))
@@ -400,19 +316,6 @@ def rank_bounds(
 
 
 def membership(centre: Floats, radius: Floats, k: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Say which features are surely, and which surely not, among the k of largest absolute weight.
-
-    Parameters
-    ----------
-    centre, radius : arrays of shape (n_features,), or (n_tasks, n_features)
-        Intervals of the exact weights; over several tasks a feature counts by its largest absolute weight.
-    k : int
-        How many.
-
-    Returns
-    -------
-    surely_in, surely_out : arrays of shape (n_features,), bool
-        Where neither holds, the intervals leave it open.
-    """
+    """Say which features are surely, and which surely not, among the k of largest absolute weight."""
     best, worst = rank_bounds(centre, radius)
     return worst <= k, best > k

@@ -43,24 +43,16 @@ class ClassScores(Protocol):
 
 @dataclass(frozen=True)
 class CrammerSingerSolution:
-    """What was reached.
+    """What was reached."""
 
-    Parameters
-    ----------
-    v : array of shape (n_components,)
-        The best vector seen.
-    objective, dual : float
-        Its objective P, and the best lower bound D on the minimum.
-    evaluations : int
-        Number of times that all scores were computed.
-    converged : bool
-        Whether the gap is as small as it was to be.
-    """
-
+    #: The best vector seen; of shape (n_components,).
     v: Floats
+    #: Its objective P, and the best lower bound D on the minimum.
     objective: float
     dual: float
+    #: Number of times that all scores were computed.
     evaluations: int
+    #: Whether the gap is as small as it was to be.
     converged: bool = False
 
     @property
@@ -84,15 +76,6 @@ class CrammerSinger:
     and v - v_α is the smoothed gradient. So every gradient brings a proof of how far P is from its minimum. L-BFGS
     minimises the smoothed problem until the second part is below the first, then β grows: the first part is at most
     Σ cᵢ log(L)/β, so the gap goes to 0.
-
-    Parameters
-    ----------
-    S : ClassScores
-        The scores as functions of v.
-    codes : array of shape (n_samples,)
-        Number of each sample's class.
-    costs : array of shape (n_samples,)
-        cᵢ: C times the sample's weight.
     """
 
     def __init__(self, S: ClassScores, codes: NDArray[np.intp], costs: Floats) -> None:
@@ -100,21 +83,7 @@ class CrammerSinger:
         self._best = CrammerSingerSolution(np.zeros(S.n_components), np.inf, -np.inf, 0)
 
     def solve(self, tol: float, max_evaluations: int) -> CrammerSingerSolution:
-        """Return v with a small gap, or the best within `max_evaluations`.
-
-        Parameters
-        ----------
-        tol : float
-            Gap as a fraction of the objective, or of what this is below P(0) if that is less: else v = 0 would do
-            where the minimum is not far below P(0). No gap below `tol`/100 of the objective is asked for.
-        max_evaluations : int
-            Most gradients to compute.
-
-        Returns
-        -------
-        solution : CrammerSingerSolution
-            With its gap, reached or not.
-        """
+        """Return v with a small gap, or the best within `max_evaluations`."""
         run: Any = minimize
         sharpness, v = _FIRST_SHARPNESS, self._best.v
 

@@ -13,19 +13,7 @@ Floats = NDArray[np.float64]
 
 
 class Rows:
-    """[[Z, c] (I - Q Qᵀ), T]: n × (r + 1 + m) features, never made as an array unless asked for.
-
-    Parameters
-    ----------
-    Z : array of shape (n_samples, n_components)
-        float32 or float64; products are made in its own precision.
-    constant : float
-        c: value of a constant column after those of Z.
-    taken_out : array of shape (n_components + 1, m), optional
-        Q, with orthonormal columns.
-    beside : array of shape (n_samples, m), optional
-        T.
-    """
+    """[[Z, c] (I - Q Qᵀ), T]: n × (r + 1 + m) features, never made as an array unless asked for."""
 
     def __init__(
         self,
@@ -89,18 +77,7 @@ class Rows:
         return np.asarray(part @ part.T)
 
     def array(self, rows: Any = slice(None)) -> NDArray[Any]:
-        """Return the features of some rows as a new array.
-
-        Parameters
-        ----------
-        rows : slice, mask or row numbers
-            Which rows.
-
-        Returns
-        -------
-        features : array
-            In the precision of Z.
-        """
+        """Return the features of some rows as a new array."""
         part, width = self.Z[rows], self.Z.shape[1] + 1
         features = np.empty((part.shape[0], self.shape[1]), dtype=self.Z.dtype)
         features[:, : width - 1] = part
@@ -124,13 +101,6 @@ class ArrayRows(Rows):
 
     A step corrects what a sketch has lost, so that the rounding of float32 does no harm there. Here nothing is left to
     correct: the rounding of the products is what the certified error ends at.
-
-    Parameters
-    ----------
-    Z : array of shape (n_samples, n_features)
-        float32 or float64, rows one after the other in memory.
-    constant : float
-        c: value of the constant column.
     """
 
     def __init__(self, Z: NDArray[Any], constant: float = 0.0) -> None:
@@ -174,15 +144,7 @@ class ArrayRows(Rows):
 
 
 class SparseRows:
-    """[Z, c] of a CSR matrix Z; products are made in float64, by all threads.
-
-    Parameters
-    ----------
-    Z : sparse array of shape (n_samples, n_features)
-        CSR, float32 or float64, no place stored twice.
-    constant : float
-        c: value of the constant column.
-    """
+    """[Z, c] of a CSR matrix Z; products are made in float64, by all threads."""
 
     def __init__(self, Z: Any, constant: float = 0.0) -> None:
         self.Z = Z

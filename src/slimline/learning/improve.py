@@ -26,22 +26,6 @@ def best_about_the_margin(task: Task, points: Sequence[Point], dual: DualPoint, 
 
     A sample on the margin costs 1 - a times what its margin may lack, and a times what it may have too much. With weak
     regularisation a is tiny, so a margin that is surely beyond 1 is far cheaper than one that may be either side of it.
-
-    Parameters
-    ----------
-    task : Task
-        The problem, with the hinge.
-    points : sequence of Point
-        Weights to choose from.
-    dual : DualPoint
-        α.
-    row_bounds : array of shape (n_samples,)
-        ρ, of `TrainingData`.
-
-    Returns
-    -------
-    point : Point
-        The first one, unless another is better.
     """
     choices = [*points, *(_beyond(task, point, row_bounds) for point in points)]
     return min(choices, key=lambda point: gap_parts(task, point, dual, row_bounds).gap)
@@ -64,20 +48,6 @@ def climb(task: Task, old: DualPoint, new: DualPoint, row_bounds: Floats) -> Dua
     """Return the point of the highest dual objective on the line from `old` through `new`, as far as it is feasible.
 
     Everything is linear in α, so no pass over the data is needed.
-
-    Parameters
-    ----------
-    task : Task
-        The problem.
-    old, new : DualPoint
-        Two feasible points.
-    row_bounds : array of shape (n_samples,)
-        ρ, of `TrainingData`.
-
-    Returns
-    -------
-    point : DualPoint
-        Not lower than `old`.
     """
     change = new.a - old.a
     longest = _longest_step(task, old.a, change)
@@ -138,20 +108,7 @@ _NOISE = 1e-5
 
 
 def lowest_in_span(task: Task, points: list[Point]) -> Point:
-    """Return a point of the span whose objective is not above that of any of the points.
-
-    Parameters
-    ----------
-    task : Task
-        The problem.
-    points : list of Point
-        Not empty.
-
-    Returns
-    -------
-    point : Point
-        One of them, or a combination.
-    """
+    """Return a point of the span whose objective is not above that of any of the points."""
     objectives = [task.primal(point.weights, point.values) for point in points]
     best = int(np.argmin(objectives))
     usable = [point for point in points if point.norm > 0.0]

@@ -13,22 +13,7 @@ Floats = NDArray[np.float64]
 
 
 def smallest_along(slope: Callable[[float], float], longest: float, *, iterations: int = 60) -> float:
-    """Return where a convex function is smallest on [0, longest].
-
-    Parameters
-    ----------
-    slope : callable
-        Its derivative, which does not decrease.
-    longest : float
-        The largest step; may be infinite.
-    iterations : int
-        Evaluations at most.
-
-    Returns
-    -------
-    step : float
-        0 where the function does not fall at all.
-    """
+    """Return where a convex function is smallest on [0, longest]."""
     low, slope_low = 0.0, slope(0.0)
     if not slope_low < 0.0:
         return 0.0
@@ -73,26 +58,6 @@ def smallest_among_corners(
 
     The derivative, start + t growth - Σ wᵢ rᵢ clip((shortᵢ - t rᵢ)/width + ½, 0, 1), is a line from corner to corner:
     sorted, they give it everywhere at once.
-
-    Parameters
-    ----------
-    start, growth : float
-        Derivative of the quadratic at 0, and how fast it grows.
-    weight : array of shape (n_samples,)
-        Of each hinge.
-    short : array of shape (n_samples,)
-        What each margin lacks of 1 at the beginning.
-    rise : array of shape (n_samples,)
-        How fast each margin grows.
-    width : float
-        Of the corners.
-    longest : float
-        The largest step.
-
-    Returns
-    -------
-    step : float
-        0 where the function does not fall at all.
     """
     slope = start - float((weight * rise) @ np.clip(short / width + 0.5, 0.0, 1.0))
     if not slope < 0.0:
@@ -119,24 +84,7 @@ def smallest_among_corners(
 
 
 def solve_shifted(matrix: Any, shift: Floats, right: Floats, *, single: bool = False) -> Floats:
-    """Return the solution of (M + diag(shift)) x = right, M being positive semi-definite up to rounding.
-
-    Parameters
-    ----------
-    matrix : array of shape (n, n)
-        M; left as it is.
-    shift : array of shape (n,)
-        Not negative.
-    right : array of shape (n,)
-        Right-hand side.
-    single : bool
-        Factor in float32, where that succeeds: for a direction that need not be exact.
-
-    Returns
-    -------
-    x : array of shape (n,)
-        Where the sum is singular to rounding, the solution that leaves its null space alone.
-    """
+    """Return the solution of (M + diag(shift)) x = right, M being positive semi-definite up to rounding."""
     kinds: list[Any] = [np.float32, np.float64] if single else [np.float64]
     for dtype in kinds:
         total = _sum(matrix, shift, dtype)

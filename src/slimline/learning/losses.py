@@ -59,22 +59,7 @@ class Loss(ABC):
         """Return ℓ(m) + ℓ*(-a) + a m, never below its true value by more than a few roundings of itself."""
 
     def largest_residual(self, margin: Floats, a: Floats, error: Floats) -> Floats:
-        """Return an upper bound of the residual for every margin within `error` of the given one.
-
-        Parameters
-        ----------
-        margin : array
-            Computed margins.
-        a : array
-            Dual variables, in the domain.
-        error : array
-            How far each margin may be from the true one.
-
-        Returns
-        -------
-        bound : array
-            The residual is convex in the margin, so its largest value is at an end.
-        """
+        """Return an upper bound of the residual for every margin within `error` of the given one."""
         error = error + 8 * ROUNDOFF * (1.0 + np.abs(margin) + np.abs(a))  # what 1 - m and e^-m lose themselves
         ends = np.maximum(self.residual(margin - error, a), self.residual(margin + error, a))
         bound: Floats = ends * (1.0 + 1024 * ROUNDOFF)
@@ -206,13 +191,7 @@ class Hinge(Loss):
 
 
 class SmoothedHinge(Loss):
-    """The hinge with its corner rounded off: its conjugate has μ/2 (a² - a) added, and it is at most μ/8 lower.
-
-    Parameters
-    ----------
-    width : float
-        μ: the margins from 1 - μ/2 to 1 + μ/2 lie on a parabola.
-    """
+    """The hinge with its corner rounded off: its conjugate has μ/2 (a² - a) added, and it is at most μ/8 lower."""
 
     name = "smoothed_hinge"
     lower, upper = 0.0, 1.0
@@ -260,18 +239,7 @@ LOSSES: dict[str, Loss] = {loss.name: loss for loss in (SquaredHinge(), Logistic
 
 
 def loss_named(name: Any) -> Loss:
-    """Return the loss of that name.
-
-    Parameters
-    ----------
-    name : str
-        "squared_hinge", "logistic", "hinge" or "squared".
-
-    Returns
-    -------
-    loss : Loss
-        It has no state.
-    """
+    """Return the loss of that name."""
     if not isinstance(name, str) or name not in LOSSES:
         raise InvalidParameterError(f"loss={name!r} is not known; it must be one of {', '.join(map(repr, LOSSES))}.")
     return LOSSES[name]

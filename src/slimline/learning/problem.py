@@ -16,26 +16,17 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class SmallProblem:
-    """Everything but the features.
+    """Everything but the features."""
 
-    Parameters
-    ----------
-    loss : Loss
-        ℓ.
-    labels : array of shape (n_samples,)
-        y, each -1 or +1.
-    weights : array of shape (n_samples,)
-        s, each above 0.
-    penalty : float
-        λ = 1/C.
-    offset : array of shape (n_samples,)
-        q.
-    """
-
+    #: ℓ.
     loss: Loss
+    #: y, each -1 or +1; of shape (n_samples,).
     labels: Floats
+    #: s, each above 0; of shape (n_samples,).
     weights: Floats
+    #: λ = 1/C.
     penalty: float
+    #: q; of shape (n_samples,).
     offset: Floats
 
     def primal(self, squared_norm: float, values: Floats) -> float:
@@ -63,26 +54,17 @@ class SmallProblem:
 
 @dataclass
 class Solution:
-    """What a solver found.
+    """What a solver found."""
 
-    Parameters
-    ----------
-    dual : array of shape (n_samples,)
-        α, feasible.
-    values : array of shape (n_samples,)
-        f = Z v + q.
-    weights : array of shape (n_components,), or None
-        v, where the features are known.
-    gap : float
-        Duality gap: how far the objective can be from the optimum.
-    iterations : int
-        Steps or epochs that were taken.
-    """
-
+    #: α, feasible; of shape (n_samples,).
     dual: Floats
+    #: f = Z v + q; of shape (n_samples,).
     values: Floats
+    #: v, where the features are known; of shape (n_components,).
     weights: Floats | None
+    #: Duality gap: how far the objective can be from the optimum.
     gap: float
+    #: Steps or epochs that were taken.
     iterations: int
 
 
@@ -91,13 +73,7 @@ _NEW = 1e-13
 
 
 class Directions:
-    """Vectors β with βᵀKβ = 1, orthogonal in the inner product of K, and their products h = Kβ.
-
-    Parameters
-    ----------
-    n_samples : int
-        Length of the vectors.
-    """
+    """Vectors β with βᵀKβ = 1, orthogonal in the inner product of K, and their products h = Kβ."""
 
     def __init__(self, n_samples: int) -> None:
         self.vectors = np.zeros((n_samples, 0))
@@ -107,13 +83,7 @@ class Directions:
         return self.vectors.shape[1]
 
     def add(self, vector: Floats, product: Floats) -> None:
-        """Take in a direction β and Kβ, unless it is known already.
-
-        Parameters
-        ----------
-        vector, product : array of shape (n_samples,)
-            β and Kβ.
-        """
+        """Take in a direction β and Kβ, unless it is known already."""
         whole = float(vector @ product)
         if not whole > 0.0:
             return
@@ -129,20 +99,7 @@ class Directions:
 
 
 def orthonormal_part(square: Floats, images: Floats) -> Floats:
-    """Return images V with V Vᵀ = images · square⁻¹ · imagesᵀ, leaving out what is zero to rounding.
-
-    Parameters
-    ----------
-    square : array of shape (m, m)
-        Symmetric, positive semi-definite.
-    images : array of shape (n, m)
-        One column each.
-
-    Returns
-    -------
-    V : array of shape (n, at most m)
-        Columns.
-    """
+    """Return images V with V Vᵀ = images · square⁻¹ · imagesᵀ, leaving out what is zero to rounding."""
     values, vectors = np.linalg.eigh(0.5 * (square + square.T))
     kept = values > 1e-12 * max(values[-1], 0.0) if len(values) else values > 0
     return np.asarray(images @ (vectors[:, kept] / np.sqrt(values[kept])))
@@ -150,23 +107,15 @@ def orthonormal_part(square: Floats, images: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Task:
-    """minimise (λ/2)‖w‖² + Σ sᵢ ℓ(yᵢ wᵀxᵢ).
+    """minimise (λ/2)‖w‖² + Σ sᵢ ℓ(yᵢ wᵀxᵢ)."""
 
-    Parameters
-    ----------
-    loss : Loss
-        ℓ.
-    labels : array of shape (n_samples,)
-        y, each -1 or +1.
-    weights : array of shape (n_samples,)
-        s; rows of weight 0 take no part.
-    penalty : float
-        λ = 1/C.
-    """
-
+    #: ℓ.
     loss: Loss
+    #: y, each -1 or +1; of shape (n_samples,).
     labels: Floats
+    #: s; rows of weight 0 take no part; of shape (n_samples,).
     weights: Floats
+    #: λ = 1/C.
     penalty: float
 
     @property
@@ -175,18 +124,7 @@ class Task:
         return None if (self.weights > 0).all() else np.flatnonzero(self.weights > 0)
 
     def small_problem(self, offset: Floats) -> SmallProblem:
-        """Return the problem of a step, over the rows that take part.
-
-        Parameters
-        ----------
-        offset : array of shape (n_samples,)
-            What is explained already.
-
-        Returns
-        -------
-        problem : SmallProblem
-            Its labels and weights are those of the rows.
-        """
+        """Return the problem of a step, over the rows that take part."""
         rows = self.rows
         if rows is None:
             return SmallProblem(self.loss, self.labels, self.weights, self.penalty, offset)
@@ -209,20 +147,13 @@ class Task:
 
 @dataclass
 class Point:
-    """Weights, their values on the training rows, and what rounding did to them.
+    """Weights, their values on the training rows, and what rounding did to them."""
 
-    Parameters
-    ----------
-    weights : array of shape (n_features + 1,)
-        w, the weight of the constant column last.
-    values : array of shape (n_samples,)
-        X w as computed.
-    values_error : float
-        ω: the values are within ω ρᵢ of the exact ones.
-    """
-
+    #: w, the weight of the constant column last; of shape (n_features + 1,).
     weights: Floats
+    #: X w as computed; of shape (n_samples,).
     values: Floats
+    #: ω: the values are within ω ρᵢ of the exact ones.
     values_error: float
 
     def __post_init__(self) -> None:
@@ -231,35 +162,16 @@ class Point:
 
 @dataclass
 class DualPoint(Point):
-    """A feasible dual point with its weights.
+    """A feasible dual point with its weights."""
 
-    Parameters
-    ----------
-    a : array of shape (n_samples,)
-        Dual variables of samples of weight 1, in the domain of the loss.
-    weights_error : float
-        ‖weights - Xᵀ(y s a)/λ‖ is at most this.
-    """
-
+    #: Dual variables of samples of weight 1, in the domain of the loss; of shape (n_samples,).
     a: Floats = field(default_factory=lambda: np.zeros(0))
+    #: ‖weights - Xᵀ(y s a)/λ‖ is at most this.
     weights_error: float = 0.0
 
 
 def combination(points: list[Point], factors: Floats) -> Point:
-    """Return the combination of points, with the sum of their rounding errors and its own.
-
-    Parameters
-    ----------
-    points : list of Point
-        What is combined.
-    factors : array
-        One number a point.
-
-    Returns
-    -------
-    point : Point
-        Its values go with its weights.
-    """
+    """Return the combination of points, with the sum of their rounding errors and its own."""
     weights = np.zeros_like(points[0].weights)
     values = np.zeros_like(points[0].values)
     error = 0.0
@@ -273,66 +185,30 @@ def combination(points: list[Point], factors: Floats) -> Point:
 
 @dataclass
 class Progress:
-    """The best points of a task so far.
+    """The best points of a task so far."""
 
-    Parameters
-    ----------
-    task : Task
-        The problem.
-    best : Point
-        Weights of the lowest objective.
-    dual : DualPoint
-        Dual variables of the highest dual objective.
-    directions : Directions
-        What is known exactly of the Gram matrix.
-    recent : list of Point
-        The newest points, whose span is searched.
-    untouched : bool
-        Whether no step has been taken yet.
-    """
-
+    #: The problem.
     task: Task
+    #: Weights of the lowest objective.
     best: Point
+    #: Dual variables of the highest dual objective.
     dual: DualPoint
+    #: What is known exactly of the Gram matrix.
     directions: Directions
+    #: The newest points, whose span is searched.
     recent: list[Point] = field(default_factory=list)
+    #: Whether no step has been taken yet.
     untouched: bool = True
 
 
 def start_of(task: Task, n_samples: int, n_features: int) -> Progress:
-    """Return the start of a task: zero weights, and a dual point whose weights are zero too.
-
-    Parameters
-    ----------
-    task : Task
-        The problem.
-    n_samples, n_features : int
-        Shape of the data.
-
-    Returns
-    -------
-    progress : Progress
-        Nothing is known yet.
-    """
+    """Return the start of a task: zero weights, and a dual point whose weights are zero too."""
     a = task.loss.project(np.zeros(n_samples))
     zero = np.zeros(n_features + 1), np.zeros(n_samples), 0.0
     return Progress(task, Point(*zero), DualPoint(*zero, a=a), Directions(n_samples))
 
 
 def class_signs(codes: NDArray[np.intp], n_classes: int) -> list[Floats]:
-    """Return the labels ±1 of each task: one for two classes, else each class against the rest.
-
-    Parameters
-    ----------
-    codes : array of shape (n_samples,)
-        Class number of each sample.
-    n_classes : int
-        Two or more.
-
-    Returns
-    -------
-    signs : list of array
-        One array a task.
-    """
+    """Return the labels ±1 of each task: one for two classes, else each class against the rest."""
     positive = [1] if n_classes == 2 else range(n_classes)
     return [np.where(codes == k, 1.0, -1.0) for k in positive]

@@ -35,28 +35,7 @@ def recover_iterative(
     max_passes: int,
     on_step: Callable[[Step], None] | None = None,
 ) -> Outcome:
-    """Iterate as published: linearise at the last weights, solve on the sketch, take its dual variables as they are.
-
-    Parameters
-    ----------
-    data : TrainingData
-        X.
-    tasks : sequence of Task
-        Problems over the same rows.
-    model : Model
-        Of the sketch.
-    tol : float
-        Certified relative error to stop at.
-    max_passes : int
-        No step is begun that would need more, but one is always taken.
-    on_step : callable, optional
-        Told of every step.
-
-    Returns
-    -------
-    outcome : Outcome
-        The last point, which need not be the best.
-    """
+    """Iterate as published: linearise at the last weights, solve on the sketch, take its dual variables as they are."""
     begin = time.perf_counter()
     progress = [start_of(task, *data.shape) for task in tasks]
     proofs: list[Proof | None] = [None] * len(tasks)
@@ -80,24 +59,7 @@ def recover_iterative(
 def recover_dual(
     data: TrainingData, tasks: Sequence[Task], model: Model, *, on_step: Callable[[Step], None] | None = None
 ) -> Outcome:
-    """Solve on the sketch, and multiply the data with its dual variables: the first step of the iteration.
-
-    Parameters
-    ----------
-    data : TrainingData
-        X.
-    tasks : sequence of Task
-        Problems over the same rows.
-    model : Model
-        Of the sketch.
-    on_step : callable, optional
-        Told of the step.
-
-    Returns
-    -------
-    outcome : Outcome
-        One step.
-    """
+    """Solve on the sketch, and multiply the data with its dual variables: the first step of the iteration."""
     return recover_iterative(data, tasks, model, tol=np.inf, max_passes=0, on_step=on_step)
 
 
@@ -111,28 +73,7 @@ def recover_naive(
     *,
     on_step: Callable[[Step], None] | None = None,
 ) -> Outcome:
-    """Lift the weights of the sketch, w = R z.
-
-    Parameters
-    ----------
-    data : TrainingData
-        X.
-    tasks : sequence of Task
-        Problems over the same rows.
-    model : Model
-        Of the sketch.
-    Z : array of shape (n_samples, n_components)
-        The sketch.
-    projection : Projection
-        R.
-    on_step : callable, optional
-        Told of the step.
-
-    Returns
-    -------
-    outcome : Outcome
-        One step; a further pass serves the certificate.
-    """
+    """Lift the weights of the sketch, w = R z."""
     begin = time.perf_counter()
     progress = [start_of(task, *data.shape) for task in tasks]
     duals = [dual for dual, _ in next_points(data, progress, model, corrected=False)]

@@ -31,24 +31,7 @@ _RIDGE = 1e-13
 
 
 def settle_simplex_face(Q: Floats, gradient: Floats, group: Groups, weights: Floats) -> Floats:
-    """Move weights to the least point of the face that they lie on, leaving for lower faces on the way.
-
-    Parameters
-    ----------
-    Q : array of shape (n, n)
-        Of the quadratic.
-    gradient : array of shape (n,)
-        Qa - c.
-    group : array of shape (n,), uint8
-        Number of each coordinate's simplex.
-    weights : array of shape (n,)
-        a: not negative, with a sum of 1 over each group.
-
-    Returns
-    -------
-    weights : array of shape (n,)
-        A new array; the objective has not grown, but for rounding.
-    """
+    """Move weights to the least point of the face that they lie on, leaving for lower faces on the way."""
     weights, gradient = weights.copy(), gradient.copy()
     n_groups = int(group.max()) + 1
     single = 0
@@ -89,24 +72,7 @@ def is_large(weights: Floats) -> bool:
 
 
 def point_inside(Q: Floats, gradient: Floats, group: Groups, weights: Floats) -> Floats | None:
-    """Return the least point of the face of some weights, if a few conjugate gradients find it inside the face.
-
-    Parameters
-    ----------
-    Q : array of shape (n, n)
-        Of the quadratic.
-    gradient : array of shape (n,)
-        Qa - c.
-    group : array of shape (n,), uint8
-        Number of each coordinate's simplex.
-    weights : array of shape (n,)
-        a: not negative, with a sum of 1 over each group.
-
-    Returns
-    -------
-    weights : array of shape (n,), optional
-        None as soon as a coordinate comes out negative.
-    """
+    """Return the least point of the face of some weights, if a few conjugate gradients find it inside the face."""
     free = np.flatnonzero(weights > 0.0)
     found = weights.copy()
     limits = _FIRST_ITERATIONS, _FIRST_RESIDUAL
@@ -115,22 +81,7 @@ def point_inside(Q: Floats, gradient: Floats, group: Groups, weights: Floats) ->
 
 
 def times(Q: Floats, free: NDArray[np.intp], values: Floats) -> Floats:
-    """Return the product of a symmetric matrix with a vector that is 0 but at some places.
-
-    Parameters
-    ----------
-    Q : array of shape (n, n)
-        The matrix.
-    free : array of shape (m,)
-        The places.
-    values : array of shape (m,)
-        What stands there.
-
-    Returns
-    -------
-    product : array of shape (n,)
-        Only the rows of the places are read, where they are few.
-    """
+    """Return the product of a symmetric matrix with a vector that is 0 but at some places."""
     if 4 * free.size < len(Q):
         return np.asarray(values @ Q[free])
     padded = np.zeros(len(Q))
@@ -225,29 +176,19 @@ _MOST_IDLE = 3
 
 @dataclass(frozen=True)
 class SimplexSolution:
-    """A point of the simplices, and how far its objective can be from the least one.
+    """A point of the simplices, and how far its objective can be from the least one."""
 
-    Parameters
-    ----------
-    weights : array of shape (n,)
-        a.
-    gradient : array of shape (n,)
-        Qa - c.
-    objective : float
-        ½ aᵀQa - cᵀa, and the offset.
-    gap : float
-        The objective is above its minimum by at most that.
-    steps : int
-        Pairs that were moved.
-    rounds : int
-        Times that Newton's method took over.
-    """
-
+    #: a; of shape (n,).
     weights: Floats
+    #: Qa - c; of shape (n,).
     gradient: Floats
+    #: ½ aᵀQa - cᵀa, and the offset.
     objective: float
+    #: The objective is above its minimum by at most that.
     gap: float
+    #: Pairs that were moved.
     steps: int
+    #: Times that Newton's method took over.
     rounds: int
 
 
@@ -261,30 +202,7 @@ def solve_simplex(
     floor: float = 0.0,
     offset: float = 0.0,
 ) -> SimplexSolution:
-    """Return a point whose objective is within `tol` times its size of the minimum, or as near as rounding lets it be.
-
-    Parameters
-    ----------
-    Q : array of shape (n, n)
-        Symmetric and positive semi-definite up to rounding, in C order; left as it is.
-    c : array of shape (n,)
-        Linear term.
-    group : array of shape (n,), uint8
-        Number of the simplex that each coordinate belongs to: 0, 1, …, each with a coordinate at least.
-    start : array of shape (n,), optional
-        Where to begin; it is scaled to sums of 1. None: all coordinates of a group alike.
-    tol : float
-        Gap, as a part of the size of the objective.
-    floor : float
-        An objective this small in size is as good as 0, and not lowered any more; 0: none is.
-    offset : float
-        Added to the objective, whose size `tol` and `floor` are about.
-
-    Returns
-    -------
-    solution : SimplexSolution
-        With its gap, reached or not.
-    """
+    """Return a point whose objective is within `tol` (relative) of the minimum, or as near as rounding allows."""
     _require_problem(Q, c, group)
     weights = on_simplices(np.ones(len(Q)) if start is None else start, group)
     best = here = _at(Q, c, group, weights)
@@ -315,20 +233,7 @@ def solve_simplex(
 
 
 def on_simplices(weights: Floats, group: Groups) -> Floats:
-    """Return weights with a sum of 1 over each group; a group without weight has all alike.
-
-    Parameters
-    ----------
-    weights : array of shape (n,)
-        Not negative.
-    group : array of shape (n,), uint8
-        Number of each coordinate's group.
-
-    Returns
-    -------
-    weights : array of shape (n,)
-        A new array.
-    """
+    """Return weights with a sum of 1 over each group; a group without weight has all alike."""
     sums = np.bincount(group, weights)
     empty = sums <= 0.0
     if empty.any():

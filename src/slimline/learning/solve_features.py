@@ -75,26 +75,7 @@ def solve_by_descent(
     target_gap: float,
     most_rounds: int = MOST_ROUNDS,
 ) -> Solution:
-    """Solve the small problem with the hinge or the squared hinge from the rows of its features.
-
-    Parameters
-    ----------
-    features : Rows or SparseRows
-        Z.
-    problem : SmallProblem
-        Loss, labels, weights, penalty and offset.
-    start : array of shape (n_samples,), optional
-        Dual variables to start from.
-    target_gap : float
-        Stop when the duality gap is this small; 0: go on until rounding stops it.
-    most_rounds : int
-        Rounds at most.
-
-    Returns
-    -------
-    solution : Solution
-        With weights.
-    """
+    """Solve the small problem with the hinge or the squared hinge from the rows of its features."""
     space = _RowsSpace(features, problem)
     dual, gap, epochs = solve_in_rounds(space, start, target_gap, most_rounds)
     return Solution(dual, space.values, space.weights, gap, epochs)
@@ -113,24 +94,7 @@ _DESCENT_ROUNDS = 4
 def solve_rows(
     features: Rows | SparseRows, problem: SmallProblem, start: Floats | None = None, target_gap: float = 0.0
 ) -> Solution:
-    """Solve the small problem from the rows of its features.
-
-    Parameters
-    ----------
-    features : Rows or SparseRows
-        Z.
-    problem : SmallProblem
-        Loss, labels, weights, penalty and offset.
-    start : array of shape (n_samples,), optional
-        Dual variables to start from.
-    target_gap : float
-        Stop when the duality gap is this small; 0: go on until rounding stops it.
-
-    Returns
-    -------
-    solution : Solution
-        With weights.
-    """
+    """Solve the small problem from the rows of its features."""
     if isinstance(problem.loss, Hinge):
         return solve_by_descent(features, problem, start, target_gap)
     exact = target_gap == 0.0 and features.shape[1] <= _DIRECT_COMPONENTS
@@ -147,24 +111,7 @@ def solve_rows(
 def solve_smooth_rows(
     features: Rows | SparseRows, problem: SmallProblem, start: Floats | None = None, target_gap: float = 0.0
 ) -> Solution:
-    """Solve the small problem with a smooth loss by Newton steps, each with an exact line search.
-
-    Parameters
-    ----------
-    features : Rows or SparseRows
-        Z.
-    problem : SmallProblem
-        Loss, labels, weights, penalty and offset.
-    start : array of shape (n_components,), optional
-        Weights to start from.
-    target_gap : float
-        Stop when the duality gap is this small; 0: go on until rounding stops it.
-
-    Returns
-    -------
-    solution : Solution
-        With weights.
-    """
+    """Solve the small problem with a smooth loss by Newton steps, each with an exact line search."""
     y, s, penalty, loss = problem.labels, problem.weights, problem.penalty, problem.loss
     v = np.zeros(features.shape[1]) if start is None else start.astype(np.float64)
     values = features.times(v) + problem.offset

@@ -44,24 +44,7 @@ class _GramSpace(Space):
 
 
 def solve_hinge(K: Floats, problem: SmallProblem, start: Floats | None, target_gap: float) -> Solution:
-    """Solve the small problem with the hinge from the Gram matrix of its features.
-
-    Parameters
-    ----------
-    K : array of shape (n_samples, n_samples)
-        Z Zᵀ.
-    problem : SmallProblem
-        Labels, weights, penalty and offset.
-    start : array of shape (n_samples,), optional
-        Dual variables to start from.
-    target_gap : float
-        Stop when the duality gap is this small; 0: go on until rounding stops it.
-
-    Returns
-    -------
-    solution : Solution
-        Without weights.
-    """
+    """Solve the small problem with the hinge from the Gram matrix of its features."""
     space = _GramSpace(K, problem)
     dual, gap, epochs = solve_in_rounds(space, start, target_gap)
     return Solution(dual, space.values, None, gap, epochs)
@@ -77,24 +60,7 @@ _ROUNDING_FALL = 1e-14
 
 
 def solve_gram(K: Any, problem: SmallProblem, start: Floats | None = None, target_gap: float = 0.0) -> Solution:
-    """Solve the small problem from the Gram matrix of its features.
-
-    Parameters
-    ----------
-    K : array of shape (n_samples, n_samples)
-        Z Zᵀ.
-    problem : SmallProblem
-        Loss, labels, weights, penalty and offset.
-    start : array of shape (n_samples,), optional
-        Dual variables to start from.
-    target_gap : float
-        Stop when the duality gap is this small; 0: go on until rounding stops it.
-
-    Returns
-    -------
-    solution : Solution
-        Without weights: they need the features.
-    """
+    """Solve the small problem from the Gram matrix of its features."""
     K = np.asarray(K, dtype=np.float64)
     if isinstance(problem.loss, Squared):
         return _squared(K, problem)

@@ -52,35 +52,11 @@ class Model(ABC):
     def solve(
         self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: Directions, start: Floats, gap: float
     ) -> tuple[Floats, Found | None]:
-        """Return dual variables of the small problem, solved to within `gap`; and weights that are better than theirs.
-
-        Parameters
-        ----------
-        problem : SmallProblem
-            Over the rows that count.
-        rows : array of int, optional
-            Which rows those are; all unless given.
-        directions : Directions
-            What is known exactly.
-        start : array
-            Dual variables to start from.
-        gap : float
-            Duality gap to stop at.
-        """
+        """Return dual variables of the small problem, solved to within `gap`, and better weights if there are any."""
 
 
 class GramModel(Model):
-    """The Gram matrix of a sketch, or of the data.
-
-    Parameters
-    ----------
-    K : array of shape (n_samples, n_samples)
-        K̂, the constant column included.
-    n_components : int
-        Components of the sketch.
-    exact : bool
-        Whether K̂ is K.
-    """
+    """The Gram matrix of a sketch, or of the data."""
 
     def __init__(self, K: Floats, n_components: int, exact: bool = False) -> None:
         self.K = K
@@ -119,17 +95,7 @@ class GramModel(Model):
 
 
 class RowsModel(Model):
-    """The rows of a sketch, or of the data, where there are more of them than components.
-
-    Parameters
-    ----------
-    Z : array of shape (n_samples, n_components)
-        Features.
-    constant : float
-        Value of the constant column.
-    exact : bool
-        Whether Z is X.
-    """
+    """The rows of a sketch, or of the data, where there are more of them than components."""
 
     def __init__(self, Z: NDArray[Any], constant: float, exact: bool = False) -> None:
         self.Z = Z
@@ -158,23 +124,7 @@ class RowsModel(Model):
 
 
 def gram_of(Z: NDArray[Any], constant: float, penalty: float | None = None) -> Floats:
-    """Return Z Zᵀ + c² in float64, made by one triangle in the precision of Z where that is enough.
-
-    Parameters
-    ----------
-    Z : array of shape (n_samples, n_components)
-        float32 or float64, by rows.
-    constant : float
-        c.
-    penalty : float, optional
-        The smallest λ that it is to be used with: where float32 would make eigenvalues below 0 that show beside λ, the
-        products are made in float64.
-
-    Returns
-    -------
-    K : array of shape (n_samples, n_samples)
-        Symmetric.
-    """
+    """Return Z Zᵀ + c² in float64, made by one triangle in the precision of Z where that is enough."""
     narrow = Z.dtype == np.float32 and squares_are_safe(Z)
     if narrow and penalty is not None:
         largest = float(np.einsum("ij,ij->i", Z, Z).max(initial=0.0))
@@ -197,47 +147,20 @@ def gram_of(Z: NDArray[Any], constant: float, penalty: float | None = None) -> F
 
 
 def squares_are_safe(Z: NDArray[Any]) -> bool:
-    """Say whether squares of these values stay well within float32.
-
-    Parameters
-    ----------
-    Z : array
-        Any.
-
-    Returns
-    -------
-    safe : bool
-        The largest is neither huge nor tiny.
-    """
+    """Say whether squares of these values stay well within float32."""
     largest = float(max(Z.max(), -Z.min())) if Z.size else 0.0
     return largest == 0.0 or 1e-15 < largest < 1e15
 
 
 def require_finite_squares(Z: NDArray[Any], name: str) -> None:
-    """Refuse values whose squares float64 cannot hold.
-
-    Parameters
-    ----------
-    Z : array
-        A sketch, or the data.
-    name : str
-        What the message calls the data.
-    """
+    """Refuse values whose squares float64 cannot hold."""
     largest = float(max(Z.max(), -Z.min())) if Z.size else 0.0
     if not largest < 1e150:
         raise DataError(f"{name}: values of {largest:.1g} are too large, their squares overflow: scale the data first.")
 
 
 class DirectModel(Model):
-    """Rows as they are, solved as far as a step asks for; known directions have nothing to correct.
-
-    Parameters
-    ----------
-    Z : array or CSR array of shape (n_samples, n_features)
-        float32 or float64.
-    constant : float
-        Value of the constant column.
-    """
+    """Rows as they are, solved as far as a step asks for; known directions have nothing to correct."""
 
     exact = False
     lossless = True
@@ -264,18 +187,7 @@ class DirectModel(Model):
 
 
 def direct_model(data: TrainingData) -> DirectModel:
-    """Return the rows of the data as a model, in one pass.
-
-    Parameters
-    ----------
-    data : TrainingData
-        X, sparse or in memory, neither centred nor scaled.
-
-    Returns
-    -------
-    model : DirectModel
-        It shares memory with the data where it can.
-    """
+    """Return the rows of the data as a model, in one pass."""
     Z = data.stored_rows()
     values = Z.data if sp.issparse(Z) else Z  # type: ignore[attr-defined]
     require_finite_squares(values, data.matrix.name)
@@ -299,21 +211,7 @@ def sketch_model(
 ) -> Model:
     """Return the model that a sketch of the data gives, in one pass.
 
-    Parameters
-    ----------
-    data : TrainingData
-        X.
-    projection : Projection
-        R.
-    Z : array of shape (n_samples, n_components), optional
-        X R, if it is there already.
-    penalty : float, optional
-        The smallest λ that it is to be used with, as in `gram_of`.
-
-    Returns
-    -------
-    model : Model
-        A Gram matrix where there are few samples or more components than samples, else the sketch itself.
+    A Gram matrix where there are few samples or more components than samples, else the sketch itself.
     """
     if Z is None:
         Z = data.sketch(projection)
@@ -324,18 +222,7 @@ def sketch_model(
 
 
 def exact_model(data: TrainingData) -> Model:
-    """Return the data themselves as a model: the Gram matrix, or X where it has fewer columns than rows.
-
-    Parameters
-    ----------
-    data : TrainingData
-        X.
-
-    Returns
-    -------
-    model : Model
-        It is exact to rounding.
-    """
+    """Return the data themselves as a model: the Gram matrix, or X where it has fewer columns than rows."""
     n, d = data.shape
     if d < n:
         X = data.dense()
@@ -352,24 +239,7 @@ def growing(
     most_components: int,
     penalty: float | None = None,
 ) -> Callable[[Model, float], Model | None]:
-    """Return what improves a sketch that contracts too little: a fresh one beside it, or in its place.
-
-    Parameters
-    ----------
-    data : TrainingData
-        X.
-    draw : callable
-        Returns the k-th projection, k = 1, 2, …, of a number of components.
-    most_components : int
-        No more components than this in all.
-    penalty : float, optional
-        The smallest λ that the model is to be used with.
-
-    Returns
-    -------
-    improve : callable
-        For `recover_certified`.
-    """
+    """Return what improves a sketch that contracts too little: a fresh one beside it, or in its place."""
     count = 0
 
     def improve(model: Model, steps_left: float) -> Model | None:

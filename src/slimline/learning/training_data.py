@@ -24,17 +24,7 @@ _SMALLEST, _LARGEST = 1e-100, 1e100
 
 
 class TrainingData:
-    """X with a constant column: the pass that every step takes, and the norms that its rounding is judged by.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        X, standardised or not.
-    constant : float or "auto"
-        Value of the constant column; 0: there is none; "auto": the root mean square norm of the rows.
-    weight : array of shape (n_samples,), optional
-        What the weights of every task are at most, for the sums of squares of the columns; 1 unless given.
-    """
+    """X with a constant column: the pass that every step takes, and the norms that its rounding is judged by."""
 
     def __init__(self, matrix: Matrix, constant: float | str = 0.0, weight: Floats | None = None) -> None:
         self.matrix = matrix
@@ -100,20 +90,7 @@ class TrainingData:
         return result
 
     def normal(self, B: Floats) -> tuple[list[Floats], Floats]:
-        """Return the columns of [X, c]ᵀ B, the constant column's part last, and [X, c] [X, c]ᵀ B.
-
-        Parameters
-        ----------
-        B : array of shape (n_samples, k)
-            Right-hand sides; all share the pass.
-
-        Returns
-        -------
-        W : list of k arrays of shape (n_features + 1,)
-            Each has memory of its own, and may be written to.
-        F : array of shape (n_samples, k)
-            The values of W.
-        """
+        """Return the columns of [X, c]ᵀ B, the constant column's part last, and [X, c] [X, c]ᵀ B."""
         new = None
         if self._squares is None:
             new = Squares(*self.shape, self._weight)
@@ -159,22 +136,7 @@ class TrainingData:
 
 @overflow_allowed()
 def size_bounds(squares: Floats, matrix: Matrix, constant: float) -> Floats:
-    """Return upper bounds of the norms of rows, from their sums of squares as computed.
-
-    Parameters
-    ----------
-    squares : array of shape (n_samples,)
-        Sums of squares; of sparse rows they are differences of larger numbers.
-    matrix : Matrix
-        What they were computed of.
-    constant : float
-        Value of the constant column.
-
-    Returns
-    -------
-    sizes : array of shape (n_samples,)
-        Not below the norms; never 0, since squares may have underflowed.
-    """
+    """Return upper bounds of the norms of rows, from their sums of squares as computed."""
     whole = squares * (1.0 + 1e-6) + constant**2
     lost = 8.0 * sum_error(matrix.shape[1] + 1) * np.square(np.sqrt(whole) + 2.0 * relative_centre(matrix))
     return np.asarray(np.sqrt(whole + lost) + 1e-150)
@@ -182,18 +144,7 @@ def size_bounds(squares: Floats, matrix: Matrix, constant: float) -> Floats:
 
 @overflow_allowed()
 def relative_centre(matrix: Any) -> float:
-    """Return the norm of what is subtracted from a row, after scaling: products lose as much as with a row of it.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        Standardised or not.
-
-    Returns
-    -------
-    norm : float
-        0 where nothing is subtracted.
-    """
+    """Return the norm of what is subtracted from a row, after scaling: products lose as much as with a row of it."""
     if not isinstance(matrix, Standardised):
         return 0.0
     affine = matrix.affine

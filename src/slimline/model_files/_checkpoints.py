@@ -177,11 +177,6 @@ class CheckpointFolder:
 
     It appears together with its record, so a folder without one is somebody else's; a symbolic link is, too. Such a
     folder is neither written to nor removed. In slimline's own, files with other names than it gives stay.
-
-    Parameters
-    ----------
-    path : str or path
-        Where it is.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -193,13 +188,7 @@ class CheckpointFolder:
         return None if record is None else str(record["key"])
 
     def begin(self, key: str) -> None:
-        """Make the folder; one of slimline's for another key is emptied.
-
-        Parameters
-        ----------
-        key : str
-            What the checkpoint belongs to.
-        """
+        """Make the folder; one of slimline's for another key is emptied."""
         found = self.key()
         if found == key:
             return
@@ -212,17 +201,7 @@ class CheckpointFolder:
             self._appear(_record_of(key))
 
     def write(self, key: str, name: str, content: Iterable[bytes | memoryview]) -> None:
-        """Write a file of the checkpoint; it appears when it is complete.
-
-        Parameters
-        ----------
-        key : str
-            What the checkpoint belongs to.
-        name : str
-            Of the file: pass- and its number.
-        content : iterable of bytes
-            All of it, piece by piece.
-        """
+        """Write a file of the checkpoint; it appears when it is complete."""
         found = self.key()
         if found not in (None, key):
             raise OSError(errno.EBUSY, "another job keeps its checkpoint there now")
@@ -245,34 +224,13 @@ class CheckpointFolder:
     # Results of the job ----------------------------------------------------------------------------
 
     def note_result(self, key: str, file: Path) -> None:
-        """Note that the job wrote a file.
-
-        Parameters
-        ----------
-        key : str
-            What the checkpoint belongs to; nothing is noted in that of another job.
-        file : Path
-            As the job left it.
-        """
+        """Note that the job wrote a file."""
         record = self._record()
         if record is not None and record["key"] == key:
             self._put(RECORD, [_record_of(key, [*record["results"], self._state(file)])])
 
     def wrote(self, file: Path, key: str | None = None) -> bool:
-        """Return whether a file is one that the job wrote, and nobody since.
-
-        Parameters
-        ----------
-        file : Path
-            It is there.
-        key : str, optional
-            Of the job; None: the one that the checkpoint belongs to.
-
-        Returns
-        -------
-        wrote : bool
-            As its size and time of change tell.
-        """
+        """Return whether a file is one that the job wrote, and nobody since."""
         record = self._record()
         return record is not None and key in (None, record["key"]) and self._state(file) in record["results"]
 

@@ -25,16 +25,6 @@ _DIGITS, _TINY = 1e-12, 1e-300
 def contradiction(stored: StoredModel) -> str | None:
     """Return what is wrong with the numbers of a model whose arrays have the right shapes and no NaN.
 
-    Parameters
-    ----------
-    stored : StoredModel
-        As it was read.
-
-    Returns
-    -------
-    what : str or None
-        In words; None where nothing is.
-
     Notes
     -----
     A certificate says the same thing several times: the ball around the weights, their relative error, and an interval

@@ -27,18 +27,7 @@ _KINDS = {"i": int, "u": int, "f": float, "b": bool, "U": str, "O": str, "T": st
 
 
 def plain_labels(classes: NDArray[Any]) -> dict[str, Any]:
-    """Return labels as JSON can hold them.
-
-    Parameters
-    ----------
-    classes : array of shape (n_classes,)
-        Numbers, truth values or texts.
-
-    Returns
-    -------
-    plain : dict
-        Their type and values.
-    """
+    """Return labels as JSON can hold them."""
     kind = classes.dtype.kind
     values = classes.tolist()
     if kind not in _KINDS or not all(isinstance(value, _KINDS[kind]) for value in values):
@@ -51,20 +40,7 @@ def plain_labels(classes: NDArray[Any]) -> dict[str, Any]:
 
 
 def labels_from_plain(plain: Any, path: str) -> NDArray[Any]:
-    """Return the labels that `plain_labels` wrote.
-
-    Parameters
-    ----------
-    plain : object
-        What the file has.
-    path : str
-        Name of the file, for the message.
-
-    Returns
-    -------
-    classes : array of shape (n_classes,)
-        Two or more, sorted.
-    """
+    """Return the labels that `plain_labels` wrote."""
     try:
         name, values = plain["type"], plain["values"]
         texts = name in ("object", "text")

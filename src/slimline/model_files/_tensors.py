@@ -65,20 +65,7 @@ def write_tensors(
 
 
 def tensor_pieces(arrays: dict[str, NDArray[Any]], plain: dict[str, Any]) -> Iterator[bytes | memoryview]:
-    """Yield the content of a file piece by piece: no second copy of the arrays is made.
-
-    Parameters
-    ----------
-    arrays : dict of array
-        Of numbers.
-    plain : dict
-        What JSON can hold.
-
-    Yields
-    ------
-    piece : bytes or memoryview
-        The same for the same arguments.
-    """
+    """Yield the content of a file piece by piece: no second copy of the arrays is made."""
     text = json.dumps(plain, allow_nan=False, ensure_ascii=False)
     text = _HALVES.sub(lambda half: f"\\\\u{ord(half[0]):04x}", text)  # read as a backslash, u, and digits
     names = sorted(arrays, key=lambda name: (-arrays[name].itemsize, name))  # each begins where its type may
@@ -97,18 +84,7 @@ def tensor_pieces(arrays: dict[str, NDArray[Any]], plain: dict[str, Any]) -> Ite
 
 
 def array_pieces(array: NDArray[Any]) -> Iterator[memoryview]:
-    """Yield the bytes of an array in C order, whatever its own order is, without a copy of all of it.
-
-    Parameters
-    ----------
-    array : array
-        Of any shape.
-
-    Yields
-    ------
-    piece : memoryview
-        All bytes at once where the array is in C order.
-    """
+    """Yield the bytes of an array in C order, whatever its own order is, without a copy of all of it."""
     rows = len(array) if array.ndim else 1
     step = max(rows if array.flags.c_contiguous else _PIECE * rows // max(array.nbytes, 1), 1)
     for start in range(0, rows, step):

@@ -22,21 +22,14 @@ _ONE_IN = 100
 
 @dataclass(frozen=True)
 class KeptMargin:
-    """The margin, and the dimensions that keep it positive.
+    """The margin, and the dimensions that keep it positive."""
 
-    Parameters
-    ----------
-    value : float or None
-        None where it is not known.
-    dimension, most : int or None
-        For all rows, and for all but one in a hundred; None where no dimension that one could use does.
-    note : str
-        What that stands on.
-    """
-
+    #: None where it is not known.
     value: float | None
+    #: For all rows, and for all but one in a hundred; None where no dimension that one could use does.
     dimension: int | None
     most: int | None
+    #: What that stands on.
     note: str
 
 
@@ -45,20 +38,6 @@ def given_margin(margin: float, problem: Problem, delta: float) -> KeptMargin:
 
     With several classes, the cosines are taken to be half of it and minus half of it: nearest to 0, where a cosine
     varies most.
-
-    Parameters
-    ----------
-    margin : float
-        Normalised.
-    problem : Problem
-        Sizes.
-    delta : float
-        Failure probability.
-
-    Returns
-    -------
-    kept : KeptMargin
-        A union over all points is one point with a smaller probability.
     """
     n = problem.n_samples
     note = f"all {n:,} points taken to have the given margin"
@@ -77,24 +56,7 @@ def given_margin(margin: float, problem: Problem, delta: float) -> KeptMargin:
 
 
 def found_margin(found: Findings, codes: NDArray[np.intp] | None, problem: Problem, delta: float) -> KeptMargin:
-    """Return the margin of a separator of the data, and what keeps it.
-
-    Parameters
-    ----------
-    found : Findings
-        With the cosines of all rows, if their classes are known.
-    codes : array or None
-        Class number of each row.
-    problem : Problem
-        Sizes.
-    delta : float
-        Failure probability.
-
-    Returns
-    -------
-    kept : KeptMargin
-        Rows that are on the wrong side already are not counted.
-    """
+    """Return the margin of a separator of the data, and what keeps it."""
     if found.cosines is None or codes is None:
         return KeptMargin(None, None, None, "no labels, no margin")
     room = cosines = found.cosines
@@ -137,40 +99,12 @@ Sizes = dict[str, Any]
 
 
 def guarantees(sizes: Sizes, eps: float, delta: float) -> tuple[Guarantee, ...]:
-    """Return what each theorem asks for.
-
-    Parameters
-    ----------
-    sizes : dict
-        `points` and `features`, `classes`, `rank`, and where known `margin` and `sparsity`.
-    eps, delta : float
-        Distortion and failure probability.
-
-    Returns
-    -------
-    rows : tuple of Guarantee
-        In the order of the catalogue.
-    """
+    """Return what each theorem asks for."""
     return tuple(_row(bound, own, about, note, sizes, eps, delta) for bound, own, about, note in _asked(sizes))
 
 
 def curves(sizes: Sizes, eps: float, delta: float) -> tuple[Curve, ...]:
-    """Return the dimension that each statement asks for, against eps.
-
-    Parameters
-    ----------
-    sizes : dict
-        As for `guarantees`.
-    eps : float
-        Distortion that the curves have to reach, if their statements do.
-    delta : float
-        Failure probability.
-
-    Returns
-    -------
-    curves : tuple of Curve
-        Theorems, printed statements that do not hold, and exact laws.
-    """
+    """Return the dimension that each statement asks for, against eps."""
     found = []
     for bound, own, about, _ in _asked(sizes):
         if not bound.needs_eps or bound.name == "balcan2006":

@@ -29,18 +29,7 @@ _WRITTEN_OUT = 2
 
 
 def carried_bytes(matrix: Matrix | None) -> float:
-    """Return the size of the names of the features, and of places and alleles of variants, which come with a file.
-
-    Parameters
-    ----------
-    matrix : Matrix or None
-        X; without it there are none.
-
-    Returns
-    -------
-    nbytes : float
-        Names that are in memory as Python strings are the caller's, and do not count.
-    """
+    """Return the size of the names of the features, and of places and alleles of variants, which come with a file."""
     if matrix is None:
         return 0.0
     parts: list[Any] = [matrix.feature_names]
@@ -58,28 +47,7 @@ def _bytes_of(part: Any) -> int:
 def fit_bytes(
     shape: DataShape, n_tasks: int, method: str, steps: int, n_components: int = 0, carried: float = 0.0
 ) -> float:
-    """Return the most that a fit holds at a time, beside data that are in memory already.
-
-    Parameters
-    ----------
-    shape : DataShape
-        Of X.
-    n_tasks : int
-        Problems that share the data: classes, or one for two classes.
-    method : str
-        "sketch", "gram" or "direct".
-    steps : int
-        Steps that it takes.
-    n_components : int
-        Columns of the sketch.
-    carried : float
-        Bytes that are there from the beginning to the end.
-
-    Returns
-    -------
-    nbytes : float
-        Code and work space of libraries, some 20 MB, are not counted.
-    """
+    """Return the most that a fit holds at a time, beside data that are in memory already."""
     n, d = shape.shape
     vector, pairs = 8.0 * d, 8.0 * n * min(n, d)
     stored = shape.cells / _GENOTYPES_OF_A_BYTE if shape.packed else shape.nbytes

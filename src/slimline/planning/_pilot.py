@@ -29,32 +29,15 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Eigenvalues of XXᵀ for a sample of the rows, for half of it and for a quarter.
+    """Eigenvalues of XXᵀ for a sample of the rows, for half of it and for a quarter."""
 
-    Parameters
-    ----------
-    eigenvalues : tuple of array
-        Of the sample, the half and the quarter; not negative.
-    n_samples : float
-        How many rows there are in all.
-    """
-
+    #: Of the sample, the half and the quarter; not negative.
     eigenvalues: tuple[Floats, Floats, Floats]
+    #: How many rows there are in all.
     n_samples: float
 
     def of_sample(self, penalty: float) -> float:
-        """Return d_λ = tr K(K + λI)⁻¹ of the rows that were looked at.
-
-        Parameters
-        ----------
-        penalty : float
-            λ.
-
-        Returns
-        -------
-        dimension : float
-            At most their number.
-        """
+        """Return d_λ = tr K(K + λI)⁻¹ of the rows that were looked at."""
         return _effective(self.eigenvalues[0], penalty)
 
     def of_all(self, penalty: float) -> float:
@@ -62,16 +45,6 @@ class Spectrum:
 
         With each doubling of the rows it grows by a factor between 1, where nothing new is seen, and 2, where rows have
         nothing in common. That factor goes on falling as it fell from the quarter to the half to the sample.
-
-        Parameters
-        ----------
-        penalty : float
-            λ.
-
-        Returns
-        -------
-        dimension : float
-            At most n.
         """
         here, half, quarter = (_effective(eigenvalues, penalty) for eigenvalues in self.eigenvalues)
         size = len(self.eigenvalues[0])
@@ -89,20 +62,7 @@ class Spectrum:
 
 
 def spectrum_of(K: Floats, n_samples: float) -> Spectrum:
-    """Return the spectrum of the sample's XXᵀ, whose rows must be in random order.
-
-    Parameters
-    ----------
-    K : array of shape (sample, sample)
-        XXᵀ of the sample.
-    n_samples : float
-        How many rows there are in all.
-
-    Returns
-    -------
-    spectrum : Spectrum
-        Of it, of its first half and of its first quarter.
-    """
+    """Return the spectrum of the sample's XXᵀ, whose rows must be in random order."""
     half, quarter = (len(K) + 1) // 2, (len(K) + 3) // 4
     parts = (_eigenvalues(K), _eigenvalues(K[:half, :half]), _eigenvalues(K[:quarter, :quarter]))
     return Spectrum(parts, float(n_samples))
@@ -136,26 +96,18 @@ _HINGE = 4.0
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """What the steps did.
+    """What the steps did."""
 
-    Parameters
-    ----------
-    errors : tuple of float
-        Certified relative error after each step.
-    n_components : int
-        Components that the sample was sketched to.
-    growth : float
-        By what factor the sketch was made larger on the way.
-    step_seconds : float
-        Seconds a step took on the sample.
-    dual : array of shape (n_tasks, n_sample)
-        y α of the best dual point of each task: with these factors the rows add up to λ times its weights.
-    """
-
+    #: Certified relative error after each step.
     errors: tuple[float, ...]
+    #: Components that the sample was sketched to.
     n_components: int
+    #: By what factor the sketch was made larger on the way.
     growth: float
+    #: Seconds a step took on the sample.
     step_seconds: float
+    #: y α of the best dual point of each task: with these factors the rows add up to λ times its weights; of
+    #: shape (n_tasks, n_sample).
     dual: Floats
 
     @property
@@ -169,18 +121,7 @@ class Rehearsal:
         return len(self.errors) * max(self.step_seconds - SMALLEST_STEP, 0.1 * self.step_seconds)
 
     def steps_to(self, tol: float) -> int:
-        """Return how many steps it takes to a certified error.
-
-        Parameters
-        ----------
-        tol : float
-            That error.
-
-        Returns
-        -------
-        steps : int
-            Where the rehearsal was cut short, by the pace of its last steps.
-        """
+        """Return how many steps it takes to a certified error."""
         for k, error in enumerate(self.errors):
             if error <= tol:
                 return k + 1
@@ -190,58 +131,17 @@ class Rehearsal:
         return len(self.errors) + int(np.ceil(np.log(last / tol) / np.log(gain)))
 
     def error_after(self, steps: int) -> float:
-        """Return the certified error after some steps.
-
-        Parameters
-        ----------
-        steps : int
-            At least 1.
-
-        Returns
-        -------
-        error : float
-            The last one, where the rehearsal ended before.
-        """
+        """Return the certified error after some steps."""
         return self.errors[min(steps, len(self.errors)) - 1]
 
 
 def smoothness(loss: str) -> float:
-    """Return L of a loss: the steps feel the effective dimension d_{λ/L}.
-
-    Parameters
-    ----------
-    loss : str
-        Its name.
-
-    Returns
-    -------
-    L : float
-        A stand-in for the hinge.
-    """
+    """Return L of a loss: the steps feel the effective dimension d_{λ/L}."""
     return loss_named(loss).smoothness or _HINGE
 
 
 def rehearse(rows: Floats, signs: list[Floats], spectrum: Spectrum, problem: Problem, n_components: int) -> Rehearsal:
-    """Take the steps on a sample.
-
-    Parameters
-    ----------
-    rows : array of shape (n_sample, k)
-        A sketch of rows of X.
-    signs : list of array
-        Labels of -1 and +1, one array a class.
-    spectrum : Spectrum
-        Of these rows.
-    problem : Problem
-        Loss, C, error to stop at, and seed.
-    n_components : int
-        Components that all rows will be sketched to.
-
-    Returns
-    -------
-    rehearsal : Rehearsal
-        The errors after each step, and what they cost.
-    """
+    """Take the steps on a sample."""
     penalty = 1.0 / problem.C
     felt = penalty / smoothness(problem.loss)
     fewer = spectrum.of_sample(felt) / max(spectrum.of_all(felt), 1e-300)
@@ -262,22 +162,7 @@ def rehearse(rows: Floats, signs: list[Floats], spectrum: Spectrum, problem: Pro
 
 
 def rehearse_exact(rows: Floats, signs: list[Floats], problem: Problem) -> Rehearsal:
-    """Solve the sample exactly, through its Gram matrix.
-
-    Parameters
-    ----------
-    rows : array of shape (n_sample, k)
-        A sketch of rows of X.
-    signs : list of array
-        Labels of -1 and +1, one array a class.
-    problem : Problem
-        Loss, C and error to stop at.
-
-    Returns
-    -------
-    rehearsal : Rehearsal
-        Of one step, or two where rounding asks for a second.
-    """
+    """Solve the sample exactly, through its Gram matrix."""
     data = TrainingData(open_matrix(rows), problem.constant)
     K = gram_of(rows, data.constant)
     problem = replace(problem, tol=min(problem.tol, EXACT))
@@ -285,22 +170,7 @@ def rehearse_exact(rows: Floats, signs: list[Floats], problem: Problem) -> Rehea
 
 
 def rehearse_direct(matrix: Matrix, signs: list[Floats], problem: Problem) -> Rehearsal:
-    """Solve the sample by going through its rows again and again.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        Rows of X in memory, that can be had as they are.
-    signs : list of array
-        Labels of -1 and +1, one array a class.
-    problem : Problem
-        Loss, C and error to stop at.
-
-    Returns
-    -------
-    rehearsal : Rehearsal
-        Of a step or more.
-    """
+    """Solve the sample by going through its rows again and again."""
     data = TrainingData(matrix, problem.constant)
     return _timed(data, signs, problem, lambda: (direct_model(data), None))
 

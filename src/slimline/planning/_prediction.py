@@ -50,58 +50,29 @@ _DIRECT_SAMPLE, _DIRECT_BYTES, _HALF = 1200, 64 << 20, 50
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found.
+    """What was found."""
 
-    Parameters
-    ----------
-    spectrum : Spectrum
-        Eigenvalues of XXᵀ of the sample.
-    sketched, exact : Rehearsal
-        The steps with a sketch and with the Gram matrix, on the sample.
-    sample : int
-        Rows of it.
-    direct : Rehearsal or None
-        The steps with the rows themselves; None where these cannot be had.
-    direct_sample : int
-        Rows that these were tried with,
-    direct_growth : float
-        and by what power of their number they take longer.
-    normal_seconds : float or None
-        What XᵀA and XXᵀA took; None without data.
-    cosines : array or None
-        Of the separator of the sample with all rows: times the label for two classes, else one column a class.
-    """
-
+    #: Eigenvalues of XXᵀ of the sample.
     spectrum: Spectrum
+    #: The steps with a sketch and with the Gram matrix, on the sample.
     sketched: Rehearsal
     exact: Rehearsal
+    #: Rows of it.
     sample: int
+    #: The steps with the rows themselves; None where these cannot be had.
     direct: Rehearsal | None = None
+    #: Rows that these were tried with,
     direct_sample: int = 0
+    #: and by what power of their number they take longer.
     direct_growth: float = 1.0
+    #: What XᵀA and XXᵀA took; None without data.
     normal_seconds: float | None = None
+    #: Of the separator of the sample with all rows: times the label for two classes, else one column a class.
     cosines: Floats | None = None
 
 
 def look_at(matrix: Matrix, codes: NDArray[np.intp] | None, problem: Problem, n_components: int) -> Findings:
-    """Look at data: a sketch of a sample of the rows, these rows themselves, and one product with a separator.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        X, as it is trained on.
-    codes : array of shape (n_rows,) or None
-        Class number of each row; None: not known, and taken at random.
-    problem : Problem
-        What is to be solved.
-    n_components : int
-        Columns that the sketch of everything will have.
-
-    Returns
-    -------
-    findings : Findings
-        With the cosines of all rows, if their classes are known.
-    """
+    """Look at data: a sketch of a sample of the rows, these rows themselves, and one product with a separator."""
     rng = np.random.default_rng(problem.seed)
     known = codes is not None
     classes = codes if codes is not None else rng.permutation(np.arange(matrix.shape[0]) % problem.n_classes)
@@ -149,24 +120,7 @@ def _with_direct(
 
 
 def imagine(n_features: int, standardised: bool, problem: Problem, n_components: int) -> Findings:
-    """Return what would be found in data of a size that have nothing in common: the hardest case.
-
-    Parameters
-    ----------
-    n_features : int
-        d.
-    standardised : bool
-        Whether columns will be scaled to deviation 1; else rows are taken to have norm 1.
-    problem : Problem
-        What is to be solved.
-    n_components : int
-        Columns that the sketch of everything will have.
-
-    Returns
-    -------
-    findings : Findings
-        Of normal numbers, with labels at random.
-    """
+    """Return what would be found in data of a size that have nothing in common: the hardest case."""
     rng = np.random.default_rng(problem.seed)
     sample = min(problem.n_samples, SAMPLE)
     width = min(n_features, WIDTH)
@@ -175,24 +129,7 @@ def imagine(n_features: int, standardised: bool, problem: Problem, n_components:
 
 
 def rehearsed(rows: Floats, codes: NDArray[np.intp], problem: Problem, n_components: int) -> Findings:
-    """Return the spectrum of a sample and the two rehearsals on it.
-
-    Parameters
-    ----------
-    rows : array of shape (n_sample, k)
-        A sketch of rows in random order.
-    codes : array of shape (n_sample,)
-        Class number of each.
-    problem : Problem
-        What is to be solved.
-    n_components : int
-        Columns that the sketch of everything will have.
-
-    Returns
-    -------
-    findings : Findings
-        Without times and cosines.
-    """
+    """Return the spectrum of a sample and the two rehearsals on it."""
     constant = TrainingData(open_matrix(rows), problem.constant).constant
     spectrum = spectrum_of(rows @ rows.T + constant**2, problem.n_samples)
     signs = class_signs(codes, problem.n_classes)
@@ -224,26 +161,7 @@ _PAIR = 3e-8
 def predict(
     shape: DataShape, problem: Problem, found: Findings, n_components: int, carried: float = 0.0
 ) -> tuple[Cost, ...]:
-    """Return the cost of every projection and route.
-
-    Parameters
-    ----------
-    shape : DataShape
-        Of all the data.
-    problem : Problem
-        What is to be solved.
-    found : Findings
-        What a look at the data told.
-    n_components : int
-        Columns of the sketch.
-    carried : float
-        Bytes of names and the like, which come with the data.
-
-    Returns
-    -------
-    costs : tuple of Cost
-        Sketches by family, the Gram matrix, and the rows themselves.
-    """
+    """Return the cost of every projection and route."""
     n, tasks, loss = float(problem.n_samples), problem.n_tasks, problem.loss
     slow = slowness()
     model = slow * pass_seconds(shape, n) * tasks**0.5 * shape.normal_passes

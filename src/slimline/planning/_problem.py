@@ -19,32 +19,21 @@ from slimline.planning._route import DataShape
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be solved.
+    """What is to be solved."""
 
-    Parameters
-    ----------
-    C : float
-        As for the classifier.
-    loss : str
-        Name of the loss.
-    tol : float
-        Certified error to stop at.
-    constant : float or "auto"
-        Value of the constant column, as in `TrainingData`; 0: there is none.
-    n_classes : int
-        Two or more.
-    n_samples : int
-        Rows in all, of which the data at hand may be a sample.
-    seed : int
-        For the sample and the sketches.
-    """
-
+    #: As for the classifier.
     C: float
+    #: Name of the loss.
     loss: str
+    #: Certified error to stop at.
     tol: float
+    #: Value of the constant column, as in `TrainingData`; 0: there is none.
     constant: float | str
+    #: Two or more.
     n_classes: int
+    #: Rows in all, of which the data at hand may be a sample.
     n_samples: int
+    #: For the sample and the sketches.
     seed: int
 
     @property
@@ -69,26 +58,7 @@ def check_choices(loss: str, method: str, n_components: Any) -> None:
 def opened(
     X: Any, y: Any, n_classes: int | None, standardize: bool
 ) -> tuple[Matrix | None, NDArray[np.intp] | None, int]:
-    """Return the data as they are trained on, the class number of each row, and the number of classes.
-
-    Parameters
-    ----------
-    X, y : object
-        As `plan` has them.
-    n_classes : int or None
-        Classes, where there are no labels.
-    standardize : bool
-        Whether columns are centred and scaled.
-
-    Returns
-    -------
-    matrix : Matrix or None
-        None without data.
-    codes : array or None
-        None without labels.
-    n_classes : int
-        Two or more.
-    """
+    """Return the data as they are trained on, the class number of each row, and the number of classes."""
     if X is None:
         if y is not None:
             raise InvalidParameterError("y was given without X: give both, or sizes alone.")
@@ -111,22 +81,7 @@ def opened(
 def shape_of(
     matrix: Matrix | None, n_samples: Any, n_features: Any, density: Any, dtype: Any, standardize: bool
 ) -> DataShape:
-    """Return the shape of all the data.
-
-    Parameters
-    ----------
-    matrix : Matrix or None
-        The data, or a sample of their rows.
-    n_samples, n_features, density, dtype : object
-        As `plan` has them.
-    standardize : bool
-        Whether columns are centred and scaled.
-
-    Returns
-    -------
-    shape : DataShape
-        Of all rows.
-    """
+    """Return the shape of all the data."""
     if matrix is None:
         if n_samples is None or n_features is None:
             raise InvalidParameterError("give data, or n_samples and n_features.")

@@ -11,18 +11,7 @@ from slimline.learning.training_data import AUTO
 
 
 def advise(plan: Plan) -> str:
-    """Return the recommendation.
-
-    Parameters
-    ----------
-    plan : Plan
-        Everything but the advice.
-
-    Returns
-    -------
-    advice : str
-        A few sentences.
-    """
+    """Return the recommendation."""
     parts = [_what(plan, plan.choice), _why(plan), _theory(plan)]
     return " ".join(part for part in parts if part)
 
@@ -83,18 +72,7 @@ def _theory(plan: Plan) -> str:
 
 
 def plan_text(plan: Plan) -> str:
-    """Return a plan as text of at most 100 columns.
-
-    Parameters
-    ----------
-    plan : Plan
-        What to show.
-
-    Returns
-    -------
-    text : str
-        Several lines.
-    """
+    """Return a plan as text of at most 100 columns."""
     dense = "dense" if plan.density is None else f"{plan.density:.2g} of the values stored"
     errors = ", ".join(f"{error:.1g} after {steps}" for steps, error in plan.errors.items())
     margin = "not known" if plan.margin is None else f"{plan.margin:.3g}"
@@ -203,23 +181,15 @@ class Guarantee:
 
 @dataclass(frozen=True)
 class Curve:
-    """Dimensions that one statement asks for, against eps; for a picture.
+    """Dimensions that one statement asks for, against eps; for a picture."""
 
-    Parameters
-    ----------
-    name : str
-        Of the bound, or "exact law: …".
-    kind : str
-        "theorem", "limit", "order", "printed" (a statement that does not hold) or "exact".
-    eps : tuple of float
-        Where the statement speaks.
-    dimension : tuple of float
-        What it asks for.
-    """
-
+    #: Of the bound, or "exact law: …".
     name: str
+    #: "theorem", "limit", "order", "printed" (a statement that does not hold) or "exact".
     kind: str
+    #: Where the statement speaks.
     eps: tuple[float, ...]
+    #: What it asks for.
     dimension: tuple[float, ...]
 
 

@@ -28,13 +28,7 @@ _NUMBERS = 1 << 23
 
 @cache
 def slowness() -> float:
-    """Return how many times longer this machine takes than the speeds above say, now: in a few hundredths of a second.
-
-    Returns
-    -------
-    factor : float
-        The mean of a product of matrices and of reading memory, in proportion.
-    """
+    """Return how many times slower this machine is now than the speeds above; takes a few hundredths of a second."""
     A = np.ones((_SIDE, _SIDE), dtype=np.float32)
     x = np.ones(_NUMBERS, dtype=np.float32)
     product, read = [], []
@@ -53,51 +47,28 @@ _SINGLE: np.dtype[Any] = np.dtype(np.float32)
 
 @dataclass(frozen=True)
 class DataShape:
-    """Sizes and storage of data that may not be there yet.
+    """Sizes and storage of data that may not be there yet."""
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Samples and features.
-    dtype : numpy.dtype
-        Of an element.
-    density : float, optional
-        Share of the elements that a sparse matrix stores; None: dense.
-    normal_passes : int
-        Passes that XᵀA and XXᵀA take together: 1 where whole columns can be had, else 2.
-    standardised : bool
-        Whether columns are centred and scaled.
-    stored_rows : bool
-        Whether rows can be visited one by one, as `method="direct"` does.
-    from_file : bool
-        Whether they are read from a file.
-    packed : bool
-        Whether genotypes are computed on as they are packed.
-    """
-
+    #: Samples and features.
     shape: tuple[int, int]
+    #: Of an element.
     dtype: np.dtype[Any] = _SINGLE
+    #: Share of the elements that a sparse matrix stores; None: dense.
     density: float | None = None
+    #: Passes that XᵀA and XXᵀA take together: 1 where whole columns can be had, else 2.
     normal_passes: int = 1
+    #: Whether columns are centred and scaled.
     standardised: bool = False
+    #: Whether rows can be visited one by one, as `method="direct"` does.
     stored_rows: bool = False
+    #: Whether they are read from a file.
     from_file: bool = False
+    #: Whether genotypes are computed on as they are packed.
     packed: bool = False
 
     @classmethod
     def of(cls, matrix: Matrix | DataShape) -> DataShape:
-        """Return the shape of a matrix.
-
-        Parameters
-        ----------
-        matrix : Matrix or DataShape
-            One that is a shape already is returned as it is.
-
-        Returns
-        -------
-        shape : DataShape
-            No data behind it.
-        """
+        """Return the shape of a matrix."""
         if isinstance(matrix, DataShape):
             return matrix
         return cls(
@@ -149,20 +120,7 @@ def by_gram(n: float, n_components: int) -> bool:
 
 
 def pass_seconds(shape: DataShape, n: float) -> float:
-    """Return what a pass with one right-hand side takes.
-
-    Parameters
-    ----------
-    shape : DataShape
-        Of X.
-    n : float
-        Samples that count.
-
-    Returns
-    -------
-    seconds : float
-        From memory.
-    """
+    """Return what a pass with one right-hand side takes."""
     cells = n * shape.shape[1]
     if shape.density is not None:
         return cells * shape.density * _SPARSE_VALUE
@@ -171,24 +129,7 @@ def pass_seconds(shape: DataShape, n: float) -> float:
 
 
 def sketch_seconds(shape: DataShape, n: float, family: str, n_components: int) -> float:
-    """Return what a sketch takes.
-
-    Parameters
-    ----------
-    shape : DataShape
-        Of X.
-    n : float
-        Samples that count.
-    family : str
-        Name of the projection.
-    n_components : int
-        Columns of R.
-
-    Returns
-    -------
-    seconds : float
-        From memory.
-    """
+    """Return what a sketch takes."""
     cells = n * shape.shape[1] * (1.0 if shape.density is None else shape.density)
     if family in _SKETCH_READS:
         if shape.density is None:
@@ -203,20 +144,7 @@ def sketch_seconds(shape: DataShape, n: float, family: str, n_components: int) -
 
 
 def gram_seconds(shape: DataShape, n: float) -> float:
-    """Return what X Xᵀ takes, or XᵀX where that is smaller.
-
-    Parameters
-    ----------
-    shape : DataShape
-        Of X.
-    n : float
-        Samples that count.
-
-    Returns
-    -------
-    seconds : float
-        Infinity where it takes too much memory.
-    """
+    """Return what X Xᵀ takes, or XᵀX where that is smaller."""
     d = shape.shape[1]
     if 8.0 * min(n, d) * n > _GRAM_BYTES:
         return inf
@@ -228,68 +156,17 @@ def gram_seconds(shape: DataShape, n: float) -> float:
 
 
 def factor_seconds(shape: DataShape, n: float, n_tasks: int) -> float:
-    """Return what one factorisation of the Gram matrix takes for every task.
-
-    Parameters
-    ----------
-    shape : DataShape
-        Of X.
-    n : float
-        Samples that count.
-    n_tasks : int
-        Problems that share the data.
-
-    Returns
-    -------
-    seconds : float
-        In float64.
-    """
+    """Return what one factorisation of the Gram matrix takes for every task."""
     return n_tasks * min(n, float(shape.shape[1])) * n * n / 3.0 / FLOAT64
 
 
 def exact_seconds(shape: DataShape, n: float, n_tasks: int, loss: str) -> float:
-    """Return what the exact solution takes once the Gram matrix is there.
-
-    Parameters
-    ----------
-    shape : DataShape
-        Of X.
-    n : float
-        Samples that count.
-    n_tasks : int
-        Problems that share the data.
-    loss : str
-        Its name.
-
-    Returns
-    -------
-    seconds : float
-        As many factorisations as the loss takes.
-    """
+    """Return what the exact solution takes once the Gram matrix is there."""
     return _FACTORISATIONS.get(loss, 6.0) * factor_seconds(shape, n, n_tasks)
 
 
 def small_seconds(shape: DataShape, n: float, n_tasks: int, loss: str, n_components: int) -> float:
-    """Return what the small problem of a step takes.
-
-    Parameters
-    ----------
-    shape : DataShape
-        Of X.
-    n : float
-        Samples that count.
-    n_tasks : int
-        Problems that share the data.
-    loss : str
-        Its name.
-    n_components : int
-        Columns of R.
-
-    Returns
-    -------
-    seconds : float
-        Of two factorisations, or of going through the rows of the sketch again and again.
-    """
+    """Return what the small problem of a step takes."""
     if by_gram(n, n_components):
         return 2.0 * factor_seconds(shape, n, n_tasks)
     times = _PRODUCTS[loss] / 2.0 / READ if loss in _PRODUCTS else _EPOCHS / _DESCENT_READ
@@ -297,42 +174,12 @@ def small_seconds(shape: DataShape, n: float, n_tasks: int, loss: str, n_compone
 
 
 def model_seconds(n: float, n_components: int) -> float:
-    """Return what the Gram matrix of the sketch takes.
-
-    Parameters
-    ----------
-    n : float
-        Samples that count.
-    n_components : int
-        Columns of R.
-
-    Returns
-    -------
-    seconds : float
-        0 where the rows of the sketch are used as they are.
-    """
+    """Return what the Gram matrix of the sketch takes."""
     return 0.5 * n * n * n_components / FLOAT32 if by_gram(n, n_components) else 0.0
 
 
 def direct_seconds(shape: DataShape, n: float, n_tasks: int, loss: str) -> float:
-    """Return what going through the rows themselves takes.
-
-    Parameters
-    ----------
-    shape : DataShape
-        Of X.
-    n : float
-        Samples that count.
-    n_tasks : int
-        Problems that share the data.
-    loss : str
-        Its name.
-
-    Returns
-    -------
-    seconds : float
-        Infinity where the rows cannot be had, or take too much memory.
-    """
+    """Return what going through the rows themselves takes."""
     if not shape.stored_rows:
         return inf
     cells = n * shape.shape[1]
@@ -392,28 +239,7 @@ def choose_route(
     n_components: int | str = "auto",
     loss: str = "squared_hinge",
 ) -> Route:
-    """Return the route that the cost model expects to be faster.
-
-    Parameters
-    ----------
-    matrix : Matrix or DataShape
-        X.
-    samples : float
-        Samples that count: the sum of the sample weights.
-    n_tasks : int
-        Problems that share the passes: classes.
-    method : str
-        "auto", "sketch", "gram" or "direct": one that is asked for is taken.
-    n_components : int or "auto"
-        Components of the sketch.
-    loss : str
-        The logistic loss, being flatter, needs fewer of them; the hinge takes longest to solve exactly.
-
-    Returns
-    -------
-    route : Route
-        With the times that decided.
-    """
+    """Return the route that the cost model expects to be faster."""
     shape = DataShape.of(matrix)
     n, d = max(samples, 1.0), shape.shape[1]
     r = default_components(shape, n, loss) if n_components == "auto" else int(n_components)
@@ -447,20 +273,6 @@ def default_components(matrix: Matrix | DataShape, samples: float, loss: str) ->
     Four times the samples, twice that for standardised columns, whose spectrum is flat, and half of it for the logistic
     loss; up to sixteen times where samples are few, and at most a quarter of the features. Above 5,000 samples the rows
     of the sketch themselves are kept, and 4,096 components are taken.
-
-    Parameters
-    ----------
-    matrix : Matrix or DataShape
-        X.
-    samples : float
-        Samples that count.
-    loss : str
-        Its name.
-
-    Returns
-    -------
-    n_components : int
-        A multiple of 64.
     """
     shape = DataShape.of(matrix)
     n, d = max(samples, 1.0), shape.shape[1]

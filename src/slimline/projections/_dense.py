@@ -116,15 +116,7 @@ class RandomSign(RowDrawnProjection):
 
 @dataclass(frozen=True)
 class Identity(Projection):
-    """R = I: what is done with a sketch can be done with the data themselves.
-
-    Parameters
-    ----------
-    n_features, n_components : int
-        The same number.
-    seed : int
-        Of no effect.
-    """
+    """R = I: what is done with a sketch can be done with the data themselves."""
 
     family: ClassVar[str] = "identity"
 

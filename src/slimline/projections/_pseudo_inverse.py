@@ -28,18 +28,7 @@ class PseudoInverse:
     factor: FloatArray | None
 
     def apply(self, Z: FloatArray) -> FloatArray:
-        """Return Z R⁺, in the type of `Z`.
-
-        Parameters
-        ----------
-        Z : array of shape (n_samples, n_components)
-            A sketch, float32 or float64.
-
-        Returns
-        -------
-        X : array of shape (n_samples, n_features)
-            The data of least norm with that sketch.
-        """
+        """Return Z R⁺, in the type of `Z`."""
         if self.direct is not None:
             return (Z @ self.direct).astype(Z.dtype, copy=False)
         assert self.factor is not None

@@ -79,18 +79,7 @@ GROUP = 16
 
 
 def count_parts(nnz_per_feature: Any, bucket_width: Any) -> int:
-    """Return into how many equal parts the columns fall.
-
-    Parameters
-    ----------
-    nnz_per_feature, bucket_width : int
-        Buckets of a feature, and columns of a bucket: each from 1 to 65535, or it is refused.
-
-    Returns
-    -------
-    parts : int
-        Their product, of which the number of columns has to be a multiple.
-    """
+    """Return into how many equal parts the columns fall."""
     for name, value in (("nnz_per_feature", nnz_per_feature), ("bucket_width", bucket_width)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= 65535:
             raise InvalidParameterError(f"{name} must be a whole number from 1 to 65535; got {value!r}.")

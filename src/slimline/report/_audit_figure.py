@@ -33,36 +33,20 @@ _FEWEST = 4
 
 @dataclass(frozen=True)
 class Strip:
-    """One number over the draws.
+    """One number over the draws."""
 
-    Parameters
-    ----------
-    name : str
-        What it is.
-    values : array of shape (repeats,)
-        One dot each.
-    ends : tuple of (float or None, float or None)
-        What theorems promise, below and above; None on a side of which they say nothing.
-    within : Frequency or None
-        How often it stayed within what was asked about.
-    """
-
+    #: What it is.
     name: str
+    #: One dot each; of shape (repeats,).
     values: Floats
+    #: What theorems promise, below and above; None on a side of which they say nothing.
     ends: tuple[float | None, float | None]
+    #: How often it stayed within what was asked about.
     within: Frequency | None
 
 
 def draw_ratios(axes: Axes, audit: Audit) -> None:
-    """Draw what each draw left of the margins and of the ball, beside 1 ± ε and what theorems promise.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        To be drawn on.
-    audit : Audit
-        Of any data.
-    """
+    """Draw what each draw left of the margins and of the ball, beside 1 ± ε and what theorems promise."""
     strips = [
         Strip(kept.name, kept.ratios, _ends(kept.promises, kept.before), kept.within)
         for kept in (*audit.margins, audit.ball)
@@ -83,15 +67,7 @@ def draw_ratios(axes: Axes, audit: Audit) -> None:
 
 
 def draw_changes(axes: Axes, audit: Audit) -> None:
-    """Draw the largest change of a pair in each draw, and the embedding error, beside ε and what theorems promise.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        To be drawn on.
-    audit : Audit
-        Of any data.
-    """
+    """Draw the largest change of a pair in each draw, and the embedding error, beside ε and what theorems promise."""
     strips = [
         Strip(pairs.name, np.asarray(pairs.largest), _ends(pairs.promises, 1.0), pairs.all_within)
         for pairs in audit.pairs
@@ -194,15 +170,7 @@ _LAW: dict[str, Any] = {"color": PURPLE, "linewidth": 2.0, "linestyle": (0, (4, 
 
 
 def draw_margins(axes: Axes, audit: Audit) -> None:
-    """Draw how the points lie about the separators of before, before and after the first draw.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        To be drawn on.
-    audit : Audit
-        Of data with labels.
-    """
+    """Draw how the points lie about the separators of before, before and after the first draw."""
     before, after = np.sort(audit.cosines_before), np.sort(audit.cosines_after)
     low, high = min(float(before[0]), float(after[0]), 0.0), max(float(before[-1]), float(after[-1]), 0.0)
     room = 0.04 * (high - low) or 1.0
@@ -236,15 +204,7 @@ def draw_margins(axes: Axes, audit: Audit) -> None:
 
 
 def draw_distances(axes: Axes, audit: Audit) -> None:
-    """Draw how squared distances changed in the first draw, with the exact law.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        To be drawn on.
-    audit : Audit
-        Of any data.
-    """
+    """Draw how squared distances changed in the first draw, with the exact law."""
     pairs = audit.pairs[0]
     there = pairs.sample_before > 0.0
     ratios = (pairs.sample_after[there] / pairs.sample_before[there]) ** 2
@@ -273,15 +233,7 @@ def draw_distances(axes: Axes, audit: Audit) -> None:
 
 
 def draw_angles(axes: Axes, audit: Audit) -> None:
-    """Draw the cosine of each pair after the first draw against that before, with the exact law.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        To be drawn on.
-    audit : Audit
-        Of any data.
-    """
+    """Draw the cosine of each pair after the first draw against that before, with the exact law."""
     pairs = audit.pairs[1]
     before, after = pairs.sample_before, pairs.sample_after
     low, high = _span(before) if before.size else (-1.0, 1.0)
@@ -317,17 +269,7 @@ def draw_angles(axes: Axes, audit: Audit) -> None:
 
 
 def dress(axes: Axes, title: str, caption: str, words: Sequence[tuple[str, str]]) -> None:
-    """Give a panel its title, a line beneath it, a line with what the colours mean, and its looks.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        The panel.
-    title, caption : str
-        What it shows, and what was found.
-    words : sequence of (str, str)
-        What each colour means, and the colour.
-    """
+    """Give a panel its title, a line beneath it, a line with what the colours mean, and its looks."""
     axes.text(0.0, 1.175, title, transform=axes.transAxes, fontsize=14, weight="bold", color=INK, gid="panel title")
     axes.text(0.0, 1.105, caption, transform=axes.transAxes, fontsize=SMALL, color=INK, gid="caption")
     _write_key(axes, words)

@@ -19,13 +19,7 @@ BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#C84E00", "#00805E", "#9B2D7F"
 
 
 def versions() -> tuple[tuple[str, str], ...]:
-    """Return programs and their versions, and the kind of machine.
-
-    Returns
-    -------
-    versions : tuple of (str, str)
-        Names and versions.
-    """
+    """Return programs and their versions, and the kind of machine."""
     from slimline import __version__
     from slimline._kernels import instruction_set
 
@@ -43,18 +37,7 @@ FIGURE_ENDINGS = (".png", ".svg", ".pdf")
 
 
 def check_figure_path(path: str | Path) -> Path:
-    """Refuse a file that a figure cannot be saved to; to be called before the work that leads to one.
-
-    Parameters
-    ----------
-    path : str or path
-        Where the figure will go.
-
-    Returns
-    -------
-    path : Path
-        The same.
-    """
+    """Refuse a file that a figure cannot be saved to; to be called before the work that leads to one."""
     path = Path(path)
     if path.suffix.lower() not in FIGURE_ENDINGS:
         raise InvalidParameterError(f"{path}: the name of a figure must end in {', '.join(FIGURE_ENDINGS)}.")

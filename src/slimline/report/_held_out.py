@@ -26,44 +26,14 @@ _BYTES = 200_000_000
 
 
 def columns_looked_at(n_features: int, wanted: int) -> int:
-    """Return for how many columns neighbours can be looked for at once.
-
-    Parameters
-    ----------
-    n_features : int
-        Columns of the data.
-    wanted : int
-        How many one would like to.
-
-    Returns
-    -------
-    count : int
-        At least one.
-    """
+    """Return for how many columns neighbours can be looked for at once."""
     return max(1, min(wanted, _BYTES // (8 * n_features)))
 
 
 def near_duplicates(
     matrix: Matrix, columns: NDArray[np.intp], names: Sequence[str] | None, deviation: Floats | None
 ) -> list[tuple[int, tuple[Neighbour, ...]]]:
-    """Look for columns that are nearly the same as some, in two passes.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        The data as they were trained on.
-    columns : array of int
-        Columns whose neighbours are looked for.
-    names : sequence of str, optional
-        Names of all columns; x0, x1, … unless given.
-    deviation : array of shape (n_features,), optional
-        Standard deviation of each column; for a view that is standardised it is 1.
-
-    Returns
-    -------
-    found : list of (int, tuple of Neighbour)
-        For each of them, how many there are, and the nearest.
-    """
+    """Look for columns that are nearly the same as some, in two passes."""
     order = np.argsort(columns)
     values = matrix.columns(columns[order]).dot(np.eye(len(columns)))[:, np.argsort(order)]
     values -= values.mean(axis=0)
@@ -108,22 +78,7 @@ class _Near:
 
 
 def leading_features(model: CertifiedClassifier, top: int, matrix: Matrix | None = None) -> tuple[Feature, ...]:
-    """Return the features of the largest absolute weights.
-
-    Parameters
-    ----------
-    model : CertifiedClassifier
-        Fitted.
-    top : int
-        How many, at most.
-    matrix : Matrix, optional
-        The data, which may know chromosome, position and alleles of their columns.
-
-    Returns
-    -------
-    features : tuple of Feature
-        The largest first; of several classes, a feature counts by its largest weight.
-    """
+    """Return the features of the largest absolute weights."""
     first = ranking_of(model.certificate_, model.classes_, k=min(top, model.n_features_in_))
     names, places = model._feature_names, getattr(matrix, "variants", None)
     several = len(model.certificate_.weights) > 1
@@ -165,13 +120,7 @@ WHAT_MAY_HELP = (
 
 
 def no_better_words(held: HeldOut) -> str:
-    """Return the sentence about a model that is no better than always naming the commonest class.
-
-    Parameters
-    ----------
-    held : HeldOut
-        What was measured.
-    """
+    """Return the sentence about a model that is no better than always naming the commonest class."""
     if held.scoring == "balanced_accuracy":
         return (
             f"On {held.n_rows:,} samples that it did not see, the model has a balanced accuracy of "
@@ -193,30 +142,7 @@ def held_out(
     trained_rows: int,
     balanced: bool = False,
 ) -> HeldOut:
-    """Compare what a model says of some rows with their labels.
-
-    Parameters
-    ----------
-    classes : array of shape (n_classes,)
-        Classes of the model.
-    decisions : Decisions
-        What it says of the rows.
-    y : array of shape (n_samples,)
-        Their labels, all of them classes of the model.
-    majority : object
-        The commonest class of training.
-    source : str
-        Which rows these are, in words.
-    trained_rows : int
-        Rows that the model was trained on.
-    balanced : bool
-        Whether every class counts the same when the model is compared with naming the commonest one.
-
-    Returns
-    -------
-    held_out : HeldOut
-        Shares, confusions and curves.
-    """
+    """Compare what a model says of some rows with their labels."""
     from sklearn.metrics import confusion_matrix
 
     right = frequency(decisions.labels == y)

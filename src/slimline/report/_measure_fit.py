@@ -330,13 +330,7 @@ def _plan(model: CertifiedClassifier, matrix: Matrix, measured: Audit | None) ->
 
 
 def penalty_of(model: CertifiedClassifier) -> float:
-    """Return C, given or chosen.
-
-    Parameters
-    ----------
-    model : CertifiedClassifier
-        Fitted.
-    """
+    """Return C, given or chosen."""
     return float(getattr(model, "C_", None) or model.C)
 
 
@@ -363,13 +357,7 @@ def _in_words(projection: Projection) -> str:
 
 
 def search_facts(model: CertifiedClassifier) -> Search | None:
-    """Return how a model chose C; None if C was given.
-
-    Parameters
-    ----------
-    model : CertifiedClassifier or CertifiedClassifierCV
-        Fitted.
-    """
+    """Return how a model chose C; None if C was given."""
     scores = getattr(model, "scores_", None)
     if scores is None:
         return None

@@ -27,20 +27,13 @@ _PRINTED = ", printed"
 
 @dataclass(frozen=True)
 class CurveLabel:
-    """The label of one curve, or of several that run together.
+    """The label of one curve, or of several that run together."""
 
-    Parameters
-    ----------
-    curves : tuple of Curve
-        All of one kind.
-    keeps : tuple of str
-        Lines that say what is kept.
-    names : tuple of str
-        Lines that name the statements.
-    """
-
+    #: All of one kind.
     curves: tuple[Curve, ...]
+    #: Lines that say what is kept.
     keeps: tuple[str, ...]
+    #: Lines that name the statements.
     names: tuple[str, ...]
 
     @property
@@ -56,36 +49,12 @@ class CurveLabel:
 
 
 def curve_labels(plan: Plan, width: int) -> tuple[CurveLabel, ...]:
-    """Return the labels of the curves of a plan.
-
-    Parameters
-    ----------
-    plan : Plan
-        Its curves, and its guarantees, which say what each keeps.
-    width : int
-        Letters of a line.
-
-    Returns
-    -------
-    labels : tuple of CurveLabel
-        Each curve is in one of them.
-    """
+    """Return the labels of the curves of a plan."""
     return tuple(_label(plan, together, width) for together in run_together(plan.curves))
 
 
 def run_together(curves: Sequence[Curve]) -> list[list[Curve]]:
-    """Return the curves in groups that the eye cannot tell apart.
-
-    Parameters
-    ----------
-    curves : sequence of Curve
-        All of them.
-
-    Returns
-    -------
-    groups : list of list of Curve
-        In the order of their first members.
-    """
+    """Return the curves in groups that the eye cannot tell apart."""
     groups: list[list[Curve]] = []
     for curve in curves:
         own = next((group for group in groups if _runs_with(curve, group[0])), None)
@@ -99,19 +68,7 @@ def run_together(curves: Sequence[Curve]) -> list[list[Curve]]:
 def spread_out(wanted: Floats, heights: Floats, low: float, high: float) -> Floats:
     """Return places as near as can be to those wanted, at which nothing overlaps.
 
-    Parameters
-    ----------
-    wanted : array
-        Middle that each would like, in any order.
-    heights : array
-        Room that each needs.
-    low, high : float
-        Ends of the room there is; where it is too small for all, they overlap evenly.
-
-    Returns
-    -------
-    places : array
-        Middles: of all that keep this order, those with the least sum of squares of the ways moved.
+    Middles: of all that keep this order, those with the least sum of squares of the ways moved.
     """
     order = np.argsort(wanted, kind="stable")
     total = float(heights.sum())

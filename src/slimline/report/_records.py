@@ -15,299 +15,198 @@ FIT = "fit"
 
 @dataclass(frozen=True)
 class DataFacts:
-    """What was trained on.
+    """What was trained on."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the data.
-    n_rows, n_features : int
-        Rows that were trained on, and columns.
-    classes : tuple of (str, int)
-        Labels, and rows of each among them.
-    left_out : int
-        Rows without a label, which were left out.
-    labels : str
-        Where the labels come from and how rows were matched, in words; empty where nobody said.
-    standardised : bool
-        Whether columns were centred and scaled.
-    fingerprint : str
-        Digest of the data.
-    nbytes : int or None
-        Size of the data as they are stored; None where that is not known.
-    """
-
+    #: Name of the data.
     name: str
+    #: Rows that were trained on, and columns.
     n_rows: int
     n_features: int
+    #: Labels, and rows of each among them.
     classes: tuple[tuple[str, int], ...]
+    #: Rows without a label, which were left out.
     left_out: int
+    #: Where the labels come from and how rows were matched, in words; empty where nobody said.
     labels: str
+    #: Whether columns were centred and scaled.
     standardised: bool
+    #: Digest of the data.
     fingerprint: str
+    #: Size of the data as they are stored; None where that is not known.
     nbytes: int | None
 
 
 @dataclass(frozen=True)
 class Curve:
-    """How well a class is told from the others on rows that were held out.
+    """How well a class is told from the others on rows that were held out."""
 
-    Parameters
-    ----------
-    label : str
-        The class.
-    share : float
-        Its share of these rows.
-    false_positive, true_positive : tuple of float
-        ROC curve, from (0, 0) to (1, 1); thinned out where it has many points.
-    area : float
-        Under it.
-    recall, precision : tuple of float
-        Precision-recall curve, recall falling from 1 to 0.
-    average_precision : float
-        Its mean precision.
-    """
-
+    #: The class.
     label: str
+    #: Its share of these rows.
     share: float
+    #: ROC curve, from (0, 0) to (1, 1); thinned out where it has many points.
     false_positive: tuple[float, ...]
     true_positive: tuple[float, ...]
+    #: Under it.
     area: float
+    #: Precision-recall curve, recall falling from 1 to 0.
     recall: tuple[float, ...]
     precision: tuple[float, ...]
+    #: Its mean precision.
     average_precision: float
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """How the model does on rows that it did not see.
+    """How the model does on rows that it did not see."""
 
-    Parameters
-    ----------
-    source : str
-        Which rows these are, in words.
-    n_rows : int
-        How many.
-    trained_rows : int
-        Rows that the model was trained on which was tried on these. Where the final model was trained on these, too,
-        it has more.
-    accuracy, low, high : float
-        Share of right labels, and Clopper and Pearson's 95 % interval.
-    balanced_accuracy : float
-        Mean over the classes.
-    majority_label : str
-        The commonest class of training,
-    majority_rate : float
-        and the share of these rows that always naming it would get right.
-    scoring : str
-        The score that is compared with that of naming one class: "accuracy" or "balanced_accuracy".
-    worse_than_majority : bool
-        Whether this score is not above that of always naming the commonest class.
-    proved : float
-        Share of these rows whose label is proved equal to the exact model's.
-    confusion : tuple of tuple of int
-        Rows by class (outer) and by label given (inner), in the order of the classes.
-    curves : tuple of Curve
-        One for two classes (of the second), else one a class that is there.
-    """
-
+    #: Which rows these are, in words.
     source: str
+    #: How many.
     n_rows: int
+    #: Rows that the model was trained on which was tried on these. Where the final model was trained on these,
+    #: too, it has more.
     trained_rows: int
+    #: Share of right labels, and Clopper and Pearson's 95 % interval.
     accuracy: float
     low: float
     high: float
+    #: Mean over the classes.
     balanced_accuracy: float
+    #: The commonest class of training,
     majority_label: str
+    #: and the share of these rows that always naming it would get right.
     majority_rate: float
+    #: The score that is compared with that of naming one class: "accuracy" or "balanced_accuracy".
     scoring: str
+    #: Whether this score is not above that of always naming the commonest class.
     worse_than_majority: bool
+    #: Share of these rows whose label is proved equal to the exact model's.
     proved: float
+    #: Rows by class (outer) and by label given (inner), in the order of the classes.
     confusion: tuple[tuple[int, ...], ...]
+    #: One for two classes (of the second), else one a class that is there.
     curves: tuple[Curve, ...]
 
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A column that is nearly the same as another.
+    """A column that is nearly the same as another."""
 
-    Parameters
-    ----------
-    name : str
-        What it is called.
-    correlation : float
-        Pearson's, over the training rows.
-    """
-
+    #: What it is called.
     name: str
+    #: Pearson's, over the training rows.
     correlation: float
 
 
 @dataclass(frozen=True)
 class Feature:
-    """A column with a large weight.
+    """A column with a large weight."""
 
-    Parameters
-    ----------
-    index : int
-        Number of the column, from 0.
-    name : str
-        What it is called.
-    label : str
-        The class that a weight above 0 speaks for.
-    weight, lower, upper : float
-        Its weight (of the standardised column, where columns are), and what the exact one lies between.
-    best_rank, worst_rank : int
-        By absolute weight, its place in the exact model is proved to lie between them; it is proved to be among the
-        first k where `worst_rank` is at most k.
-    chromosome, allele1, allele2 : str or None
-        Of a genetic variant.
-    position : int or None
-        Of a genetic variant, in base pairs.
-    n_neighbours : int or None
-        How many other columns are nearly the same (None: it was not looked for any),
-    neighbours : tuple of Neighbour
-        and the nearest of them.
-    """
-
+    #: Number of the column, from 0.
     index: int
+    #: What it is called.
     name: str
+    #: The class that a weight above 0 speaks for.
     label: str
+    #: Its weight (of the standardised column, where columns are), and what the exact one lies between.
     weight: float
     lower: float
     upper: float
+    #: By absolute weight, its place in the exact model is proved to lie between them; it is proved to be among
+    #: the first k where `worst_rank` is at most k.
     best_rank: int
     worst_rank: int
+    #: Of a genetic variant.
     chromosome: str | None = None
+    #: Of a genetic variant, in base pairs.
     position: int | None = None
     allele1: str | None = None
     allele2: str | None = None
+    #: How many other columns are nearly the same (None: it was not looked for any),
     n_neighbours: int | None = None
+    #: and the nearest of them.
     neighbours: tuple[Neighbour, ...] = ()
 
 
 @dataclass(frozen=True)
 class Search:
-    """How the penalty was chosen.
+    """How the penalty was chosen."""
 
-    Parameters
-    ----------
-    penalties : tuple of float
-        Values of C that were tried, rising.
-    scores : tuple of float
-        Mean score of each over the folds,
-    deviations : tuple of float
-        and its standard deviation over them.
-    folds : int
-        How many.
-    scoring : str
-        What was compared.
-    """
-
+    #: Values of C that were tried, rising.
     penalties: tuple[float, ...]
+    #: Mean score of each over the folds,
     scores: tuple[float, ...]
+    #: and its standard deviation over them.
     deviations: tuple[float, ...]
+    #: How many.
     folds: int
+    #: What was compared.
     scoring: str
 
 
 @dataclass(frozen=True)
 class StepFacts:
-    """What was reached after a step.
+    """What was reached after a step."""
 
-    Parameters
-    ----------
-    passes : int
-        Passes over the data so far.
-    seconds : float
-        Time so far.
-    relative_error : float
-        Certified, of the worst class; infinite where nothing is proved yet.
-    """
-
+    #: Passes over the data so far.
     passes: int
+    #: Time so far.
     seconds: float
+    #: Certified, of the worst class; infinite where nothing is proved yet.
     relative_error: float
 
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """What was fitted, and what is proved of it.
+    """What was fitted, and what is proved of it."""
 
-    Parameters
-    ----------
-    loss : str
-        Its name.
-    C, tol : float
-        Penalty, and the certified relative error that was asked for.
-    method, reason : str
-        Route that was taken, and why.
-    projection : str
-        The projection in words; empty where none was used.
-    n_components : int
-        Columns of the sketch; 0 where none was used.
-    relative_error : tuple of float
-        Certified, of each class (one for two classes),
-    radius : tuple of float
-        and the distance from the exact weights that it stands for.
-    intercept : bool
-        Whether there is one.
-    class_weight : str
-        In words; empty for none.
-    """
-
+    #: Its name.
     loss: str
+    #: Penalty, and the certified relative error that was asked for.
     C: float
     tol: float
+    #: Route that was taken, and why.
     method: str
     reason: str
+    #: The projection in words; empty where none was used.
     projection: str
+    #: Columns of the sketch; 0 where none was used.
     n_components: int
+    #: Certified, of each class (one for two classes),
     relative_error: tuple[float, ...]
+    #: and the distance from the exact weights that it stands for.
     radius: tuple[float, ...]
+    #: Whether there is one.
     intercept: bool
+    #: In words; empty for none.
     class_weight: str
 
 
 @dataclass(frozen=True)
 class Phase:
-    """What one part of the work took.
+    """What one part of the work took."""
 
-    Parameters
-    ----------
-    name : str
-        What was done.
-    passes : int
-        Passes over the data.
-    seconds : float
-        Time.
-    """
-
+    #: What was done.
     name: str
+    #: Passes over the data.
     passes: int
+    #: Time.
     seconds: float
 
 
 @dataclass(frozen=True)
 class CostFacts:
-    """What all of it took.
+    """What all of it took."""
 
-    Parameters
-    ----------
-    phases : tuple of Phase
-        In their order.
-    peak_bytes : int or None
-        Most memory that it took above what the process had before, mapped files not counted; None where the system
-        does not tell.
-    threads : int
-        Threads.
-    resumed : bool
-        Whether it went on from where an earlier run was stopped, so that times are those of the rest.
-    """
-
+    #: In their order.
     phases: tuple[Phase, ...]
+    #: Most memory that it took above what the process had before, mapped files not counted; None where the system
+    #: does not tell.
     peak_bytes: int | None
+    #: Threads.
     threads: int
+    #: Whether it went on from where an earlier run was stopped, so that times are those of the rest.
     resumed: bool = False
 
     @property
@@ -328,26 +227,17 @@ class CostFacts:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """How to get the same again.
+    """How to get the same again."""
 
-    Parameters
-    ----------
-    command : str
-        Command line; empty where it was not one.
-    python : str
-        The same in Python; empty where nobody knows.
-    seed : int or None
-        Of projection and held-out rows.
-    versions : tuple of (str, str)
-        Programs and their versions.
-    made : str
-        When, as ISO 8601 has it.
-    """
-
+    #: Command line; empty where it was not one.
     command: str
+    #: The same in Python; empty where nobody knows.
     python: str
+    #: Of projection and held-out rows.
     seed: int | None
+    #: Programs and their versions.
     versions: tuple[tuple[str, str], ...]
+    #: When, as ISO 8601 has it.
     made: str
 
 

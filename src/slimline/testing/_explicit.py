@@ -23,19 +23,14 @@ class Explicit:
 
     Every bound is componentwise, γ · (size @ |right-hand side|), and holds for any order of summation and any cut into
     blocks. It allows centring after the sum, as sparse data need it: size is (|x| + |centre|) · factor.
-
-    Parameters
-    ----------
-    values : array of shape (n, d)
-        X, NaN where a value is missing; standardised, if it is.
-    size : array of shape (n, d)
-        What the roundings of a value are relative to.
-    error : array of shape (n, d)
-        How far the value may be off before anything is added up: mean and deviation are sums themselves.
     """
 
+    #: X, NaN where a value is missing; standardised, if it is; of shape (n, d).
     values: Floats
+    #: What the roundings of a value are relative to; of shape (n, d).
     size: Floats
+    #: How far the value may be off before anything is added up: mean and deviation are sums themselves; of shape
+    #: (n, d).
     error: Floats
 
     @classmethod
@@ -90,23 +85,16 @@ class Explicit:
 
 @dataclass(frozen=True)
 class ExplicitStats:
-    """Statistics of the columns, with bounds.
+    """Statistics of the columns, with bounds."""
 
-    Parameters
-    ----------
-    weight, mean, deviation : arrays of shape (d,)
-        As in `ColumnStats`.
-    mean_error, deviation_error : arrays of shape (d,)
-        How far mean and sum of squared deviations may be off.
-    nonzeros, missing : arrays of shape (d,)
-        Counts, exact.
-    """
-
+    #: As in `ColumnStats`; of shape (d,).
     weight: Floats
     mean: Floats
     deviation: Floats
+    #: How far mean and sum of squared deviations may be off; of shape (d,).
     mean_error: Floats
     deviation_error: Floats
+    #: Counts, exact; of shape (d,).
     nonzeros: NDArray[np.int64]
     missing: NDArray[np.int64]
 
@@ -149,20 +137,7 @@ class ExplicitStats:
 def standardise(
     X: Floats, centre: Any = "mean", scale: Any = "std", fill: Any = None, sample_weight: Floats | None = None
 ) -> Explicit:
-    """Return (X - centre) / scale, with missing values filled, written out.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        Data, NaN where a value is missing.
-    centre, scale, fill, sample_weight
-        As in `Matrix.standardised`.
-
-    Returns
-    -------
-    explicit : Explicit
-        The values and how far they may be off.
-    """
+    """Return (X - centre) / scale, with missing values filled, written out."""
     n, d = X.shape
     stats = ExplicitStats.of(Explicit.plain(X), sample_weight)
     nothing = np.zeros(d)

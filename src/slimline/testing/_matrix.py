@@ -32,18 +32,6 @@ _SIZES = (
 def block_bytes(size: int, matrix: Matrix | None = None) -> Iterator[None]:
     """Make blocks of another size for a while: small ones, so that small data have many of them.
 
-    Parameters
-    ----------
-    size : int
-        Bytes of a block; a format may round it up, to 16 rows or columns for instance.
-    matrix : Matrix, optional
-        One of a format outside of slimline: the module of its class is told too, if it has a `BLOCK_BYTES`.
-
-    Yields
-    ------
-    None
-        The old sizes come back afterwards.
-
     Examples
     --------
     >>> import numpy as np
@@ -68,15 +56,7 @@ def block_bytes(size: int, matrix: Matrix | None = None) -> Iterator[None]:
 
 
 def check_blocks(matrix: Matrix, X: NDArray[np.float64]) -> None:
-    """Check that blocks cover X once, hold its values, and stay valid while others are read ahead.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        What is checked.
-    X : array of shape (n_samples, n_features), float64
-        What it should hold, NaN where a value is missing.
-    """
+    """Check that blocks cover X once, hold its values, and stay valid while others are read ahead."""
     for whole_columns in (False, True) if matrix.whole_columns else (False,):
         for ahead in (False, True):
             blocks = matrix.blocks(whole_columns)

@@ -20,23 +20,7 @@ from slimline.testing._moments import accumulation_error, require_close
 def check_passes(
     matrix: Matrix, explicit: Explicit, what: str, *, measured: bool = True, brief: bool = False, seed: int = 0
 ) -> None:
-    """Check every pass against explicit values.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        What is checked.
-    explicit : Explicit
-        What it should hold.
-    what : str
-        Said in messages.
-    measured : bool
-        Whether all that the matrix needs to know of its columns is known; else the first pass may take another.
-    brief : bool
-        Whether one right-hand side, weights and some projections are left out.
-    seed : int
-        Seed of right-hand sides and projections.
-    """
+    """Check every pass against explicit values."""
     if matrix.shape != explicit.values.shape:
         raise AssertionError(f"{what}: shape {matrix.shape} instead of {explicit.values.shape}.")
     if np.isnan(explicit.values).any():
@@ -82,20 +66,7 @@ def check_passes(
 
 
 def projections(d: int, seed: int) -> tuple[Projection, ...]:
-    """Return a projection of each kind of kernel.
-
-    Parameters
-    ----------
-    d : int
-        Features.
-    seed : int
-        Seed.
-
-    Returns
-    -------
-    projections : tuple of Projection
-        All entries drawn, few of them, and the Hadamard transform.
-    """
+    """Return a projection of each kind of kernel."""
     columns = min(8, 1 << (d - 1).bit_length())
     return (
         Gaussian(d, 5, seed),
@@ -107,21 +78,7 @@ def projections(d: int, seed: int) -> tuple[Projection, ...]:
 
 
 def check_sketch(matrix: Matrix, explicit: Explicit, projection: Projection, what: str, extra: int = 0) -> None:
-    """Check one sketch and its element type.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        What is checked.
-    explicit : Explicit
-        What it should hold.
-    projection : Projection
-        R.
-    what : str
-        Said in messages.
-    extra : int
-        Passes beside the one.
-    """
+    """Check one sketch and its element type."""
     what = f"{what}: sketch with {projection.family}"
     Z = counted(matrix, lambda: matrix.sketch(projection), 1 + extra, what)
     dtype = result_dtype(matrix.dtype)
@@ -131,21 +88,7 @@ def check_sketch(matrix: Matrix, explicit: Explicit, projection: Projection, wha
 
 
 def check_stats(matrix: Matrix, explicit: Explicit, weight: Floats | None, what: str, extra: int = 0) -> None:
-    """Check the statistics of the columns.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        What is checked.
-    explicit : Explicit
-        What it should hold.
-    weight : array of shape (n_samples,), optional
-        Sample weights.
-    what : str
-        Said in messages.
-    extra : int
-        Passes beside the one.
-    """
+    """Check the statistics of the columns."""
     what = f"{what}: column_stats{'' if weight is None else ' with weights'}"
     stats = counted(matrix, lambda: matrix.column_stats(weight), 1 + extra, what)
     expected = ExplicitStats.of(explicit, weight)
@@ -166,39 +109,14 @@ def check_stats(matrix: Matrix, explicit: Explicit, weight: Floats | None, what:
 
 
 def require_exact(got: Any, expected: Floats, bound: Floats, what: str) -> None:
-    """Raise unless a result is float64 and within its bound.
-
-    Parameters
-    ----------
-    got, expected, bound : arrays
-        What is compared.
-    what : str
-        Said in messages.
-    """
+    """Raise unless a result is float64 and within its bound."""
     if got.dtype != np.float64:
         raise AssertionError(f"{what}: the result is {got.dtype}; sums are kept in float64.")
     require_close(got, expected, bound, what)
 
 
 def counted(matrix: Matrix, run: Callable[[], Any], passes: int | None, what: str) -> Any:
-    """Return what a function returns, after checking how many passes it took and that they were told.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        What it goes through.
-    run : callable
-        Takes nothing.
-    passes : int, optional
-        How many passes there should be.
-    what : str
-        Said in messages.
-
-    Returns
-    -------
-    result : object
-        Of the function.
-    """
+    """Return what a function returns, after checking how many passes it took and that they were told."""
     told: list[PassProgress] = []
     before = matrix.passes
     matrix.listen(told.append)
@@ -253,20 +171,7 @@ def _check_refusal(matrix: Matrix, explicit: Explicit, what: str, seed: int) -> 
 
 
 def row_choices(n: int, seed: int) -> Iterator[tuple[str, Any]]:
-    """Yield ways to choose rows.
-
-    Parameters
-    ----------
-    n : int
-        How many rows there are.
-    seed : int
-        Seed.
-
-    Yields
-    ------
-    (str, array)
-        A name, and row numbers or a mask.
-    """
+    """Yield ways to choose rows."""
     rng = np.random.default_rng(seed)
     yield "every third row", np.arange(0, n, 3)
     yield "rows backwards", np.arange(n)[::-1]
@@ -277,19 +182,7 @@ def row_choices(n: int, seed: int) -> Iterator[tuple[str, Any]]:
 
 
 def check_rows(matrix: Matrix, X: Floats, what: str, seed: int = 0) -> None:
-    """Check views of rows: values, names, passes; and views of views.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        What is checked.
-    X : array of shape (n_samples, n_features)
-        What it should hold.
-    what : str
-        Said in messages.
-    seed : int
-        Seed of the choices.
-    """
+    """Check views of rows: values, names, passes; and views of views."""
     for name, index in row_choices(len(X), seed):
         view, explicit = matrix.rows(index), Explicit.plain(X[index])
         check_passes(view, explicit, f"{what}, {name}", brief=True, seed=seed)
@@ -306,19 +199,7 @@ def check_rows(matrix: Matrix, X: Floats, what: str, seed: int = 0) -> None:
 
 
 def check_columns(matrix: Matrix, X: Floats, what: str, seed: int = 0) -> None:
-    """Check views of columns: values, names, passes; and with rows, with standardising, and views of views.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        What is checked.
-    X : array of shape (n_samples, n_features)
-        What it should hold.
-    what : str
-        Said in messages.
-    seed : int
-        Seed of the choices.
-    """
+    """Check views of columns: values, names, passes; and with rows, with standardising, and views of views."""
     n, d = X.shape
     rng = np.random.default_rng(seed)
     choices: dict[str, Any] = {
@@ -346,21 +227,7 @@ def check_columns(matrix: Matrix, X: Floats, what: str, seed: int = 0) -> None:
 
 
 def check_standardised(matrix: Matrix, X: Floats, what: str, *, every: bool = True, seed: int = 0) -> None:
-    """Check centring, scaling and filling, in every combination, against the explicit computation.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        What is checked.
-    X : array of shape (n_samples, n_features)
-        What it should hold.
-    what : str
-        Said in messages.
-    every : bool
-        Whether all combinations are tried, or a few.
-    seed : int
-        Seed of centres, scales and fills.
-    """
+    """Check centring, scaling and filling, in every combination, against the explicit computation."""
     n, d = X.shape
     rng = np.random.default_rng(seed)
     middle, width, by = rng.standard_normal(d), 0.5 + rng.random(d), rng.standard_normal(d)

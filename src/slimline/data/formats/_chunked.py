@@ -32,20 +32,13 @@ _READS = 2
 
 @dataclass(frozen=True)
 class ChunkGrid:
-    """Where to cut a matrix that is stored in chunks.
+    """Where to cut a matrix that is stored in chunks."""
 
-    Parameters
-    ----------
-    shape : (int, int)
-        Of the matrix.
-    chunk : (int, int)
-        Of a chunk, no larger than the matrix.
-    itemsize : int
-        Bytes of a number in memory.
-    """
-
+    #: Of the matrix.
     shape: tuple[int, int]
+    #: Of a chunk, no larger than the matrix.
     chunk: tuple[int, int]
+    #: Bytes of a number in memory.
     itemsize: int
 
     @property
@@ -106,21 +99,7 @@ def _parts(rows: slice, columns: slice, item: int) -> list[Place]:
 
 
 class ChunkedMatrix(NamedMatrix):
-    """A dense array in a store.
-
-    Parameters
-    ----------
-    store : Store
-        Where it is.
-    key : str
-        Its name in there.
-    array : array of the store
-        To learn shape, type and chunks from.
-    names : Names
-        What the store says about rows and columns.
-    missing : int, optional
-        Whole number that stands for a missing value; NaN always does.
-    """
+    """A dense array in a store."""
 
     def __init__(self, store: Store, key: str, array: Any, names: Names, missing: int | None = None) -> None:
         self._stored = np.dtype(array.dtype)

@@ -21,17 +21,7 @@ from slimline.projections._base import KERNEL_TYPES
 
 
 class Stretches:
-    """A one-dimensional array read from its beginning to its end, each chunk once.
-
-    Parameters
-    ----------
-    store : Store
-        Where it is.
-    array : array of the store
-        What to read.
-    dtype : data type
-        What to return it as.
-    """
+    """A one-dimensional array read from its beginning to its end, each chunk once."""
 
     def __init__(self, store: Store, array: Any, dtype: np.dtype[Any]) -> None:
         self._store, self._array, self._dtype = store, array, dtype
@@ -61,23 +51,7 @@ class Stretches:
 
 
 class CompressedMatrix(NamedMatrix):
-    """A sparse matrix in a store, seen by rows (CSR) or by columns (CSC).
-
-    Parameters
-    ----------
-    store : Store
-        Where it is.
-    key : str
-        Name of its group.
-    group : group of the store
-        To learn shape, types and line ends from.
-    names : Names
-        What the store says about rows and columns.
-    by_row : bool
-        Whether its lines are the samples.
-    shape : (int, int)
-        Samples and features.
-    """
+    """A sparse matrix in a store, seen by rows (CSR) or by columns (CSC)."""
 
     def __init__(
         self, store: Store, key: str, group: Any, names: Names, *, by_row: bool, shape: tuple[int, int]
@@ -174,22 +148,6 @@ def layout(store: Store, group: Any, where: str) -> tuple[bool, tuple[int, int]]
     """Return whether the lines of a sparse group are its rows, and its shape, or raise.
 
     AnnData says both in attributes; SciPy's names are `format` and `shape`; h5sparse put `h5sparse_` before them.
-
-    Parameters
-    ----------
-    store : Store
-        Where it is.
-    group : group of the store
-        With data, indices and indptr.
-    where : str
-        What messages call it.
-
-    Returns
-    -------
-    by_row : bool
-        Whether it is CSR.
-    shape : (int, int)
-        Rows and columns.
     """
     attributes = dict(group.attrs)
     size = next((attributes[name] for name in ("shape", "h5sparse_shape") if name in attributes), None)

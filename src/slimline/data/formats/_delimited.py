@@ -26,14 +26,9 @@ _ONE_CELL = re.compile(r"^(the row has (?:more than )?1) cells")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How `open_delimited` was called.
+    """How `open_delimited` was called."""
 
-    Parameters
-    ----------
-    delimiter, header, label, id, missing_text
-        See there.
-    """
-
+    #: See there.
     delimiter: str | None
     header: Any
     label: str | int | None
@@ -61,26 +56,17 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns of a file.
+    """The columns of a file."""
 
-    Parameters
-    ----------
-    delimiter : str
-        What stands between cells.
-    roles : array of uint8
-        For each column, whether it is a feature, a text that is kept, or passed over.
-    texts : list of str
-        "label" and "id" in the order of their columns.
-    names : list of str, optional
-        Names of all columns.
-    missing_text : list of str
-        Cells that stand for a missing value.
-    """
-
+    #: What stands between cells.
     delimiter: str
+    #: For each column, whether it is a feature, a text that is kept, or passed over.
     roles: NDArray[np.uint8]
+    #: "label" and "id" in the order of their columns.
     texts: list[str]
+    #: Names of all columns.
     names: list[str] | None
+    #: Cells that stand for a missing value.
     missing_text: list[str]
 
     @property
@@ -110,22 +96,7 @@ class Columns:
             _first_line(lines, self.delimiter)
 
     def parse(self, lines: TextLines, values: NDArray[Any], texts: list[list[str]] | None = None) -> _native.ParsedText:
-        """Take rows from the text, as many as it has at hand or as there is room for.
-
-        Parameters
-        ----------
-        lines : TextLines
-            Where they come from.
-        values : array of shape (rows, n_features)
-            What is filled.
-        texts : list of lists of str, optional
-            Where the texts of label and id go, in the order of their columns.
-
-        Returns
-        -------
-        parsed : ParsedText
-            Its `rows` says how many there were.
-        """
+        """Take rows from the text, as many as it has at hand or as there is room for."""
         places = np.empty((values.shape[0], len(self.texts), 2), dtype=np.int64)
         begin, text = lines.begin, lines.text
         parsed = _native.parse_cells(
@@ -149,20 +120,7 @@ class Columns:
 
 
 def find_columns(text: TextFile, options: Options) -> Columns:
-    """Return what the first line that is not blank tells of the columns.
-
-    Parameters
-    ----------
-    text : TextFile
-        The file.
-    options : Options
-        What the user said.
-
-    Returns
-    -------
-    columns : Columns
-        One role for each cell of the line.
-    """
+    """Return what the first line that is not blank tells of the columns."""
     with text.lines() as lines:
         delimiter = options.delimiter or _delimiter(lines, text)
         cells = _first_line(lines, delimiter)
@@ -271,19 +229,7 @@ MISSING_TEXT = ("", "NA", "nan", "NaN", ".")
 
 
 class DelimitedMatrix(Matrix):
-    """The numeric columns of a text file, as blocks of rows.
-
-    Parameters
-    ----------
-    text : TextFile
-        Where it is.
-    columns : Columns
-        What its columns are.
-    index : DelimitedIndex
-        What the pass that opened it found.
-    dtype : data type
-        float64 or float32.
-    """
+    """The numeric columns of a text file, as blocks of rows."""
 
     def __init__(self, text: TextFile, columns: Columns, index: DelimitedIndex, dtype: Any) -> None:
         rows = index.groups[-1].first_row + index.groups[-1].rows
@@ -348,30 +294,8 @@ def open_delimited(
 ) -> DelimitedMatrix:
     """Return the matrix of a text file in columns, plain or compressed with gzip, bzip2 or xz.
 
-    Parameters
-    ----------
-    path : str or path
-        The file: one row a line, UTF-8. Cells may be quoted; a quoted cell ends on its line. Blank lines are passed
-        over.
-    delimiter : str, optional
-        What stands between cells; " " means any run of spaces and tabs. Default: what the first line shows.
-    header : bool or "auto"
-        Whether the first line holds the names of the columns. "auto": it does if its cells (label and id left out)
-        are neither numbers nor missing; one with both texts and numbers is an error.
-    label : str or int, optional
-        Name, or number from 0 (from the end: -1), of the column with the labels.
-    id : str or int, optional
-        The same for the column with the names of the rows.
-    missing_text : sequence of str
-        Cells that stand for a missing value, which becomes NaN.
-    dtype : data type
-        float64 or float32: what the numbers are rounded to.
-
-    Returns
-    -------
-    matrix : DelimitedMatrix
-        Opening goes through the file once, to find rows, labels and ids and to check every cell; that counts as the
-        first pass.
+    Opening goes through the file once, to find rows, labels and ids and to check every cell; that counts as the first
+    pass.
     """
     try:
         dtype = np.dtype(dtype)
@@ -386,20 +310,13 @@ def open_delimited(
 
 @dataclass(frozen=True, slots=True)
 class DelimitedIndex:
-    """What the first pass finds.
+    """What the first pass finds."""
 
-    Parameters
-    ----------
-    groups : list of RowGroup
-        Rows that are parsed together.
-    ids : list of str, optional
-        Names of the rows.
-    labels : array, optional
-        Label of each row.
-    """
-
+    #: Rows that are parsed together.
     groups: list[RowGroup]
+    #: Names of the rows.
     ids: list[str] | None
+    #: Label of each row.
     labels: NDArray[Any] | None
 
 

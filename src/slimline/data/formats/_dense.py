@@ -34,21 +34,7 @@ _SAMPLES = 64
 
 
 class DenseMatrix(NamedMatrix):
-    """An array; nothing is copied unless its type or layout is one that no kernel reads.
-
-    Parameters
-    ----------
-    array : array of shape (n_samples, n_features)
-        Any real type.
-    name : str
-        What messages call it.
-    feature_names, sample_ids : sequences of str, optional
-        Names of columns and rows.
-    labels : array of shape (n_samples,), optional
-        Label of each row.
-    missing : int, optional
-        Whole number that stands for a missing value; NaN always does.
-    """
+    """An array; nothing is copied unless its type or layout is one that no kernel reads."""
 
     whole_columns = True
     reads_ahead = False
@@ -152,17 +138,7 @@ def panel_width(columns: int, d: int, least: int = 16) -> int:
 def read_frame(frame: Any) -> tuple[NDArray[Any], dict[str, Any]]:
     """Return the numbers of a frame, and what `DenseMatrix` is told of them.
 
-    Parameters
-    ----------
-    frame : pandas or polars data frame
-        Columns of numbers; a null is a missing value.
-
-    Returns
-    -------
-    array : array of shape (n_samples, n_features)
-        The frame's own memory where all columns are of one type.
-    options : dict
-        Name, names of the columns, and those of the rows if pandas has an index that says more than their number.
+    Name, names of the columns, and those of the rows if pandas has an index that says more than their number.
     """
     for name, dtype in zip(frame.columns, frame.dtypes, strict=True):
         if not _holds_numbers(dtype):

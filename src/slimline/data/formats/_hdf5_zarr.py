@@ -34,24 +34,7 @@ _SHOWN = 12
 
 
 def chosen(store: Store, root: Any, key: str | None, option: str) -> str:
-    """Return the name of the matrix in a store: the one asked for, AnnData's X, or the only one there is.
-
-    Parameters
-    ----------
-    store : Store
-        The store.
-    root : group of the store
-        Its root.
-    key : str, optional
-        What was asked for.
-    option : str
-        Name of the parameter that asks for it.
-
-    Returns
-    -------
-    key : str
-        Name of an array or a sparse group.
-    """
+    """Return the name of the matrix in a store: the one asked for, AnnData's X, or the only one there is."""
     if key is not None:
         key = key.strip("/")
         if key in root and (is_matrix(root[key]) or is_compressed(root[key])):
@@ -91,26 +74,7 @@ def _listed(store: Store, root: Any) -> str:
 
 
 def matrix_of(store: Store, root: Any, key: str, label: str | None, missing: int | None) -> NamedMatrix:
-    """Return the matrix of a name.
-
-    Parameters
-    ----------
-    store : Store
-        The store.
-    root : group of the store
-        Its root.
-    key : str
-        Name of an array or a sparse group.
-    label : str, optional
-        Column of AnnData's `obs`, or name of a vector in the store, that holds the labels.
-    missing : int, optional
-        Whole number that stands for a missing value in a dense array.
-
-    Returns
-    -------
-    matrix : NamedMatrix
-        Dense or sparse.
-    """
+    """Return the matrix of a name."""
     node = root[key]
     where = f"{store}, group {key!r}"
     if not is_compressed(node):
@@ -127,26 +91,7 @@ def matrix_of(store: Store, root: Any, key: str, label: str | None, missing: int
 
 
 def names_of(store: Store, root: Any, key: str, shape: tuple[int, int], label: str | None) -> Names:
-    """Return what a store says about the rows and columns of a matrix.
-
-    Parameters
-    ----------
-    store : Store
-        The store.
-    root : group of the store
-        Its root.
-    key : str
-        Name of the matrix.
-    shape : (int, int)
-        Of the matrix: nothing is read that does not fit it.
-    label : str, optional
-        Where the labels are.
-
-    Returns
-    -------
-    names : Names
-        Ids, names and labels.
-    """
+    """Return what a store says about the rows and columns of a matrix."""
     if is_anndata(root):
         return anndata_names(store, root, key, shape, label)
     node = root[key]
@@ -159,13 +104,7 @@ def names_of(store: Store, root: Any, key: str, shape: tuple[int, int], label: s
 
 
 class Hdf5Store(Store):
-    """An HDF5 file.
-
-    Parameters
-    ----------
-    source : DataFile
-        The file.
-    """
+    """An HDF5 file."""
 
     kind = "an HDF5 file"
 
@@ -219,21 +158,7 @@ class Hdf5Store(Store):
 
 
 class ContiguousDataset(NpyMatrix, NamedMatrix):
-    """A dataset without chunks: read as a `.npy` file is, at the place that HDF5 names.
-
-    Parameters
-    ----------
-    file : DataFile
-        The HDF5 file.
-    dataset : h5py dataset
-        To learn shape and type from.
-    offset : int
-        Byte where it begins.
-    names : Names
-        What the file says about rows and columns.
-    missing : int, optional
-        Whole number that stands for a missing value; NaN always does.
-    """
+    """A dataset without chunks: read as a `.npy` file is, at the place that HDF5 names."""
 
     def __init__(self, file: DataFile, dataset: Any, offset: int, names: Names, missing: int | None) -> None:
         super().__init__(file, dataset.shape, dataset.dtype, False, offset, missing)
@@ -249,25 +174,7 @@ class ContiguousDataset(NpyMatrix, NamedMatrix):
 def open_hdf5(
     path: Any, *, dataset: str | None = None, label: str | None = None, missing: int | None = None
 ) -> NamedMatrix:
-    """Return a matrix of an HDF5 or `.h5ad` file.
-
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    dataset : str, optional
-        Name of a dataset with two dimensions or of a group with a CSR or CSC matrix; needed where there are several.
-        AnnData's X is taken by itself; its "layers/counts", "raw/X" or "obsm/X_pca" have to be named.
-    label : str, optional
-        Column of AnnData's `obs` that holds the labels; in other files, name of a dataset with one dimension.
-    missing : int, optional
-        Whole number that stands for a missing value in a dense dataset; NaN always does.
-
-    Returns
-    -------
-    matrix : Matrix
-        Names and labels have been read, the numbers are read when they are used.
-    """
+    """Return a matrix of an HDF5 or `.h5ad` file."""
     file = DataFile(path)
     store = Hdf5Store(file)
     with store.open() as root, store.errors():
@@ -300,13 +207,7 @@ class _LoneArray(dict[str, Any]):
 
 
 class ZarrStore(Store):
-    """A Zarr store on disk.
-
-    Parameters
-    ----------
-    source : DataFolder or DataFile
-        A folder, or a zip file.
-    """
+    """A Zarr store on disk."""
 
     kind = "a Zarr store"
 
@@ -371,25 +272,6 @@ def open_zarr(
 
     A chunk that is not there stands for the fill value, as Zarr has it: by default it does not write such chunks. So
     one that was lost before is not noticed, unless `all_chunks` asks for it; one that vanishes later is an error.
-
-    Parameters
-    ----------
-    path : str or path
-        A folder, or a zip file of one.
-    array : str, optional
-        Name of an array with two dimensions or of a group with a CSR or CSC matrix; needed where there are several.
-        AnnData's X is taken by itself.
-    label : str, optional
-        Column of AnnData's `obs` that holds the labels; in other stores, name of an array with one dimension.
-    missing : int, optional
-        Whole number that stands for a missing value in a dense array; NaN always does.
-    all_chunks : bool
-        Whether every chunk must be there, as in stores that were written with `write_empty_chunks=True`.
-
-    Returns
-    -------
-    matrix : Matrix
-        Names and labels have been read, the numbers are read when they are used.
     """
     source = DataFile(path) if Path(path).is_file() else DataFolder(path)
     store = ZarrStore(source)

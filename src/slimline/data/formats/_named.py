@@ -18,18 +18,12 @@ _ALWAYS_HELD, _MOST_PADDING = 64 << 20, 64
 
 @dataclass(frozen=True)
 class Names:
-    """What travels along with a matrix.
+    """What travels along with a matrix."""
 
-    Parameters
-    ----------
-    features, samples : sequences of str, optional
-        Names of columns and rows.
-    labels : array of shape (n_samples,), optional
-        Label of each row.
-    """
-
+    #: Names of columns and rows.
     features: Sequence[str] | None = None
     samples: Sequence[str] | None = None
+    #: Label of each row; of shape (n_samples,).
     labels: NDArray[Any] | None = None
 
     @classmethod
@@ -68,20 +62,7 @@ def _texts(given: Any, what: str) -> Sequence[str] | None:
 
 
 def text_labels(values: Sequence[str], where: str) -> NDArray[np.str_]:
-    """Return labels as an array, which gives each the room of the longest.
-
-    Parameters
-    ----------
-    values : sequence of str
-        One label a row.
-    where : str
-        What messages call their file.
-
-    Returns
-    -------
-    labels : array of str
-        As they were given.
-    """
+    """Return labels as an array, which gives each the room of the longest."""
     lengths = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
     require_even(lengths, int(lengths.max(initial=0)), where)
     return np.array(values, dtype=np.str_)

@@ -33,23 +33,7 @@ _MOST_PANEL_BYTES = 48 << 20
 
 
 class NpyMatrix(Matrix):
-    """A dense array in a file, at a known place.
-
-    Parameters
-    ----------
-    file : DataFile
-        Where it is.
-    shape : (int, int)
-        Samples and features.
-    dtype : data type
-        Of the numbers in the file.
-    fortran : bool
-        Whether columns follow each other, instead of rows.
-    offset : int
-        Byte of the first number.
-    missing : int, optional
-        Whole number that stands for a missing value; NaN always does.
-    """
+    """A dense array in a file, at a known place."""
 
     whole_columns = True
 
@@ -114,20 +98,7 @@ class NpyMatrix(Matrix):
 
 
 def open_npy(path: Any, *, missing: int | None = None) -> NpyMatrix:
-    """Return the matrix of a `.npy` file.
-
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    missing : int, optional
-        Whole number that stands for a missing value (-127 in files of `simulate`); NaN always does.
-
-    Returns
-    -------
-    matrix : NpyMatrix
-        Read when it is used.
-    """
+    """Return the matrix of a `.npy` file."""
     file = DataFile(path)
     with file.path.open("rb") as stream:
         shape, fortran, dtype, head = npy_header(stream, str(file))
@@ -139,26 +110,7 @@ def open_npy(path: Any, *, missing: int | None = None) -> NpyMatrix:
 
 
 def npy_header(stream: BinaryIO, name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
-    """Read the head of a `.npy` stream, or raise.
-
-    Parameters
-    ----------
-    stream : binary stream
-        At its beginning.
-    name : str
-        What messages call it.
-
-    Returns
-    -------
-    shape : tuple of int
-        Of the array; nothing says yet that so many numbers are there.
-    fortran : bool
-        Whether columns follow each other, instead of rows.
-    dtype : data type
-        Of its elements.
-    size : int
-        Bytes of the head.
-    """
+    """Read the head of a `.npy` stream, or raise."""
     head = BytesIO(stream.read(_HEAD_BYTES))  # whatever length it says it has
     try:
         version = npy_format.read_magic(head)
@@ -175,20 +127,7 @@ def npy_header(stream: BinaryIO, name: str) -> tuple[tuple[int, ...], bool, np.d
 
 
 def npy_vector(path: Any, n: int) -> NDArray[Any]:
-    """Return the vector of a `.npy` file, for instance of labels.
-
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    n : int
-        Entries that it must have.
-
-    Returns
-    -------
-    vector : array of shape (n,)
-        Numbers, truth values or texts.
-    """
+    """Return the vector of a `.npy` file, for instance of labels."""
     file = DataFile(path)
     with file.path.open("rb") as stream:
         shape, _, dtype, head = npy_header(stream, str(file))

@@ -28,19 +28,7 @@ _LABEL_NAMES = ("y", "labels")
 
 
 class NpzStoredMatrix(NpyMatrix):
-    """An array that is not compressed: its numbers lie in the file as they are, and are read in place.
-
-    Parameters
-    ----------
-    archive : Archive
-        Where it is.
-    member : Member
-        Which array.
-    labels : array, optional
-        Label of each row.
-    missing : int, optional
-        Whole number that stands for a missing value; NaN always does.
-    """
+    """An array that is not compressed: its numbers lie in the file as they are, and are read in place."""
 
     def __init__(
         self, archive: Archive, member: Member, labels: NDArray[Any] | None, missing: int | None = None
@@ -56,19 +44,7 @@ class NpzStoredMatrix(NpyMatrix):
 
 
 class NpzCompressedMatrix(Matrix):
-    """A compressed array: every pass decompresses it again, rows after rows (or columns, in Fortran order).
-
-    Parameters
-    ----------
-    archive : Archive
-        Where it is.
-    member : Member
-        Which array.
-    labels : array, optional
-        Label of each row.
-    missing : int, optional
-        Whole number that stands for a missing value; NaN always does.
-    """
+    """A compressed array: every pass decompresses it again, rows after rows (or columns, in Fortran order)."""
 
     def __init__(
         self, archive: Archive, member: Member, labels: NDArray[Any] | None, missing: int | None = None
@@ -121,25 +97,8 @@ def open_npz(
 ) -> NpzStoredMatrix | NpzCompressedMatrix | NpzSparseMatrix:
     """Return a matrix of an `.npz` file: an array of `numpy.savez`, or what `scipy.sparse.save_npz` wrote.
 
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    member : str, optional
-        Name of the array. Default: the only one with two dimensions, or X, data or arr_0.
-    labels : str, optional
-        Name of the array of labels. Default: y or labels, if there is one with an entry for each row.
-    missing : int, optional
-        Whole number that stands for a missing value in an array; NaN always does.
-    check : bool
-        Whether to read an array that is not compressed once, to compare its checksum; that counts as a pass. The
-        checksum of compressed data is compared in every pass.
-
-    Returns
-    -------
-    matrix : Matrix
-        Compressed data are decompressed in every pass, never whole. Of a sparse matrix the positions of the rows (or
-        columns) are held in memory.
+    Compressed data are decompressed in every pass, never whole. Of a sparse matrix the positions of the rows (or
+    columns) are held in memory.
     """
     archive = Archive(path)
     if is_sparse(archive):
@@ -214,21 +173,7 @@ _MOST_TEXT_BYTES = 64
 
 
 class NpzSparseMatrix(Matrix):
-    """A CSR or CSC matrix in an `.npz` file; indices and values go by side by side.
-
-    Parameters
-    ----------
-    archive : Archive
-        Where it is.
-    layout : {"csr", "csc"}
-        Whether rows or columns follow each other.
-    shape : (int, int)
-        Samples and features.
-    indptr : array of int64
-        Where each line begins.
-    labels : array, optional
-        Label of each row.
-    """
+    """A CSR or CSC matrix in an `.npz` file; indices and values go by side by side."""
 
     def __init__(
         self,
@@ -310,17 +255,7 @@ def is_sparse(archive: Archive) -> bool:
 def open_sparse(archive: Archive, labels_for: Callable[[int], NDArray[Any] | None]) -> NpzSparseMatrix:
     """Return the sparse matrix of an archive.
 
-    Parameters
-    ----------
-    archive : Archive
-        Where it is.
-    labels_for : callable
-        Finds the labels, given the number of rows.
-
-    Returns
-    -------
-    matrix : NpzSparseMatrix
-        Its parts have been found to fit together, as far as that can be seen without going through them.
+    Its parts have been found to fit together, as far as that can be seen without going through them.
     """
     members = archive.members
     layout = _text(archive)

@@ -32,29 +32,19 @@ _MOST_HELD = 1 << 31
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """An array of the archive.
+    """An array of the archive."""
 
-    Parameters
-    ----------
-    name : str
-        Its name, without `.npy`.
-    info : zipfile.ZipInfo
-        What the directory of the archive says of it.
-    shape : tuple of int
-        Of the array.
-    dtype : data type
-        Of its elements.
-    fortran : bool
-        Whether columns follow each other, instead of rows.
-    head : int
-        Bytes of the `.npy` header.
-    """
-
+    #: Its name, without `.npy`.
     name: str
+    #: What the directory of the archive says of it.
     info: zipfile.ZipInfo
+    #: Of the array.
     shape: tuple[int, ...]
+    #: Of its elements.
     dtype: np.dtype[Any]
+    #: Whether columns follow each other, instead of rows.
     fortran: bool
+    #: Bytes of the `.npy` header.
     head: int
 
     @property
@@ -64,13 +54,7 @@ class Member:
 
 
 class Archive:
-    """The arrays of an `.npz` file; damage of any kind is a `FileFormatError`.
-
-    Parameters
-    ----------
-    path : str or path
-        Where it is.
-    """
+    """The arrays of an `.npz` file; damage of any kind is a `FileFormatError`."""
 
     def __init__(self, path: Any) -> None:
         self.file = DataFile(path)
@@ -128,18 +112,7 @@ class Archive:
 
     @contextmanager
     def streams(self, *members: Member) -> Iterator[list[ArrayStream]]:
-        """Open members for one pass, each at its first number.
-
-        Parameters
-        ----------
-        *members : Member
-            Which; they are read side by side.
-
-        Yields
-        ------
-        streams : list of ArrayStream
-            One for each member.
-        """
+        """Open members for one pass, each at its first number."""
         self.file.require_unchanged()
         with self._whole(), self.file.path.open("rb") as raw, zipfile.ZipFile(raw) as archive:
             opened = [archive.open(member.info) for member in members]
@@ -177,17 +150,7 @@ class Archive:
 
 
 class ArrayStream:
-    """The numbers of a member, from the first to the last.
-
-    Parameters
-    ----------
-    archive : Archive
-        Where it is.
-    member : Member
-        Which.
-    stream : binary stream
-        Open behind the header.
-    """
+    """The numbers of a member, from the first to the last."""
 
     def __init__(self, archive: Archive, member: Member, stream: Any) -> None:
         self._archive, self._member, self._stream = archive, member, stream

@@ -20,46 +20,20 @@ from slimline.projections._base import KERNEL_TYPES
 
 @dataclass(frozen=True)
 class Column:
-    """A feature.
+    """A feature."""
 
-    Parameters
-    ----------
-    name : str
-        Of the column.
-    position : int
-        Of its column chunks in each row group.
-    dtype : data type
-        Of its values, missing ones apart.
-    """
-
+    #: Of the column.
     name: str
+    #: Of its column chunks in each row group.
     position: int
+    #: Of its values, missing ones apart.
     dtype: np.dtype[Any]
 
 
 def chosen_columns(
     handle: Any, where: str, label: str | None, id: str | None, wanted: Sequence[str] | None
 ) -> tuple[list[Column], str | None]:
-    """Return the features, and the name of the column that pandas wrote its index to, if there is just one.
-
-    Parameters
-    ----------
-    handle : pyarrow Parquet file
-        The file.
-    where : str
-        What messages call it.
-    label, id : str, optional
-        Columns that are no features.
-    wanted : sequence of str, optional
-        Names of the features.
-
-    Returns
-    -------
-    features : list of Column
-        In their order.
-    index : str or None
-        Pandas' index.
-    """
+    """Return the features, and the name of the column that pandas wrote its index to, if there is just one."""
     arrow = require_reader("pyarrow", "parquet", "Parquet files")
     schema = handle.schema_arrow
     names: list[str] = schema.names
@@ -145,17 +119,6 @@ class ParquetMatrix(NamedMatrix):
 
     A block is a range of columns of some row groups: every column chunk is read and decoded once in a pass, also
     where whole columns are wanted, because the chunks of a column can be fetched from all row groups.
-
-    Parameters
-    ----------
-    file : DataFile
-        The file.
-    metadata : pyarrow file metadata
-        Read once; it is long for wide tables.
-    columns : sequence of Column
-        Which, in their order.
-    names : Names
-        Ids and labels.
     """
 
     def __init__(self, file: DataFile, metadata: Any, columns: Sequence[Column], names: Names) -> None:
@@ -267,23 +230,7 @@ def opened(file: DataFile, metadata: Any = None) -> Any:
 def open_parquet(
     path: Any, *, label: str | None = None, id: str | None = None, columns: Sequence[str] | None = None
 ) -> ParquetMatrix:
-    """Return the numeric columns of a Parquet file as a matrix.
-
-    Parameters
-    ----------
-    path : str or path
-        One file; a folder of them is not taken.
-    label, id : str, optional
-        Columns that hold the labels and the sample ids; they are no features. An index that pandas wrote gives the
-        ids if none are named.
-    columns : sequence of str, optional
-        Which columns are the features, in this order (default: all the others).
-
-    Returns
-    -------
-    matrix : ParquetMatrix
-        Nulls and NaN are missing values; numbers are read when they are used.
-    """
+    """Return the numeric columns of a Parquet file as a matrix."""
     require_reader("pyarrow.parquet", "parquet", "Parquet files")
     file = DataFile(path)
     with opened(file) as handle, translated_errors(file, _KIND):

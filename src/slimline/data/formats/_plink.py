@@ -37,13 +37,7 @@ _NO_PHENOTYPE = frozenset(("-9", "NA", "nan", "NaN", "."))
 
 
 class PlinkMatrix(Matrix):
-    """People × variants: 0, 1 or 2 copies of allele 1, or a missing call.
-
-    Parameters
-    ----------
-    bed, bim, fam : DataFile
-        The three files.
-    """
+    """People × variants: 0, 1 or 2 copies of allele 1, or a missing call."""
 
     whole_columns = True
     packed = True
@@ -176,18 +170,6 @@ def open_plink(
     fam: str | os.PathLike[str] | None = None,
 ) -> PlinkMatrix:
     """Return the matrix of a PLINK `.bed` file.
-
-    Parameters
-    ----------
-    path : str or path
-        The `.bed` file.
-    bim, fam : str or path, optional
-        The files that name variants and people, where they do not lie beside it under its name.
-
-    Returns
-    -------
-    matrix : PlinkMatrix
-        Names are read, genotypes when they are used.
 
     Examples
     --------

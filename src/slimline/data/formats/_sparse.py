@@ -21,19 +21,7 @@ _BLOCK_VALUES = 1 << 23
 
 
 class SparseMatrix(NamedMatrix):
-    """A CSR or CSC matrix; other formats are turned into CSR first.
-
-    Parameters
-    ----------
-    array : sparse matrix or array of shape (n_samples, n_features)
-        Any real type, indices of 32 or 64 bits.
-    name : str
-        What messages call it.
-    feature_names, sample_ids : sequences of str, optional
-        Names of columns and rows.
-    labels : array of shape (n_samples,), optional
-        Label of each row.
-    """
+    """A CSR or CSC matrix; other formats are turned into CSR first."""
 
     reads_ahead = False
 
@@ -93,20 +81,7 @@ def line_cuts(indptr: NDArray[Any], values: int) -> list[int]:
 
 
 def one_value_a_place(block: Any, where: str) -> Any:
-    """Return CSR or CSC lines of a file with one value for each place: several that are stored are added up.
-
-    Parameters
-    ----------
-    block : CSR or CSC array
-        May be changed.
-    where : str
-        What messages call the file.
-
-    Returns
-    -------
-    block : CSR or CSC array
-        Of the same type.
-    """
+    """Return CSR or CSC lines of a file with one value for each place: several that are stored are added up."""
     if block.has_canonical_format:
         return block
     wide = block.astype(result_dtype(block.dtype), copy=False)

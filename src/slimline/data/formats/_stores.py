@@ -22,13 +22,7 @@ _MOST_INFLATION = 1032
 
 
 class Store(ABC):
-    """A file or folder with arrays in groups; its nodes behave as those of h5py and of zarr both do.
-
-    Parameters
-    ----------
-    source : DataFile or DataFolder
-        Where it is.
-    """
+    """A file or folder with arrays in groups; its nodes behave as those of h5py and of zarr both do."""
 
     #: What messages call it.
     kind = ""
@@ -67,20 +61,6 @@ class Store(ABC):
         """Read an array into memory, after its shape and size have been found to be possible.
 
         A file of a few bytes can declare an array of any size: what was never written stands for the fill value.
-
-        Parameters
-        ----------
-        array : array of the store
-            Names, labels, line ends: what is held while the matrix is in use.
-        shape : tuple of int or None
-            The shape that it must have; None: any length.
-        what : str
-            What messages call its entries.
-
-        Returns
-        -------
-        values : array
-            As the library returns them; strings may be bytes.
         """
         found = tuple(array.shape or ())
         if len(found) != len(shape) or any(size not in (None, n) for size, n in zip(shape, found, strict=True)):
@@ -127,26 +107,7 @@ def is_anndata(root: Any) -> bool:
 
 
 def anndata_names(store: Store, root: Any, key: str, shape: tuple[int, int], label: str | None) -> Names:
-    """Return ids, names and labels for a matrix of an AnnData object.
-
-    Parameters
-    ----------
-    store : Store
-        The store.
-    root : group of the store
-        The object.
-    key : str
-        Name of the matrix: X, layers/…, raw/X, obsm/…
-    shape : (int, int)
-        Of the matrix: nothing is read that does not fit it.
-    label : str, optional
-        Column of `obs` that holds the labels.
-
-    Returns
-    -------
-    names : Names
-        What the object says about the rows and columns.
-    """
+    """Return ids, names and labels for a matrix of an AnnData object."""
     part = key.strip("/").split("/")[0]
     if part not in ("X", "layers", "raw", "obsm"):
         raise InvalidParameterError(

@@ -24,19 +24,7 @@ _GROUP_ROWS = GROUP_BYTES // 24
 
 
 class SvmlightMatrix(Matrix):
-    """The rows of an svmlight file, as CSR blocks of float64.
-
-    Parameters
-    ----------
-    text : TextFile
-        Where it is.
-    index : SvmlightIndex
-        What the pass that opened it found.
-    n_features : int
-        Number of columns.
-    base : int
-        Index of the first feature in the text, 0 or 1.
-    """
+    """The rows of an svmlight file, as CSR blocks of float64."""
 
     def __init__(self, text: TextFile, index: SvmlightIndex, n_features: int, base: int) -> None:
         super().__init__((index.labels.size, n_features), np.float64, text.file.path.name)
@@ -82,20 +70,7 @@ class SvmlightMatrix(Matrix):
         return self._base == 0
 
     def widened(self, n_features: int, zero_based: bool) -> SvmlightMatrix:
-        """Return the same rows with the columns of another file, as if they had been opened so.
-
-        Parameters
-        ----------
-        n_features : int
-            Number of columns; no index of this file may be beyond them.
-        zero_based : bool
-            Whether the first of them has index 0.
-
-        Returns
-        -------
-        matrix : SvmlightMatrix
-            The file is not gone through again.
-        """
+        """Return the same rows with the columns of another file, as if they had been opened so."""
         return _matrix(self._text, self._index, n_features, 0 if zero_based else 1)
 
     @property
@@ -118,23 +93,8 @@ def open_svmlight(
 ) -> SvmlightMatrix:
     """Return the matrix of an svmlight (libsvm) file, plain or compressed with gzip, bzip2 or xz.
 
-    Parameters
-    ----------
-    path : str or path
-        The file: rows of `label index:value …`, with comments after `#`. A query number (`qid:`) is passed over;
-        indices that do not ascend are sorted.
-    n_features : int, optional
-        Number of columns (default: as many as the largest index asks for). Give it for a test set, so that it has
-        the columns of the training set.
-    zero_based : bool or "auto"
-        Whether the first feature has index 0. "auto": it has index 1 if index 0 occurs nowhere in the file. Features
-        are named by their index in either case.
-
-    Returns
-    -------
-    matrix : SvmlightMatrix
-        Opening goes through the file once, to find rows, columns and labels and to check every number; that counts
-        as the first pass.
+    Opening goes through the file once, to find rows, columns and labels and to check every number; that counts as the
+    first pass.
     """
     if zero_based not in (True, False, "auto"):
         raise InvalidParameterError(f"zero_based must be True, False or 'auto'; got {zero_based!r}.")
@@ -158,13 +118,7 @@ def _matrix(text: TextFile, index: SvmlightIndex, n_features: int | None, base: 
 
 
 class FeatureNumbers(Sequence[str]):
-    """Numbers of features in a file that names them by nothing else.
-
-    Parameters
-    ----------
-    numbers : range
-        Of the columns.
-    """
+    """Numbers of features in a file that names them by nothing else."""
 
     def __init__(self, numbers: range) -> None:
         self._numbers = numbers
@@ -183,24 +137,16 @@ class FeatureNumbers(Sequence[str]):
 
 @dataclass(frozen=True, slots=True)
 class SvmlightIndex:
-    """What the first pass finds.
+    """What the first pass finds."""
 
-    Parameters
-    ----------
-    groups : list of RowGroup
-        Rows that are parsed together.
-    labels : array
-        Label of each row.
-    smallest, largest : int
-        Of the indices, as they stand in the file; -1 where there are none.
-    largest_line : int
-        Line of the largest index.
-    """
-
+    #: Rows that are parsed together.
     groups: list[RowGroup]
+    #: Label of each row.
     labels: NDArray[np.float64]
+    #: Of the indices, as they stand in the file; -1 where there are none.
     smallest: int
     largest: int
+    #: Line of the largest index.
     largest_line: int
 
 

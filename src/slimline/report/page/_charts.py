@@ -21,98 +21,38 @@ _LEAST = 1e-300
 
 @dataclass(frozen=True)
 class Axis:
-    """A range of values.
+    """A range of values."""
 
-    Parameters
-    ----------
-    title : str
-        What the values are.
-    low, high : float
-        Its ends.
-    ticks : tuple of (float, str)
-        Values that are written beside it.
-    log : bool
-        Whether equal ratios have equal lengths.
-    """
-
+    #: What the values are.
     title: str
+    #: Its ends.
     low: float
     high: float
+    #: Values that are written beside it.
     ticks: tuple[tuple[float, str], ...]
+    #: Whether equal ratios have equal lengths.
     log: bool = False
 
     def share(self, value: float) -> float:
-        """Return where a value lies: 0 at the low end, 1 at the high one; what lies beyond is at the end.
-
-        Parameters
-        ----------
-        value : float
-            Any number; on a logarithmic axis above 0.
-
-        Returns
-        -------
-        share : float
-            From 0 to 1.
-        """
+        """Return where a value lies: 0 at the low end, 1 at the high one; what lies beyond is at the end."""
         value = min(max(value, self.low), self.high)
         if self.log:
             return math.log(value / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
 
     def along(self, value: float) -> float:
-        """Return how far from the left a value is drawn.
-
-        Parameters
-        ----------
-        value : float
-            Any number.
-
-        Returns
-        -------
-        place : float
-            In the coordinates of drawings.
-        """
+        """Return how far from the left a value is drawn."""
         return SIDE * self.share(value)
 
     def down(self, value: float) -> float:
-        """Return how far from the top a value is drawn.
-
-        Parameters
-        ----------
-        value : float
-            Any number.
-
-        Returns
-        -------
-        place : float
-            In the coordinates of drawings.
-        """
+        """Return how far from the top a value is drawn."""
         return SIDE * (1.0 - self.share(value))
 
 
 def linear_axis(
     title: str, values: Iterable[float], most: int = 5, room: float = 0.0, within: tuple[float, float] | None = None
 ) -> Axis:
-    """Return an axis on which all finite values have room.
-
-    Parameters
-    ----------
-    title : str
-        What they are.
-    values : iterable of float
-        What is to be shown.
-    most : int
-        About how many values are written.
-    room : float
-        Share of the range that is left free at either end.
-    within : (float, float), optional
-        What the values cannot leave, and the axis does not either.
-
-    Returns
-    -------
-    axis : Axis
-        Linear.
-    """
+    """Return an axis on which all finite values have room."""
     low, high = _range(values)
     extra = room * (high - low)
     low, high = low - extra, high + extra
@@ -124,42 +64,14 @@ def linear_axis(
 
 
 def whole_axis(title: str, high: int) -> Axis:
-    """Return an axis of counts from 0.
-
-    Parameters
-    ----------
-    title : str
-        What is counted.
-    high : int
-        The last.
-
-    Returns
-    -------
-    axis : Axis
-        Linear, with whole numbers.
-    """
+    """Return an axis of counts from 0."""
     high = max(high, 1)
     step = max(1, round(_step(high / 6)))
     return Axis(title, 0.0, float(high), tuple((float(k), f"{k:,}") for k in range(0, high + 1, step)))
 
 
 def log_axis(title: str, values: Iterable[float], percents: bool = False) -> Axis:
-    """Return a logarithmic axis from power of ten to power of ten.
-
-    Parameters
-    ----------
-    title : str
-        What is shown.
-    values : iterable of float
-        Above 0.
-    percents : bool
-        Whether they are written in percent.
-
-    Returns
-    -------
-    axis : Axis
-        Logarithmic.
-    """
+    """Return a logarithmic axis from power of ten to power of ten."""
     kept = [value for value in values if 0.0 < value < math.inf] or [1.0]
     first, last = math.floor(math.log10(min(kept)) + 1e-9), math.ceil(math.log10(max(kept)) - 1e-9)
     last = max(last, first + 1)
@@ -170,18 +82,7 @@ def log_axis(title: str, values: Iterable[float], percents: bool = False) -> Axi
 
 
 def share_axis(title: str) -> Axis:
-    """Return an axis from 0 to 100 %.
-
-    Parameters
-    ----------
-    title : str
-        Of what it is a share.
-
-    Returns
-    -------
-    axis : Axis
-        Linear.
-    """
+    """Return an axis from 0 to 100 %."""
     return Axis(title, 0.0, 1.0, tuple((k / 4, f"{25 * k}{NARROW}%") for k in range(5)))
 
 
@@ -220,78 +121,25 @@ Point = tuple[float, float]
 def drawn(*shapes: Content, height: float = SIDE) -> Html:
     """Return shapes as one picture.
 
-    Parameters
-    ----------
-    *shapes : content
-        What is drawn, the first undermost.
-    height : float
-        Height of the picture in the coordinates of the shapes.
-
-    Returns
-    -------
-    markup : Html
-        An `svg` element, which screen readers pass over: what stands around it says what it shows.
+    An `svg` element, which screen readers pass over: what stands around it says what it shows.
     """
     box = f"0 0 {_spelled(SIDE)} {_spelled(height)}"
     return element("svg", shapes, viewBox=box, preserveAspectRatio="none", aria_hidden="true", focusable="false")
 
 
 def path(points: Sequence[Point], class_: str, closed: bool = False, **attributes: str | int) -> Html:
-    """Return a line through points.
-
-    Parameters
-    ----------
-    points : sequence of (float, float)
-        From left and top, at least one.
-    class_ : str
-        Its class in the style sheet.
-    closed : bool
-        Whether the end is joined to the beginning.
-    **attributes : str or int
-        Further attributes.
-
-    Returns
-    -------
-    markup : Html
-        A `path` element.
-    """
+    """Return a line through points."""
     words = " ".join(f"{_spelled(x)} {_spelled(y)}" for x, y in points)
     return element("path", class_=class_, d=f"M{words}{'Z' if closed else ''}", **attributes)
 
 
 def dot(x: float, y: float, class_: str) -> Html:
-    """Return a dot.
-
-    Parameters
-    ----------
-    x, y : float
-        From left and top.
-    class_ : str
-        Its class in the style sheet.
-
-    Returns
-    -------
-    markup : Html
-        A `path` element.
-    """
+    """Return a dot."""
     return element("path", class_=f"dot {class_}", d=f"M{_spelled(x)} {_spelled(y)}h.01")
 
 
 def box(left: float, top: float, right: float, bottom: float, class_: str) -> Html:
-    """Return a rectangle.
-
-    Parameters
-    ----------
-    left, top, right, bottom : float
-        Its sides.
-    class_ : str
-        Its class in the style sheet.
-
-    Returns
-    -------
-    markup : Html
-        A `rect` element.
-    """
+    """Return a rectangle."""
     width, height = max(0.0, right - left), max(0.0, bottom - top)
     return element(
         "rect", class_=class_, x=_spelled(left), y=_spelled(top), width=_spelled(width), height=_spelled(height)
@@ -301,16 +149,8 @@ def box(left: float, top: float, right: float, bottom: float, class_: str) -> Ht
 def thinned(points: Sequence[Point]) -> list[Point]:
     """Return a line with fewer points that looks the same (Douglas and Peucker).
 
-    Parameters
-    ----------
-    points : sequence of (float, float)
-        In the coordinates of the square.
-
-    Returns
-    -------
-    points : list of (float, float)
-        Some of them, with the first and the last; every other is nearer to the line than can be seen, or there would
-        be too many.
+    Some of them, with the first and the last; every other is nearer to the line than can be seen, or there would be
+    too many.
     """
     line = np.asarray(points, dtype=np.float64).reshape(-1, 2)
     near = _SEEN * SIDE
@@ -350,43 +190,28 @@ def _spelled(value: float) -> str:
 
 @dataclass(frozen=True)
 class Mark:
-    """Words at a place of a chart.
+    """Words at a place of a chart."""
 
-    Parameters
-    ----------
-    x, y : float
-        Where, as values of the axes.
-    words : str
-        What is written.
-    side : str
-        Where the words stand: "right", "left", "above-left" or "below-left" of the place.
-    class_ : str
-        Class in the style sheet, which gives the colour.
-    """
-
+    #: Where, as values of the axes.
     x: float
     y: float
+    #: What is written.
     words: str
+    #: Where the words stand: "right", "left", "above-left" or "below-left" of the place.
     side: str = "right"
+    #: Class in the style sheet, which gives the colour.
     class_: str = ""
 
 
 @dataclass(frozen=True)
 class Key:
-    """An entry of the key.
+    """An entry of the key."""
 
-    Parameters
-    ----------
-    kind : str
-        "line", "dot" or "area".
-    class_ : str
-        Class in the style sheet.
-    words : str
-        What it stands for.
-    """
-
+    #: "line", "dot" or "area".
     kind: str
+    #: Class in the style sheet.
     class_: str
+    #: What it stands for.
     words: str
 
 
@@ -401,32 +226,7 @@ def chart(
     key: Sequence[Key] = (),
     square: bool = False,
 ) -> Html:
-    """Return a chart that takes the width there is, its words in the size of the page's.
-
-    Parameters
-    ----------
-    x, y : Axis
-        Its axes.
-    shapes : sequence of Html
-        What is drawn, in the coordinates of `slimline.report.page._charts`.
-    says : str
-        What is to be seen, for those who do not.
-    title : str
-        Its heading.
-    caption : content, optional
-        What is to be known.
-    marks : sequence of Mark
-        Words in it.
-    key : sequence of Key
-        What lines and dots stand for.
-    square : bool
-        Whether it is as high as wide.
-
-    Returns
-    -------
-    markup : Html
-        A `figure` element.
-    """
+    """Return a chart that takes the width there is, its words in the size of the page's."""
     grid = [path([(0.0, y.down(at)), (SIDE, y.down(at))], "grid") for at, _ in y.ticks]
     ticks_y = [element("span", said, style=f"top:{_part(1 - y.share(at))}") for at, said in y.ticks]
     ticks_x = [element("span", said, style=f"left:{_part(x.share(at))}") for at, said in x.ticks]
@@ -463,18 +263,7 @@ def chart(
 
 
 def key_of(entries: Sequence[Key]) -> Html | None:
-    """Return the key of a chart.
-
-    Parameters
-    ----------
-    entries : sequence of Key
-        What lines and dots stand for.
-
-    Returns
-    -------
-    markup : Html or None
-        A list; None where there is nothing to explain.
-    """
+    """Return the key of a chart."""
     if not entries:
         return None
     items = [

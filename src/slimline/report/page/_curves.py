@@ -38,18 +38,7 @@ from slimline.report.page._words import at_most, counted, number, percent, time_
 
 
 def curves_part(held_out: HeldOut) -> Html | None:
-    """Return ROC and precision-recall curves with their areas.
-
-    Parameters
-    ----------
-    held_out : HeldOut
-        What was measured.
-
-    Returns
-    -------
-    markup : Html or None
-        None where there are no curves.
-    """
+    """Return ROC and precision-recall curves with their areas."""
     curves = held_out.curves
     if not curves:
         return None
@@ -177,18 +166,7 @@ def _area(value: float) -> str:
 
 
 def convergence_section(report: FitReport) -> Section | None:
-    """Return the certified error against passes over the data.
-
-    Parameters
-    ----------
-    report : FitReport
-        What is told.
-
-    Returns
-    -------
-    section : Section or None
-        None where no steps were recorded.
-    """
+    """Return the certified error against passes over the data."""
     if not report.history:
         return None
     proved_steps = [step for step in report.history if math.isfinite(step.relative_error)]
@@ -293,20 +271,7 @@ _HOW = (
 
 
 def confusion_part(labels: Sequence[str], confusion: Sequence[Sequence[int]]) -> Html:
-    """Return which classes were taken for which.
-
-    Parameters
-    ----------
-    labels : sequence of str
-        The classes.
-    confusion : sequence of sequences of int
-        Rows by class and by label given.
-
-    Returns
-    -------
-    markup : Html
-        A table with a sentence.
-    """
+    """Return which classes were taken for which."""
     title = element("h3", "What was taken for what")
     mistakes = _mistakes(labels, confusion)
     words = element("p", _sentence(mistakes))
@@ -396,18 +361,7 @@ def _cell(count: int, total: int, right: bool) -> Html:
 
 
 def held_out_section(report: FitReport) -> Section | None:
-    """Return what was measured on rows that were held out.
-
-    Parameters
-    ----------
-    report : FitReport
-        What is told.
-
-    Returns
-    -------
-    section : Section or None
-        None where none were.
-    """
+    """Return what was measured on rows that were held out."""
     held_out = report.held_out
     if held_out is None:
         return None

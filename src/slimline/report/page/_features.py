@@ -27,50 +27,17 @@ from slimline.report.page._words import NARROW, counted, largest, places, power_
 
 
 def default_top(report: FitReport) -> int:
-    """Return how many of the largest weights the page speaks of unless it is asked about others.
-
-    Parameters
-    ----------
-    report : FitReport
-        What is told.
-
-    Returns
-    -------
-    k : int
-        20, or as many as there are.
-    """
+    """Return how many of the largest weights the page speaks of unless it is asked about others."""
     return min(20, len(report.features))
 
 
 def is_genetic(report: FitReport) -> bool:
-    """Return whether columns are variants with a place in the genome.
-
-    Parameters
-    ----------
-    report : FitReport
-        What is told.
-
-    Returns
-    -------
-    genetic : bool
-        True where at least one is.
-    """
+    """Return whether columns are variants with a place in the genome."""
     return any(feature.chromosome is not None or feature.position is not None for feature in report.features)
 
 
 def variant(feature: Feature) -> str:
-    """Return where a variant lies and what its alleles are.
-
-    Parameters
-    ----------
-    feature : Feature
-        Any column.
-
-    Returns
-    -------
-    text : str
-        Such as "chr 2 : 136,608,646 · A/G"; empty for what is no variant.
-    """
+    """Return where a variant lies and what its alleles are."""
     place = []
     if feature.chromosome is not None:
         place.append(f"chr{NARROW}{feature.chromosome}")
@@ -83,20 +50,7 @@ def variant(feature: Feature) -> str:
 
 
 def speaks_for(report: FitReport, feature: Feature) -> Html:
-    """Return which class more of a column speaks for.
-
-    Parameters
-    ----------
-    report : FitReport
-        What is told.
-    feature : Feature
-        One of its columns.
-
-    Returns
-    -------
-    markup : Html
-        Such as "for CEU", "against CEU".
-    """
+    """Return which class more of a column speaks for."""
     labels = [label for label, _ in report.data.classes]
     if feature.weight >= 0.0:
         return joined("for ", named(feature.label))
@@ -107,20 +61,7 @@ def speaks_for(report: FitReport, feature: Feature) -> Html:
 
 
 def near_duplicates(feature: Feature, most: int | None = None) -> Html | None:
-    """Return which columns are nearly the same, the nearest by name.
-
-    Parameters
-    ----------
-    feature : Feature
-        Any column.
-    most : int, optional
-        How many are named; all that are known unless given.
-
-    Returns
-    -------
-    markup : Html or None
-        None where there is none.
-    """
+    """Return which columns are nearly the same, the nearest by name."""
     if not feature.n_neighbours:
         return None
     shown = [
@@ -158,40 +99,14 @@ STATES = {
 
 
 def state_of(feature: Feature, k: int) -> str:
-    """Return what is known of a column's place among the k largest weights of the exact model.
-
-    Parameters
-    ----------
-    feature : Feature
-        The column.
-    k : int
-        How many.
-
-    Returns
-    -------
-    state : str
-        "proved" to be there, "possible", or proved to be "out".
-    """
+    """Return what is known of a column's place among the k largest weights of the exact model."""
     if feature.worst_rank <= k:
         return "proved"
     return "possible" if feature.best_rank <= k else "out"
 
 
 def count_sentence(features: Sequence[Feature], k: int) -> str:
-    """Return how many of the k largest are proved; the script of the page says the same.
-
-    Parameters
-    ----------
-    features : sequence of Feature
-        Those that are shown.
-    k : int
-        How many.
-
-    Returns
-    -------
-    text : str
-        A sentence.
-    """
+    """Return how many of the k largest are proved; the script of the page says the same."""
     states = [state_of(feature, k) for feature in features]
     sure, maybe = states.count("proved"), states.count("possible")
     said = f"{sure} of the top {k} {'is' if sure == 1 else 'are'} proved"
@@ -201,18 +116,7 @@ def count_sentence(features: Sequence[Feature], k: int) -> str:
 
 
 def feature_chart(report: FitReport) -> Html:
-    """Return the chart of the largest weights with its slider.
-
-    Parameters
-    ----------
-    report : FitReport
-        With at least one feature.
-
-    Returns
-    -------
-    markup : Html
-        A `figure` element; it can be read without the script, which moves the slider.
-    """
+    """Return the chart of the largest weights with its slider."""
     features, k = report.features, default_top(report)
     text = weight_text(features)
     axis = _axis(features, text)
@@ -345,18 +249,7 @@ def _tip(report: FitReport, feature: Feature, text: WeightText) -> Html:
 
 
 def features_section(report: FitReport) -> Section | None:
-    """Return the weights with their intervals, as a chart and as a table.
-
-    Parameters
-    ----------
-    report : FitReport
-        What is told.
-
-    Returns
-    -------
-    section : Section or None
-        None where no features are told.
-    """
+    """Return the weights with their intervals, as a chart and as a table."""
     if not report.features:
         return None
     scaled = (
@@ -427,17 +320,11 @@ _DIGITS = (3, 6)
 
 @dataclass(frozen=True)
 class WeightText:
-    """How weights are written.
+    """How weights are written."""
 
-    Parameters
-    ----------
-    power : int
-        Power of ten that they are written in.
-    decimals : int
-        Digits behind the point.
-    """
-
+    #: Power of ten that they are written in.
     power: int
+    #: Digits behind the point.
     decimals: int
 
     @property
@@ -446,48 +333,15 @@ class WeightText:
         return f"{NARROW}×{NARROW}{power_of_ten(self.power)}" if self.power else ""
 
     def weight(self, value: float) -> str:
-        """Return a weight, rounded to the nearest.
-
-        Parameters
-        ----------
-        value : float
-            The weight.
-
-        Returns
-        -------
-        text : str
-            Without the unit.
-        """
+        """Return a weight, rounded to the nearest."""
         return self._written(value, ROUND_HALF_EVEN)
 
     def lower(self, value: float) -> str:
-        """Return the lower end of an interval, rounded down.
-
-        Parameters
-        ----------
-        value : float
-            The end.
-
-        Returns
-        -------
-        text : str
-            Without the unit.
-        """
+        """Return the lower end of an interval, rounded down."""
         return self._written(value, ROUND_FLOOR)
 
     def upper(self, value: float) -> str:
-        """Return the upper end of an interval, rounded up.
-
-        Parameters
-        ----------
-        value : float
-            The end.
-
-        Returns
-        -------
-        text : str
-            Without the unit.
-        """
+        """Return the upper end of an interval, rounded up."""
         return self._written(value, ROUND_CEILING)
 
     def _written(self, value: float, rounding: str) -> str:
@@ -498,18 +352,7 @@ class WeightText:
 
 
 def weight_text(features: Sequence[Feature]) -> WeightText:
-    """Return how the weights of some features are best written.
-
-    Parameters
-    ----------
-    features : sequence of Feature
-        Largest weights.
-
-    Returns
-    -------
-    text : WeightText
-        With digits enough to tell the ends of most intervals apart.
-    """
+    """Return how the weights of some features are best written."""
     largest = max((abs(feature.weight) for feature in features if math.isfinite(feature.weight)), default=0.0)
     power = 0
     if largest > 0.0 and not 1e-3 <= largest < 1e5:

@@ -27,54 +27,17 @@ Content = str | None | Iterable["Content"]
 
 
 def escaped(text: str) -> Html:
-    """Return a text as markup that shows it, in an element or in an attribute.
-
-    Parameters
-    ----------
-    text : str
-        Anything; markup is returned as it is.
-
-    Returns
-    -------
-    markup : Html
-        Without characters that a page cannot hold.
-    """
+    """Return a text as markup that shows it, in an element or in an attribute."""
     return text if isinstance(text, Html) else Html(html.escape(_FORBIDDEN.sub("\ufffd", text)))
 
 
 def joined(*content: Content) -> Html:
-    """Return texts and markup one after the other; None is left out.
-
-    Parameters
-    ----------
-    *content : str, None, or iterables of such
-        Texts are escaped.
-
-    Returns
-    -------
-    markup : Html
-        All of it.
-    """
+    """Return texts and markup one after the other; None is left out."""
     return Html("".join(_pieces(content)))
 
 
 def element(tag: str, *content: Content, **attributes: str | float | bool | None) -> Html:
-    """Return an element.
-
-    Parameters
-    ----------
-    tag : str
-        Its name.
-    *content : str, None, or iterables of such
-        What is in it; texts are escaped.
-    **attributes : str, number, bool or None
-        `class_` is class and `aria_label` aria-label; None and False are left out, True has no value.
-
-    Returns
-    -------
-    markup : Html
-        The element.
-    """
+    """Return an element."""
     parts = [tag]
     for name, value in attributes.items():
         if value is None or value is False:
@@ -86,18 +49,7 @@ def element(tag: str, *content: Content, **attributes: str | float | bool | None
 
 
 def named(text: str) -> Html:
-    """Return a name that comes from data: its direction of writing is kept from what stands around it.
-
-    Parameters
-    ----------
-    text : str
-        Any name.
-
-    Returns
-    -------
-    markup : Html
-        A `bdi` element.
-    """
+    """Return a name that comes from data: its direction of writing is kept from what stands around it."""
     return element("bdi", text)
 
 
@@ -113,75 +65,37 @@ def _pieces(content: Iterable[Content]) -> Iterable[str]:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page with a heading of its own.
+    """A part of the page with a heading of its own."""
 
-    Parameters
-    ----------
-    name : str
-        What links call it.
-    title : str
-        Its heading.
-    short : str
-        Its name in the list of contents.
-    body : Html
-        What is in it.
-    """
-
+    #: What links call it.
     name: str
+    #: Its heading.
     title: str
+    #: Its name in the list of contents.
     short: str
+    #: What is in it.
     body: Html
 
     def render(self) -> Html:
-        """Return the section as markup.
-
-        Returns
-        -------
-        markup : Html
-            A `section` element.
-        """
+        """Return the section as markup."""
         heading = element("h2", self.title, id=f"{self.name}-title")
         return element("section", heading, self.body, id=self.name, aria_labelledby=f"{self.name}-title")
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table.
+    """A column of a table."""
 
-    Parameters
-    ----------
-    title : str
-        Its head.
-    numeric : bool
-        Whether it holds numbers: these stand to the right.
-    wide : bool
-        Whether it holds sentences, which need room.
-    """
-
+    #: Its head.
     title: str
+    #: Whether it holds numbers: these stand to the right.
     numeric: bool = False
+    #: Whether it holds sentences, which need room.
     wide: bool = False
 
 
 def table(caption: str, columns: Sequence[Column], rows: Sequence[Sequence[Content]], total: bool = False) -> Html:
-    """Return a table that scrolls by itself where it has no room.
-
-    Parameters
-    ----------
-    caption : str
-        What it shows.
-    columns : sequence of Column
-        Heads; the first column names its row.
-    rows : sequence of sequences of content
-        Cells.
-    total : bool
-        Whether the last row sums up the others.
-
-    Returns
-    -------
-    markup : Html
-        A region with a table.
-    """
+    """Return a table that scrolls by itself where it has no room."""
     head = [element("th", column.title, scope="col", class_=_class(column)) for column in columns]
     lines = [
         element(
@@ -205,72 +119,24 @@ def table(caption: str, columns: Sequence[Column], rows: Sequence[Sequence[Conte
 
 
 def scrolling(inner: Html, label: str) -> Html:
-    """Return something wide in a box that scrolls sideways, by keyboard too.
-
-    Parameters
-    ----------
-    inner : Html
-        What is wide.
-    label : str
-        What it is called.
-
-    Returns
-    -------
-    markup : Html
-        A region.
-    """
+    """Return something wide in a box that scrolls sideways, by keyboard too."""
     return element("div", inner, class_="scroll", tabindex=0, role="region", aria_label=label)
 
 
 def unfolding(summary: str, *content: Content) -> Html:
-    """Return what is shown on request; in print it is shown always.
-
-    Parameters
-    ----------
-    summary : str
-        What there is to see.
-    *content : content
-        It.
-
-    Returns
-    -------
-    markup : Html
-        A `details` element.
-    """
+    """Return what is shown on request; in print it is shown always."""
     return element("details", element("summary", summary), content)
 
 
 def facts(pairs: Sequence[tuple[str, Content]]) -> Html:
-    """Return names and what they stand for.
-
-    Parameters
-    ----------
-    pairs : sequence of (str, content)
-        One a line.
-
-    Returns
-    -------
-    markup : Html
-        A `dl` element.
-    """
+    """Return names and what they stand for."""
     return element(
         "dl", [element("div", element("dt", name), element("dd", said)) for name, said in pairs], class_="facts"
     )
 
 
 def paragraph(*content: Content) -> Html:
-    """Return a paragraph.
-
-    Parameters
-    ----------
-    *content : content
-        What it says.
-
-    Returns
-    -------
-    markup : Html
-        A `p` element.
-    """
+    """Return a paragraph."""
     return element("p", content)
 
 
@@ -279,24 +145,7 @@ def _class(column: Column) -> str | None:
 
 
 def whole_page(title: str, body: Html, style: str = "", script: str = "") -> str:
-    """Return a page that loads nothing; its security policy lets no script run but its own.
-
-    Parameters
-    ----------
-    title : str
-        What the window is called.
-    body : Html
-        A `body` element without the script.
-    style : str
-        CSS in addition to that of all pages.
-    script : str
-        JavaScript, run when all is there; none where it is empty.
-
-    Returns
-    -------
-    page : str
-        HTML.
-    """
+    """Return a page that loads nothing; its security policy lets no script run but its own."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     allowed = f"'sha256-{digest}'" if script else "'none'"
     policy = (
@@ -321,20 +170,7 @@ def whole_page(title: str, body: Html, style: str = "", script: str = "") -> str
 
 @cache
 def page_part(name: str, package: str = "slimline.report.page") -> str:
-    """Return a file that comes with the package.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    package : str
-        Whose.
-
-    Returns
-    -------
-    text : str
-        What is in it.
-    """
+    """Return a file that comes with the package."""
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
@@ -347,29 +183,12 @@ ANCHOR = "what-proved-means"
 
 
 def proved(words: str = "proved") -> Html:
-    """Return words that claim a proof, with what that means as a link and for whoever points at them.
-
-    Parameters
-    ----------
-    words : str
-        Such as "proved" or "certified".
-
-    Returns
-    -------
-    markup : Html
-        A link to the explanation.
-    """
+    """Return words that claim a proof, with what that means as a link and for whoever points at them."""
     return element("a", words, class_="proved", href=f"#{ANCHOR}", title=MEANING)
 
 
 def standing_note() -> Html:
-    """Return the line that stands below the first lines.
-
-    Returns
-    -------
-    markup : Html
-        A paragraph.
-    """
+    """Return the line that stands below the first lines."""
     return element(
         "p",
         element("strong", "“Proved”"),
@@ -382,13 +201,7 @@ def standing_note() -> Html:
 
 
 def explanation() -> Html:
-    """Return what "proved" means, in full.
-
-    Returns
-    -------
-    markup : Html
-        Paragraphs for the end of the page.
-    """
+    """Return what "proved" means, in full."""
     said = (
         "A linear classifier is the answer to a minimisation over all rows and columns that were given. Solved to the "
         "end, that problem has one answer: the exact model. The model of this page was found by a shorter way, and "

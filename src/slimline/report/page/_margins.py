@@ -55,18 +55,7 @@ _DOTS = 60
 
 
 def margins_section(report: FitReport) -> Section | None:
-    """Return what the projection did to margins and distances.
-
-    Parameters
-    ----------
-    report : FitReport
-        What is told.
-
-    Returns
-    -------
-    section : Section or None
-        None where that was not measured.
-    """
+    """Return what the projection did to margins and distances."""
     audit = report.audit
     if audit is None:
         return None
@@ -245,18 +234,7 @@ def _of(found: Frequency | None) -> str:
 
 
 def promises_section(report: FitReport) -> Section | None:
-    """Return what was promised beside what was measured.
-
-    Parameters
-    ----------
-    report : FitReport
-        What is told.
-
-    Returns
-    -------
-    section : Section or None
-        None where there is neither plan nor audit.
-    """
+    """Return what was promised beside what was measured."""
     parts: list[Content] = []
     if report.audit is not None:
         parts += [_promises(report.audit), _certain(report.audit)]

@@ -86,18 +86,7 @@ PAGE_ENDINGS = (".html", ".htm")
 
 
 def check_page_path(path: str | Path) -> Path:
-    """Refuse a file that a page cannot be written to; to be called before the work that leads to one.
-
-    Parameters
-    ----------
-    path : str or path
-        Where the page will go.
-
-    Returns
-    -------
-    path : Path
-        The same.
-    """
+    """Refuse a file that a page cannot be written to; to be called before the work that leads to one."""
     path = Path(path)
     if path.suffix.lower() not in PAGE_ENDINGS:
         raise InvalidParameterError(f"{path}: the name of a page must end in {' or '.join(PAGE_ENDINGS)}.")
@@ -125,18 +114,7 @@ def write_fit_page(report: FitReport, path: str | Path) -> None:
 
 
 def notebook_frame(report: FitReport) -> str:
-    """Return the page in a frame of its own, so that its style stays in it and the notebook's outside.
-
-    Parameters
-    ----------
-    report : FitReport
-        What there is to tell.
-
-    Returns
-    -------
-    markup : str
-        An `iframe` element that holds the page.
-    """
+    """Return the page in a frame of its own, so that its style stays in it and the notebook's outside."""
     return element(
         "iframe",
         srcdoc=fit_page(report),

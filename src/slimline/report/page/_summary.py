@@ -31,18 +31,7 @@ _HEIGHT, _MIDDLE = 24.0, 12.0
 
 
 def summary(report: FitReport) -> Html:
-    """Return the first lines of the page, below its heading.
-
-    Parameters
-    ----------
-    report : FitReport
-        What is told.
-
-    Returns
-    -------
-    markup : Html
-        Four answers, what "proved" means, and what else is to be known.
-    """
+    """Return the first lines of the page, below its heading."""
     answers = [_how_good(report), _which_columns(report), _how_sure(report), _how_long(report)]
     notes = element(
         "aside",
@@ -54,18 +43,7 @@ def summary(report: FitReport) -> Html:
 
 
 def accuracy_words(held_out: HeldOut) -> Html:
-    """Return how good the model is beside always naming one class.
-
-    Parameters
-    ----------
-    held_out : HeldOut
-        What was measured.
-
-    Returns
-    -------
-    markup : Html
-        One sentence.
-    """
+    """Return how good the model is beside always naming one class."""
     return joined(
         f"{percent(held_out.accuracy)} right on {counted(held_out.n_rows, 'row')} it never saw; always naming ‘",
         named(held_out.majority_label),
@@ -245,18 +223,7 @@ def _how_long(report: FitReport) -> Html:
 
 
 def cost_section(report: FitReport) -> Section:
-    """Return time, passes and memory.
-
-    Parameters
-    ----------
-    report : FitReport
-        What is told.
-
-    Returns
-    -------
-    section : Section
-        With a table.
-    """
+    """Return time, passes and memory."""
     cost = report.cost
     columns = [
         Column("what was done"),
@@ -302,18 +269,7 @@ _NAMED_PARAMETERS = 6
 
 
 def trained_section(report: FitReport) -> Section:
-    """Return what was trained, and on what.
-
-    Parameters
-    ----------
-    report : FitReport
-        What is told.
-
-    Returns
-    -------
-    section : Section
-        With two lists.
-    """
+    """Return what was trained, and on what."""
     data, model = report.data, report.model
     known: list[tuple[str, Content]] = [
         ("data", named(data.name)),
@@ -365,18 +321,7 @@ def _class_table(report: FitReport) -> Html | None:
 
 
 def reproduce_section(report: FitReport) -> Section:
-    """Return how to get the same again.
-
-    Parameters
-    ----------
-    report : FitReport
-        What is told.
-
-    Returns
-    -------
-    section : Section
-        Command, Python, seed and versions.
-    """
+    """Return how to get the same again."""
     made = report.reproduction
     parts: list[Content] = []
     for title, text in (("On the command line", made.command), ("In Python", made.python)):
@@ -396,18 +341,7 @@ def _moment(text: str) -> Html:
 
 
 def left_out(report: FitReport) -> Html | None:
-    """Return one sentence for each part that a reader might look for in vain.
-
-    Parameters
-    ----------
-    report : FitReport
-        What is told.
-
-    Returns
-    -------
-    markup : Html or None
-        A paragraph; None where nothing is missing.
-    """
+    """Return one sentence for each part that a reader might look for in vain."""
     missing = []
     if not report.features:
         missing.append("Weights of single columns were not recorded.")
@@ -430,18 +364,7 @@ def left_out(report: FitReport) -> Html | None:
 
 
 def search_section(report: FitReport) -> Section | None:
-    """Return the score against C.
-
-    Parameters
-    ----------
-    report : FitReport
-        What is told.
-
-    Returns
-    -------
-    section : Section or None
-        None where C was given.
-    """
+    """Return the score against C."""
     search = report.search
     if search is None or not search.penalties:
         return None

@@ -17,18 +17,7 @@ _LEAST_ERROR = 1e-5
 
 
 def percent(share: float) -> str:
-    """Return a share in percent; 0 and 100 only where it is nothing or all.
-
-    Parameters
-    ----------
-    share : float
-        From 0 to 1.
-
-    Returns
-    -------
-    text : str
-        Such as "93.1 %".
-    """
+    """Return a share in percent; 0 and 100 only where it is nothing or all."""
     if not math.isfinite(share):
         return "not known"
     if share in (0.0, 1.0):
@@ -41,20 +30,7 @@ def percent(share: float) -> str:
 
 
 def at_most(error: float, exactly: bool = False) -> str:
-    """Return a certified error in percent, rounded up: what is said is proved as well.
-
-    Parameters
-    ----------
-    error : float
-        Relative error; infinite where nothing is proved.
-    exactly : bool
-        Whether errors below 0.001 % are told apart, as powers of ten.
-
-    Returns
-    -------
-    text : str
-        Two digits of it, such as "0.52 %".
-    """
+    """Return a certified error in percent, rounded up: what is said is proved as well."""
     if not math.isfinite(error):
         return "not bounded"
     if error == 0.0 and exactly:
@@ -68,18 +44,7 @@ def at_most(error: float, exactly: bool = False) -> str:
 
 
 def tidy(text: str) -> str:
-    """Return sentences in which no line is broken between a number and its sign of percent.
-
-    Parameters
-    ----------
-    text : str
-        Sentences.
-
-    Returns
-    -------
-    text : str
-        The same, with a capital at the beginning.
-    """
+    """Return sentences in which no line is broken between a number and its sign of percent."""
     first = text.split(" ", 1)[0]
     if not any(letter.isdigit() for letter in first):  # else it is the name of a theorem
         text = text[:1].upper() + text[1:]
@@ -87,36 +52,12 @@ def tidy(text: str) -> str:
 
 
 def rounded_up(value: Decimal) -> Decimal:
-    """Return a positive number with two digits, not below what it was.
-
-    Parameters
-    ----------
-    value : Decimal
-        Above 0.
-
-    Returns
-    -------
-    value : Decimal
-        The least number of two digits that is not below it.
-    """
+    """Return a positive number with two digits, not below what it was."""
     return value.quantize(Decimal(1).scaleb(value.adjusted() - 1), ROUND_CEILING).normalize()
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Return a number with a few digits, very large and very small ones as powers of ten.
-
-    Parameters
-    ----------
-    value : float
-        Any number.
-    digits : int
-        How many.
-
-    Returns
-    -------
-    text : str
-        Such as "0.0123", "1,230" or "1.2 × 10⁻⁷".
-    """
+    """Return a number with a few digits, very large and very small ones as powers of ten."""
     if math.isnan(value):
         return "not known"
     sign = "−" if value < 0 else ""
@@ -135,150 +76,47 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def power_of_ten(power: int) -> str:
-    """Return a power of ten, such as "10⁻⁴".
-
-    Parameters
-    ----------
-    power : int
-        The exponent.
-
-    Returns
-    -------
-    text : str
-        With a raised exponent.
-    """
+    """Return a power of ten, such as "10⁻⁴"."""
     return f"10{str(power).translate(_SUPERSCRIPTS)}"
 
 
 def time_taken(seconds: float) -> str:
-    """Return a time as people say it.
-
-    Parameters
-    ----------
-    seconds : float
-        The time.
-
-    Returns
-    -------
-    text : str
-        Such as "1.2 s", on one line.
-    """
+    """Return a time as people say it."""
     return duration(seconds).replace(" ", NARROW)
 
 
 def memory(nbytes: float) -> str:
-    """Return a number of bytes as people say it.
-
-    Parameters
-    ----------
-    nbytes : float
-        How many.
-
-    Returns
-    -------
-    text : str
-        Such as "412 MB", on one line.
-    """
+    """Return a number of bytes as people say it."""
     return size(nbytes).replace(" ", NARROW)
 
 
 def penalty(C: float) -> str:
-    """Return a penalty with its name.
-
-    Parameters
-    ----------
-    C : float
-        The penalty.
-
-    Returns
-    -------
-    text : str
-        Such as "C = 0.01", on one line.
-    """
+    """Return a penalty with its name."""
     return f"C{NARROW}={NARROW}{number(C)}"
 
 
 def counted(amount: int, noun: str, several: str | None = None) -> str:
-    """Return how many there are of something: "1 row", "2,000 rows".
-
-    Parameters
-    ----------
-    amount : int
-        How many.
-    noun : str
-        Of what.
-    several : str, optional
-        The plural, where it is not made with an s.
-
-    Returns
-    -------
-    text : str
-        Both.
-    """
+    """Return how many there are of something: "1 row", "2,000 rows"."""
     return f"{amount:,} {noun if amount == 1 else several or f'{noun}s'}"
 
 
 def largest(amount: int) -> str:
-    """Return how many of the largest weights there are.
-
-    Parameters
-    ----------
-    amount : int
-        At least one.
-
-    Returns
-    -------
-    text : str
-        "largest weight", "30 largest weights".
-    """
+    """Return how many of the largest weights there are."""
     return "largest weight" if amount == 1 else counted(amount, "largest weight")
 
 
 def ordinal(place: int) -> str:
-    """Return a place: "1st", "22nd", "1,013th".
-
-    Parameters
-    ----------
-    place : int
-        From 1.
-
-    Returns
-    -------
-    text : str
-        The place.
-    """
+    """Return a place: "1st", "22nd", "1,013th"."""
     ending = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
     return f"{place:,}{ending}"
 
 
 def places(best: int, worst: int) -> str:
-    """Return a range of places.
-
-    Parameters
-    ----------
-    best, worst : int
-        Its ends.
-
-    Returns
-    -------
-    text : str
-        Such as "2nd", or "2nd to 5th".
-    """
+    """Return a range of places."""
     return ordinal(best) if best == worst else f"{ordinal(best)} to {ordinal(worst)}"
 
 
 def spread(values: Sequence[float]) -> str:
-    """Return the least and the most of some numbers, or the one that they are.
-
-    Parameters
-    ----------
-    values : sequence of float
-        At least one.
-
-    Returns
-    -------
-    text : str
-        Such as "0.31 to 0.42".
-    """
+    """Return the least and the most of some numbers, or the one that they are."""
     low, high = number(min(values)), number(max(values))
     return low if low == high else f"{low} to {high}"
