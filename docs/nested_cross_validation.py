@@ -27,7 +27,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_sp
 from sklearn.svm import LinearSVC
 
 from slimline import CertifiedClassifierCV, open_matrix
-from slimline.data._arrays import dense_copy
+from slimline.data._arrays import to_dense
 
 DATA = Path(os.environ["SLIMLINE_DATA"])
 #: Larger sets are cut down to this many rows, every class in proportion: models are compared, not their speed.
@@ -67,7 +67,7 @@ def genotypes(name: str, column: str, label: str | None = None) -> tuple[Any, An
     labels = {row[head.index("IID")]: row[head.index(column)] for row in rows}
     y = np.array([labels[person] for person in matrix.sample_ids])
     kept = np.flatnonzero(y != "NA")
-    X = dense_copy(matrix.rows(kept).standardised(None, None, "mean")).astype(np.float32)
+    X = to_dense(matrix.rows(kept).standardised(None, None, "mean")).astype(np.float32)
     return X, y[kept] if label is None else np.where(y[kept] == label, label, "rest")
 
 

@@ -176,8 +176,8 @@ def test_judge_bounds_the_true_error_and_is_not_far_above_it(loss, problem):
 
 @pytest.mark.parametrize("loss", names.LOSSES)
 def test_what_is_found_beforehand_is_nearly_optimal(loss, problem):
-    tall = dense_set("tall", (90, 32), "", C=10.0).make()
-    for known in (problem, tall):
+    short_panels = dense_set("tall", (90, 32), "", C=10.0).make()
+    for known in (problem, short_panels):
         judge = Judge(known, loss)
         dual = judge.reference
         value = -0.5 / known.C * dual.weights @ dual.weights - loss_named(loss).conjugate(dual.a).sum()

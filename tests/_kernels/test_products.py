@@ -114,8 +114,8 @@ def test_strides_alignments_and_panels(family, dtype, each_instruction_set):
             d, n = 141 + offset, 6
             wide = _data((n, d + 9), dtype, rng)
             by_row = wide[:, offset : offset + d]
-            tall = np.asfortranarray(_data((n + 7, d), dtype, rng))
-            by_column = tall[offset : offset + n]
+            short_panels = np.asfortranarray(_data((n + 7, d), dtype, rng))
+            by_column = short_panels[offset : offset + n]
             for X in (by_row, by_column):
                 start = _data((n, 64), np.float64, rng).astype(_result(dtype))
                 frame = np.full((n, 64 + 5), 99, dtype=_result(dtype))  # out may be a panel of a wider array

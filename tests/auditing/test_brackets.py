@@ -7,7 +7,7 @@ import pytest
 
 from slimline import audit
 from slimline.auditing._guarantees import bracket_checks
-from slimline.auditing._measures import Labels, draws_of, look_after, look_before
+from slimline.auditing._measures import Labels, draws_of, measure_original, measure_projected
 from slimline.data import open_matrix
 from slimline.projections import Gaussian
 from tests.auditing.clouds import clouds, several
@@ -16,8 +16,8 @@ from tests.families import FAMILIES
 
 def looked(X, codes, r=24, repeats=3):
     labels = Labels(codes, int(codes.max()) + 1)
-    before = look_before(open_matrix(X), labels, errors=0.0, n_components=r)
-    return before, list(look_after(before, draws_of(Gaussian(X.shape[1], r, 5), repeats), 0.2))
+    before = measure_original(open_matrix(X), labels, errors=0.0, n_components=r)
+    return before, list(measure_projected(before, draws_of(Gaussian(X.shape[1], r, 5), repeats), 0.2))
 
 
 @pytest.mark.filterwarnings("ignore:The number of components is higher")

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from slimline import audit
-from slimline.auditing._guarantees import Asked, frequency
-from slimline.auditing._records import BracketCheck, Frequency, Kept, PairsKept, WrongSide
+from slimline.auditing._guarantees import AuditSettings, frequency
+from slimline.auditing._records import BracketCheck, Frequency, PairsKept, Preservation, WrongSide
 from slimline.auditing._verdict import outcome_of, verdict_of
 from slimline.auditing._words import at_most, only_times, percent, ratios, times, values
 from tests.auditing.clouds import clouds, several
 
-ASKED = Asked(
+ASKED = AuditSettings(
     r=64,
     eps=0.2,
     delta=0.05,
@@ -30,7 +30,7 @@ SEVERAL = replace(ASKED, classes=3)
 def kept(name, before, after, upper=None, **fields):
     """Return a margin before and after."""
     within = frequency(abs(value / before - 1.0) <= 0.2 for value in after) if before > 0.0 else None
-    return Kept(
+    return Preservation(
         name=name, about="", before=before, before_lower=before, before_upper=before, after=tuple(after),
         after_lower=tuple(after), after_upper=tuple(upper or after), positive=frequency(value > 0.0 for value in after),
         within=within, **fields,

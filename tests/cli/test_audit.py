@@ -279,7 +279,7 @@ def test_interruption_leaves_nothing_behind(monkeypatch, capsys, tmp_path):
 
     arguments = _npy()
     before = sorted(path.name for path in tmp_path.iterdir())
-    monkeypatch.setattr("slimline.auditing._auditor.look_before", interrupted)
+    monkeypatch.setattr("slimline.auditing._auditor.measure_original", interrupted)
     assert run_here(monkeypatch, "audit", *arguments, "--json", "audit.json", "--figure", "audit.png") == 130
     assert "Traceback" not in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == before

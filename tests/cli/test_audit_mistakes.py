@@ -47,7 +47,7 @@ def test_mistakes_come_before_any_work(monkeypatch, capsys, tmp_path):
     def no_work(*_, **__):
         raise AssertionError("work was begun")
 
-    monkeypatch.setattr("slimline.auditing._auditor.look_before", no_work)
+    monkeypatch.setattr("slimline.auditing._auditor.measure_original", no_work)
     for arguments, said in (
         (["nowhere.npy"], "nowhere.npy: no such file."),
         (["data.unknown"], "data.unknown: the ending does not tell"),

@@ -199,8 +199,8 @@ def test_mistakes_are_one_line_say_what_to_do_and_come_before_any_work(monkeypat
     def no_work(*_, **__):
         raise AssertionError("work was begun")
 
-    monkeypatch.setattr("slimline.planning._planner.look_at", no_work)
-    monkeypatch.setattr("slimline.planning._planner.imagine", no_work)
+    monkeypatch.setattr("slimline.planning._planner.probe_data", no_work)
+    monkeypatch.setattr("slimline.planning._planner.probe_worst_case", no_work)
     sizes = ["--samples", "50", "--features", "900"]
     for arguments, said in (
         ([], "give a file, or --samples and --features"),
@@ -263,7 +263,7 @@ def test_interruption(monkeypatch, capsys, tmp_path):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("slimline.planning._planner.imagine", interrupted)
+    monkeypatch.setattr("slimline.planning._planner.probe_worst_case", interrupted)
     sizes = ["--samples", "50", "--features", "900"]
     assert run_here(monkeypatch, "plan", *sizes, "--json", "plan.json", "--figure", "plan.png") == 130
     assert "Traceback" not in capsys.readouterr().err and not list(tmp_path.iterdir())

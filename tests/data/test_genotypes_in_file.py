@@ -9,7 +9,7 @@ import pytest
 
 from slimline._kernels import _native
 from slimline.data import _products as products
-from slimline.data._arrays import GenotypesInFile
+from slimline.data._arrays import LazyGenotypes
 from slimline.data.formats import _plink as plink
 from slimline.data.formats._plink import open_plink
 from slimline.errors import FileChangedError, FileFormatError, FileReadError
@@ -43,7 +43,7 @@ def test_products_from_the_file_and_from_memory_are_the_same(tmp_path, monkeypat
         for from_file in (True, False):
             with pytest.MonkeyPatch.context() as patch:
                 if not from_file:
-                    patch.setattr(GenotypesInFile, "streamed", read_first)
+                    patch.setattr(LazyGenotypes, "streamed", read_first)
                 results[from_file] = (X.dot(W), X.tdot(A), *X.normal(A))
         for one, other in zip(*results.values(), strict=True):
             assert np.array_equal(one, other)
@@ -53,7 +53,7 @@ def test_products_from_the_file_and_from_memory_are_the_same(tmp_path, monkeypat
 
 def read_first(self):
     self.packed  # noqa: B018
-    return super(GenotypesInFile, self).streamed()
+    return super(LazyGenotypes, self).streamed()
 
 
 @reads_itself()

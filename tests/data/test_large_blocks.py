@@ -6,7 +6,7 @@ import pytest
 from slimline import open_matrix
 from slimline._kernels import _native
 from slimline.data import Squares
-from slimline.data._passes import PassKeeper
+from slimline.data._passes import CheckpointStore
 from slimline.data._statistics import _PIECE, all_finite
 from slimline.data.formats import _dense as dense
 from slimline.errors import NonFiniteError
@@ -62,7 +62,7 @@ def test_only_what_copies_nothing_has_large_blocks(shape, monkeypatch):
 def test_a_pass_that_is_kept_counts_small_blocks(monkeypatch):
     """Its count of blocks is written to a file, and has to mean the same to a later version of the fit."""
 
-    class Counting(PassKeeper):
+    class Counting(CheckpointStore):
         blocks = 0
 
         def begin(self, operation, inputs, sums):

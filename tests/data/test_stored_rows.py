@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from slimline import open_matrix
-from slimline.data._arrays import has_stored_rows, stored_rows
+from slimline.data._arrays import stored_rows, supports_row_access
 from slimline.data.formats import _sparse as sparse_format
 from slimline.errors import DataError, NonFiniteError
 
@@ -28,7 +28,7 @@ def counts(n=12, d=9, seed=0, dtype=np.float64):
 
 def check_rows(matrix, X):
     """Hold the rows of a matrix against an array; return them."""
-    assert has_stored_rows(matrix)
+    assert supports_row_access(matrix)
     before = matrix.passes
     rows = stored_rows(matrix)
     assert matrix.passes == before + 1
@@ -224,7 +224,7 @@ class TestFiles:
         for name in ("x.npy", "x.csv"):
             matrix = open_matrix(tmp_path / name)
             assert matrix.density is None
-            assert not has_stored_rows(matrix) and not has_stored_rows(matrix.rows([1, 2]))
+            assert not supports_row_access(matrix) and not supports_row_access(matrix.rows([1, 2]))
 
 
 class TestArrays:
@@ -266,27 +266,27 @@ class TestArrays:
             "rows turned", "broadcast", "unaligned", "overlapping"])  # fmt: skip
     def test_others_have_none(self, change):
         matrix = open_matrix(change(counts()))
-        assert not has_stored_rows(matrix)
-        assert not has_stored_rows(matrix.rows([1, 0]))
+        assert not supports_row_access(matrix)
+        assert not supports_row_access(matrix.rows([1, 0]))
 
     def test_mapped_files_have_none(self, tmp_path):
         X = counts()
         X.tofile(tmp_path / "x")
         mapped = np.memmap(tmp_path / "x", dtype=np.float64, mode="r", shape=X.shape)
         for array in (mapped, np.asarray(mapped), mapped[2:5], np.asarray(mapped)[:, 1:4]):
-            assert not has_stored_rows(open_matrix(array))
-            assert not has_stored_rows(open_matrix(array).rows([0]))
+            assert not supports_row_access(open_matrix(array))
+            assert not supports_row_access(open_matrix(array).rows([0]))
 
     def test_frames(self):
         pd = pytest.importorskip("pandas", reason="frames are pandas' own")
         check_rows(open_matrix(pd.DataFrame(counts())), counts())
-        assert not has_stored_rows(
+        assert not supports_row_access(
             open_matrix(pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]}))
         )  # columns lie together
 
     def test_a_number_for_missing_values_leaves_none(self):
         matrix = open_matrix(counts(), missing=-3)
-        assert not has_stored_rows(matrix) and not has_stored_rows(matrix.rows([1]))
+        assert not supports_row_access(matrix) and not supports_row_access(matrix.rows([1]))
 
     @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
     @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -311,4 +311,4 @@ def test_standardised_rows_are_not_those_that_are_stored(X):
         matrix.standardised().rows([2, 1]),
         matrix.rows([2, 1]).standardised(),
     ):
-        assert not has_stored_rows(view)
+        assert not supports_row_access(view)

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from slimline import open_matrix
 from slimline._kernels import instruction_set
 from slimline.data._blocks import PLAIN, Block
-from slimline.data._products import TwoLevelSums
+from slimline.data._products import BlockedSum
 from slimline.data.formats import _dense as dense
 from slimline.errors import SlimlineError
 
@@ -46,7 +46,7 @@ def test_a_view_of_rows_is_summed_panel_by_panel_too(monkeypatch):
 
 def test_blocks_of_some_rows_and_some_columns_are_one_long_sum():
     X, out = np.ones((4, 6)), np.zeros((4, 1))
-    sums = TwoLevelSums(out, 6)
+    sums = BlockedSum(out, 6)
     for columns in (slice(0, 4), slice(4, 6)):
         block = Block(slice(0, 2), columns, X[:2, columns])
         assert sums.of(block, PLAIN) is out
@@ -57,7 +57,7 @@ def test_blocks_of_some_rows_and_some_columns_are_one_long_sum():
 def test_narrow_blocks_are_summed_together():
     n, d = 3, 100
     X, out = np.random.default_rng(0).standard_normal((n, d)), np.zeros((n, 1))
-    sums = TwoLevelSums(out, d)
+    sums = BlockedSum(out, d)
     added = []
     for column in range(d):
         block = Block(slice(0, n), slice(column, column + 1), X[:, column : column + 1])
@@ -84,9 +84,9 @@ def test_an_unfinished_panel_is_kept_and_gone_on_with():
             sums.add(block)
         return sums
 
-    whole = go(TwoLevelSums(np.zeros((n, 1)), d), range(d))
-    cut = go(TwoLevelSums(np.zeros((n, 1)), d), range(47))
-    again = TwoLevelSums(np.zeros((n, 1)), d)
+    whole = go(BlockedSum(np.zeros((n, 1)), d), range(d))
+    cut = go(BlockedSum(np.zeros((n, 1)), d), range(47))
+    again = BlockedSum(np.zeros((n, 1)), d)
     for name, values in again.arrays().items():
         values[...] = cut.arrays()[name]
     go(again, range(47, d))
@@ -233,8 +233,8 @@ def test_a_tall_array_takes_two_passes_by_rows():
             assert matrix.passes - before == passes == matrix.normal_passes
             np.testing.assert_allclose(W, expected.T @ A[: len(array)], rtol=1e-9, atol=1e-9)
             np.testing.assert_allclose(F, expected @ W, rtol=1e-9, atol=1e-9)
-    tall = open_matrix(X)
-    assert tall.rows(np.arange(10)).normal_passes == 2
-    before = tall.passes
-    np.testing.assert_allclose(tall.gram(), X @ X.T, atol=1e-9)
-    assert tall.passes - before == 1
+    short_panels = open_matrix(X)
+    assert short_panels.rows(np.arange(10)).normal_passes == 2
+    before = short_panels.passes
+    np.testing.assert_allclose(short_panels.gram(), X @ X.T, atol=1e-9)
+    assert short_panels.passes - before == 1

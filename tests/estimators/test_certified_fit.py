@@ -8,7 +8,7 @@ import pytest
 
 from slimline import open_matrix
 from slimline.estimators._fitting import Fitting
-from slimline.learning import Task, TrainingData, loss_named
+from slimline.learning import BinaryProblem, TrainingData, loss_named
 from slimline.planning import choose_route
 
 N, D, TOL = 60, 600, 1e-3
@@ -22,7 +22,7 @@ def data():
 
 def tasks(C):
     y = np.where(np.random.default_rng(1).random(N) < 0.5, 1.0, -1.0)
-    return [Task(loss_named("squared_hinge"), y, np.ones(N), 1.0 / C)]
+    return [BinaryProblem(loss_named("squared_hinge"), y, np.ones(N), 1.0 / C)]
 
 
 def outcome(data, C, may_switch, **seconds):
@@ -44,7 +44,7 @@ def test_a_sketch_that_contracts_too_little_is_left_for_the_gram_matrix(data):
 
 def test_or_for_the_rows_where_those_are_cheaper(data):
     found = outcome(data, 1e3, True, step_seconds=1.0, gram_seconds=0.5, direct_seconds=0.1)
-    assert found.model.lossless and not found.model.exact
+    assert found.model.is_full_problem and not found.model.exact
     assert found.proofs[0].relative_error <= TOL
 
 
@@ -54,5 +54,5 @@ def test_it_is_kept_where_its_steps_are_cheaper(data):
 
 def test_it_is_kept_where_it_contracts(data):
     found = outcome(data, 1e-4, True, step_seconds=1.0, gram_seconds=0.5)
-    assert not found.model.exact and not found.model.lossless
+    assert not found.model.exact and not found.model.is_full_problem
     assert found.proofs[0].relative_error <= TOL

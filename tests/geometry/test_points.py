@@ -17,7 +17,7 @@ from slimline.geometry import (
     one_parameter_margin,
 )
 from slimline.geometry import _points as points_module
-from slimline.geometry._class_pairs import Rivals
+from slimline.geometry._class_pairs import ClassPairs
 from slimline.geometry._points import orthogonal_direction
 from slimline.projections import Gaussian
 from tests.geometry.cones import all_pairs
@@ -218,7 +218,7 @@ def test_too_many_points_for_a_gram_matrix(monkeypatch):
 def test_rivals_against_loops(seed, n, n_classes):
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, n_classes, n)
-    pairs, listed = Rivals(codes, n_classes), all_pairs(codes, n_classes)
+    pairs, listed = ClassPairs(codes, n_classes), all_pairs(codes, n_classes)
     assert len(pairs) == len(listed) == n * (n_classes - 1)
     every = np.arange(len(pairs))
     assert pairs.points(every).tolist() == [i for i, _, _ in listed]
@@ -242,7 +242,7 @@ def test_rivals_against_loops(seed, n, n_classes):
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 11])
 @pytest.mark.parametrize("count", [1, 7, 50, 10_000])
 def test_the_first_pairs_are_different_and_about_as_many_as_asked_for(n_classes, count):
-    pairs = Rivals(np.arange(300) % n_classes, n_classes)
+    pairs = ClassPairs(np.arange(300) % n_classes, n_classes)
     first = pairs.start(count)
     assert len(np.unique(first)) == len(first) and first.max() < len(pairs)
     assert min(count, len(pairs)) / 2 <= len(first) <= 2 * min(count, len(pairs)) + 1

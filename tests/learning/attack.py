@@ -3,9 +3,18 @@
 import numpy as np
 
 from slimline import open_matrix
-from slimline.learning import LOSSES, Outcome, SmallProblem, Task, TrainingData, certificate_of, membership, solve_gram
-from slimline.learning.certificate import gap_parts, intervals, prove
-from slimline.learning.problem import Directions, DualPoint, Point, Progress
+from slimline.learning import (
+    LOSSES,
+    BinaryProblem,
+    Outcome,
+    SmallProblem,
+    TrainingData,
+    certificate_of,
+    membership,
+    solve_gram,
+)
+from slimline.learning.certificate import bound_gap, gap_parts, intervals
+from slimline.learning.problem import DualPoint, ExactSubspace, Point, SolverState
 from tests.learning.exact import as_floats, distance, exact_weights
 
 KINDS = [
@@ -96,7 +105,7 @@ def check_claims(data, task, point, dual, exact, where):
     """Hold everything that is claimed about a pair against the exact optimum; return the proof."""
     truth = as_floats(exact)
     size = np.linalg.norm(truth)
-    proof = prove(task, point, dual, data.row_bounds)
+    proof = bound_gap(task, point, dual, data.row_bounds)
     parts = gap_parts(task, point, dual, data.row_bounds)
     assert np.isfinite(proof.radius), where
     off = distance(exact, proof.weights)
@@ -109,7 +118,7 @@ def check_claims(data, task, point, dual, exact, where):
     assert 0.5 * task.penalty * (both - lost) <= proof.gap * (1 + 1e-14), where
     centre, radius = intervals(task, point, dual, parts, data.column_squares)
     certificate = certificate_of(
-        data, Outcome([Progress(task, point, dual, Directions(len(dual.a)))], [proof], [], None), None
+        data, Outcome([SolverState(task, point, dual, ExactSubspace(len(dual.a)))], [proof], [], None), None
     )
     for j in range(len(truth)):
         assert distance(exact[j : j + 1], centre[j : j + 1]) <= radius[j] * (1 + 1e-14), (where, j)
@@ -148,7 +157,7 @@ def random_case(rng, name, kind=None, rows=4, columns=4):
         s[0] = 0.0
     constant = float(rng.choice([0.0, 0.0, 1.0, 10.0]))
     penalty = float(10.0 ** rng.uniform(-6, 6))
-    task = Task(LOSSES[name], y, s, penalty)
+    task = BinaryProblem(LOSSES[name], y, s, penalty)
     data = TrainingData(open_matrix(X), constant, s)
     whole, used = with_constant(X, constant), s > 0
     exact = exact_weights(name, whole[used], y[used], s[used], penalty)

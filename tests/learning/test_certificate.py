@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slimline import open_matrix
-from slimline.learning import LOSSES, Task, TrainingData, membership, rank_bounds
-from slimline.learning.certificate import gap_parts, intervals, prove, relative
+from slimline.learning import LOSSES, BinaryProblem, TrainingData, membership, rank_bounds
+from slimline.learning.certificate import bound_gap, gap_parts, intervals, relative
 from tests.learning.attack import check_claims, pairs, random_case, with_constant
 from tests.learning.exact import as_floats, exact_weights
 
@@ -46,7 +46,7 @@ def test_no_claim_is_false_on_chosen_cases(name, drawn):
     s = np.array(drawn.draw(st.lists(st.sampled_from([1.0, 2.0, 1e-3, 1e3]), min_size=n, max_size=n)))
     penalty = drawn.draw(st.sampled_from([1e-6, 1e-3, 1.0, 1e3, 1e6]))
     constant = drawn.draw(st.sampled_from([0.0, 1.0]))
-    task, data = Task(LOSSES[name], y, s, penalty), TrainingData(open_matrix(X), constant, s)
+    task, data = BinaryProblem(LOSSES[name], y, s, penalty), TrainingData(open_matrix(X), constant, s)
     exact = exact_weights(name, with_constant(X, constant), y, s, penalty)
     rng = np.random.default_rng(drawn.draw(st.integers(0, 2**32 - 1)))
     for point, dual in pairs(rng, data, task, with_constant(X, constant), as_floats(exact)):
@@ -60,7 +60,7 @@ def test_one_sample_and_one_feature_of_tiny_norm(name):
     narrower = 0
     for size in 10.0 ** np.linspace(-6, 2, 33):
         X, y, s = np.array([[size]]), np.ones(1), np.ones(1)
-        task, data = Task(LOSSES[name], y, s, 1.0), TrainingData(open_matrix(X), 0.0, s)
+        task, data = BinaryProblem(LOSSES[name], y, s, 1.0), TrainingData(open_matrix(X), 0.0, s)
         exact = exact_weights(name, with_constant(X, 0.0), y, s, 1.0)
         for point, dual in pairs(rng, data, task, with_constant(X, 0.0), as_floats(exact)):
             check_claims(data, task, point, dual, exact, size)
@@ -71,7 +71,7 @@ def test_one_sample_and_one_feature_of_tiny_norm(name):
 def interval_is_narrower(data, task, point, dual):
     parts = gap_parts(task, point, dual, data.row_bounds)
     _, radius = intervals(task, point, dual, parts, data.column_squares)
-    return bool(radius[0] < 0.5 * prove(task, point, dual, data.row_bounds).radius)
+    return bool(radius[0] < 0.5 * bound_gap(task, point, dual, data.row_bounds).radius)
 
 
 def test_relative_errors():

@@ -7,21 +7,21 @@ import scipy.sparse as sp
 from slimline import open_matrix
 from slimline.learning import (
     LOSSES,
-    Task,
+    BinaryProblem,
     TrainingData,
     certificate_of,
-    exact_model,
+    exact_surrogate,
     growing,
     membership,
     recover_certified,
     recover_dual,
     recover_iterative,
     recover_naive,
-    sketch_model,
+    sketch_surrogate,
 )
 from slimline.learning.certificate import gap_parts
-from slimline.learning.improve import best_about_the_margin
-from slimline.learning.surrogate import GramModel, RowsModel
+from slimline.learning.improve import resolve_hinge_corner
+from slimline.learning.surrogate import FeatureSurrogate, GramSurrogate
 from slimline.projections import Gaussian
 from tests.learning.attack import dual_point_at, near_dual, point_at
 from tests.learning.direct import direct_optimum
@@ -47,8 +47,8 @@ def sketched(X, r, seed=0):
 def recovered(name, X, y, *, r=None, penalty=1.0, s=None, tol=1e-6, max_passes=30, constant=0.0, **options):
     s = np.ones(len(y)) if s is None else s
     data = TrainingData(X if hasattr(X, "passes") else open_matrix(X), constant, s)
-    task = Task(LOSSES[name], y, s, penalty)
-    model = exact_model(data) if r is None else sketch_model(data, sketched(data, r))
+    task = BinaryProblem(LOSSES[name], y, s, penalty)
+    model = exact_surrogate(data) if r is None else sketch_surrogate(data, sketched(data, r))
     return data, recover_certified(data, [task], model, tol=tol, max_passes=max_passes, **options)
 
 
@@ -93,10 +93,10 @@ def test_objectives_are_monotone_for_every_sketch(name, r, global_random_seed):
 def test_the_published_iteration_diverges_where_the_certified_one_does_not(name):
     X, y = wide_data(3, n=60, d=600, scale=30.0, decay=0.1)
     s = np.ones(len(y))
-    task = Task(LOSSES[name], y, s, 1.0)
+    task = BinaryProblem(LOSSES[name], y, s, 1.0)
     data = TrainingData(open_matrix(X), 0.0, s)
     truth, _ = direct_optimum(name, X, y, s, 1.0)
-    model = sketch_model(data, sketched(X, 16))
+    model = sketch_surrogate(data, sketched(X, 16))
     published = recover_iterative(data, [task], model, tol=1e-8, max_passes=data.passes + 8)
     error = np.linalg.norm(published.proofs[0].weights[:-1] - truth) / np.linalg.norm(truth)
     certified = recover_certified(data, [task], model, tol=1e-8, max_passes=data.passes + 8)
@@ -129,10 +129,10 @@ def test_the_point_about_the_margin_is_never_the_worse_one(global_random_seed):
         X, y = wide_data(trial, n=20, d=60)
         s = rng.uniform(0.5, 2, 20)
         penalty = float(10.0 ** rng.uniform(-4, 2))
-        data, task = TrainingData(open_matrix(X), 0.0, s), Task(LOSSES["hinge"], y, s, penalty)
+        data, task = TrainingData(open_matrix(X), 0.0, s), BinaryProblem(LOSSES["hinge"], y, s, penalty)
         dual = dual_point_at(data, task, near_dual(task, X))
         other = point_at(data, dual.weights * (1.0 + 10.0 ** rng.uniform(-14, -1)))
-        chosen = best_about_the_margin(task, [other, dual], dual, data.row_bounds)
+        chosen = resolve_hinge_corner(task, [other, dual], dual, data.row_bounds)
         gaps = [gap_parts(task, point, dual, data.row_bounds).gap for point in (chosen, other, dual)]
         assert gaps[0] <= min(gaps)
         np.testing.assert_allclose(chosen.values, X @ chosen.weights[:-1], rtol=1e-10, atol=1e-12)
@@ -142,8 +142,8 @@ def test_the_point_about_the_margin_is_never_the_worse_one(global_random_seed):
 def test_divergence_ends_before_anything_overflows(name):
     X, y = wide_data(3, n=60, d=600, scale=1e4, decay=0.1)
     s = np.ones(len(y))
-    task, data = Task(LOSSES[name], y, s, 1e-3), TrainingData(open_matrix(X), 0.0, s)
-    outcome = recover_iterative(data, [task], sketch_model(data, sketched(X, 4)), tol=1e-8, max_passes=60)
+    task, data = BinaryProblem(LOSSES[name], y, s, 1e-3), TrainingData(open_matrix(X), 0.0, s)
+    outcome = recover_iterative(data, [task], sketch_surrogate(data, sketched(X, 4)), tol=1e-8, max_passes=60)
     certificate = certificate_of(data, outcome, None)
     assert np.isfinite(certificate.radius[0])
     assert certificate.relative_error[0] == np.inf
@@ -193,8 +193,8 @@ def test_standardised_columns_are_certified(name, offset, sparse):
     weight = rng.uniform(0.5, 2, len(y))
     view = open_matrix(sp.csr_array(X) if sparse else X).standardised("mean", "std", sample_weight=weight)
     data = TrainingData(view, 1.0, weight)
-    task = Task(LOSSES[name], y, weight, 5.0)
-    outcome = recover_certified(data, [task], sketch_model(data, sketched(X, 60)), tol=1e-4, max_passes=20)
+    task = BinaryProblem(LOSSES[name], y, weight, 5.0)
+    outcome = recover_certified(data, [task], sketch_surrogate(data, sketched(X, 60)), tol=1e-4, max_passes=20)
     affine = view.affine
     seen = ((X.astype(np.longdouble) - affine.centre) * affine.factor).astype(np.float64)
     check_outcome(name, seen, y, weight, 5.0, data, outcome)
@@ -207,9 +207,9 @@ def test_several_tasks_share_the_passes_and_rows_of_weight_zero_take_no_part():
     for _ in range(3):
         s = rng.uniform(0.5, 2, len(y)) * (rng.random(len(y)) < 0.7)
         weights.append(s)
-        tasks.append(Task(LOSSES["squared_hinge"], rng.choice([-1.0, 1.0], len(y)), s, 1.0))
+        tasks.append(BinaryProblem(LOSSES["squared_hinge"], rng.choice([-1.0, 1.0], len(y)), s, 1.0))
     data = TrainingData(open_matrix(X), 0.0, np.max(weights, axis=0))
-    outcome = recover_certified(data, tasks, sketch_model(data, sketched(X, 100)), tol=1e-5, max_passes=40)
+    outcome = recover_certified(data, tasks, sketch_surrogate(data, sketched(X, 100)), tol=1e-5, max_passes=40)
     assert data.passes == 1 + len(outcome.history)
     for task, s, proof in zip(tasks, weights, outcome.proofs, strict=True):
         assert proof.relative_error <= 1e-5
@@ -226,8 +226,8 @@ class TestPasses:
         seen = matrix.standardised() if standardise else matrix
         data = TrainingData(seen, 1.0, s)
         before = matrix.passes
-        model = sketch_model(data, sketched(seen, 64))
-        task = Task(LOSSES["squared"], y, s, 1.0)
+        model = sketch_surrogate(data, sketched(seen, 64))
+        task = BinaryProblem(LOSSES["squared"], y, s, 1.0)
         most = data.passes + steps * data.passes_of_a_step
         outcome = recover_certified(data, [task], model, tol=1e-300, max_passes=most)
         certificate_of(data, outcome, None)
@@ -270,9 +270,9 @@ class TestPasses:
             return sketched(X, components, seed=k)
 
         improve = growing(data, draw, 16 + 2 * (16 + 4 * len(y) // 64 * 64))
-        task = Task(LOSSES["squared"], y, s, 1.0)
+        task = BinaryProblem(LOSSES["squared"], y, s, 1.0)
         outcome = recover_certified(
-            data, [task], sketch_model(data, draw(0, 16)), tol=1e-300, max_passes=16, improve=improve
+            data, [task], sketch_surrogate(data, draw(0, 16)), tol=1e-300, max_passes=16, improve=improve
         )
         sizes = [step.n_components for step in outcome.history]
         assert sizes == sorted(sizes)
@@ -288,9 +288,9 @@ def test_a_grown_sketch_is_the_sketch_of_both():
     X, _ = wide_data()
     data = TrainingData(open_matrix(X), 2.0)
     a, b = sketched(X, 32, 1), sketched(X, 96, 2)
-    model = sketch_model(data, a)
-    assert isinstance(model, GramModel)
-    model.add(sketch_model(data, b))
+    model = sketch_surrogate(data, a)
+    assert isinstance(model, GramSurrogate)
+    model.add(sketch_surrogate(data, b))
     joint = np.hstack([data.matrix.sketch(a) * (32 / 128) ** 0.5, data.matrix.sketch(b) * (96 / 128) ** 0.5])
     np.testing.assert_allclose(model.K, joint @ joint.T + 4.0, rtol=1e-12, atol=1e-12)
     assert model.n_components == 128
@@ -302,9 +302,9 @@ def test_rows_are_kept_where_there_are_many_samples(monkeypatch):
     s = np.ones(len(y))
     for name in NAMES:
         data = TrainingData(open_matrix(X), 1.0, s)
-        model = sketch_model(data, sketched(X, 40))
-        assert isinstance(model, RowsModel)
-        task = Task(LOSSES[name], y, s, 1.0)
+        model = sketch_surrogate(data, sketched(X, 40))
+        assert isinstance(model, FeatureSurrogate)
+        task = BinaryProblem(LOSSES[name], y, s, 1.0)
         improve = growing(data, lambda k, components: sketched(X, components, seed=k), 10**9)
         outcome = recover_certified(data, [task], model, tol=1e-2, max_passes=40, improve=improve)
         check_outcome(name, X, y, s, 1.0, data, outcome)
@@ -315,10 +315,10 @@ def test_rows_are_kept_where_there_are_many_samples(monkeypatch):
 def test_naive_and_dual_recovery_are_certified_too(name):
     X, y = wide_data(8)
     s = np.ones(len(y))
-    task, data = Task(LOSSES[name], y, s, 1.0), TrainingData(open_matrix(X), 1.0, s)
+    task, data = BinaryProblem(LOSSES[name], y, s, 1.0), TrainingData(open_matrix(X), 1.0, s)
     projection = sketched(X, 100)
     Z = data.matrix.sketch(projection)
-    model = sketch_model(data, projection, Z)
+    model = sketch_surrogate(data, projection, Z)
     assert data.passes == 1
     naive = recover_naive(data, [task], model, Z, projection)
     assert data.passes == 3  # w_α and its values, and the values of the lifted weights

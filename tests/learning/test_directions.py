@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from slimline.learning.problem import Directions, orthonormal_part
-from slimline.learning.surrogate import GramModel, RowsModel, gram_of, squares_are_safe
+from slimline.learning.problem import ExactSubspace, orthonormal_part
+from slimline.learning.surrogate import FeatureSurrogate, GramSurrogate, gram_of, squares_are_safe
 
 
 def case(seed, n=12, d=30, r=6, m=4):
@@ -12,7 +12,7 @@ def case(seed, n=12, d=30, r=6, m=4):
     X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-1, 1, d)
     Z = X @ rng.standard_normal((d, r)) / r**0.5
     K = X @ X.T
-    directions, betas = Directions(n), []
+    directions, betas = ExactSubspace(n), []
     for _ in range(m):
         beta = rng.standard_normal(n)
         directions.add(beta, K @ beta)
@@ -24,11 +24,11 @@ def written_out(model, directions, n):
     return np.column_stack([model.times(column, directions) for column in np.eye(n)])
 
 
-@pytest.mark.parametrize("kind", [GramModel, RowsModel])
+@pytest.mark.parametrize("kind", [GramSurrogate, FeatureSurrogate])
 def test_the_model_agrees_with_the_data_on_the_span_and_is_psd(kind, global_random_seed):
     for trial in range(10):
         K, Z, directions, betas = case(global_random_seed + trial)
-        model = GramModel(Z @ Z.T, 6) if kind is GramModel else RowsModel(Z, 0.0)
+        model = GramSurrogate(Z @ Z.T, 6) if kind is GramSurrogate else FeatureSurrogate(Z, 0.0)
         corrected = written_out(model, directions, 12)
         size = np.linalg.norm(K)
         np.testing.assert_allclose(corrected @ betas, K @ betas, atol=1e-10 * size * np.linalg.norm(betas))
@@ -44,12 +44,14 @@ def test_it_is_the_block_update_of_its_formula(global_random_seed):
         - Khat @ B @ np.linalg.pinv(B.T @ Khat @ B, rcond=1e-12) @ B.T @ Khat
         + K @ B @ np.linalg.inv(B.T @ K @ B) @ B.T @ K
     )
-    np.testing.assert_allclose(written_out(GramModel(Khat, 6), directions, 12), expected, atol=1e-9 * np.linalg.norm(K))
+    np.testing.assert_allclose(
+        written_out(GramSurrogate(Khat, 6), directions, 12), expected, atol=1e-9 * np.linalg.norm(K)
+    )
 
 
 def test_both_models_are_one_with_a_constant_column():
     K, Z, directions, _ = case(1)
-    gram, rows = GramModel(gram_of(Z, 3.0), 6), RowsModel(Z, 3.0)
+    gram, rows = GramSurrogate(gram_of(Z, 3.0), 6), FeatureSurrogate(Z, 3.0)
     size = np.linalg.norm(K)
     np.testing.assert_allclose(written_out(gram, directions, 12), written_out(rows, directions, 12), atol=1e-10 * size)
     np.testing.assert_allclose(gram.K, Z @ Z.T + 9.0, rtol=1e-13)
@@ -58,7 +60,7 @@ def test_both_models_are_one_with_a_constant_column():
 def test_more_directions_than_the_sketch_has_components():
     # all of the sketch is taken out then, and the data alone are left
     K, Z, directions, betas = case(2, n=12, r=3, m=7)
-    for model in (GramModel(Z @ Z.T, 3), RowsModel(Z, 0.0)):
+    for model in (GramSurrogate(Z @ Z.T, 3), FeatureSurrogate(Z, 0.0)):
         corrected = written_out(model, directions, 12)
         np.testing.assert_allclose(corrected @ betas, K @ betas, atol=1e-8 * np.linalg.norm(K) * np.linalg.norm(betas))
 

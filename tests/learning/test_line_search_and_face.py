@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slimline.learning import LOSSES, SmallProblem
-from slimline.learning.active_set import settle_face
+from slimline.learning.active_set import solve_free_variables
 from slimline.learning.line_search import smallest_along
 
 
@@ -82,7 +82,7 @@ def test_a_face_is_settled_without_loss(rank, lam, global_random_seed):
         upper, offset = rng.uniform(0.5, 2.0, m), 0.3 * rng.standard_normal(m)
         alpha = rng.uniform(0, 1, m) * upper
         values = K @ (y * alpha) / lam + offset
-        new = settle_face(K, y, values, upper, alpha, lam)
+        new = solve_free_variables(K, y, values, upper, alpha, lam)
         before = dual_objective(K, y, upper, offset, alpha, lam)
         after = dual_objective(K, y, upper, offset, new, lam)
         scale = upper.sum() + np.abs(K).sum() * upper.max() ** 2 / lam
@@ -97,14 +97,14 @@ def test_inside_the_box_every_margin_becomes_one(global_random_seed):
     # the offset is what makes this an interior optimum
     target = y * rng.uniform(20, 80, 6)
     offset = y - K @ target
-    new = settle_face(K, y, K @ (y * alpha) + offset, upper, alpha, 1.0)
+    new = solve_free_variables(K, y, K @ (y * alpha) + offset, upper, alpha, 1.0)
     np.testing.assert_allclose(y * (K @ (y * new) + offset), 1.0, atol=1e-8)
     np.testing.assert_allclose(new, y * target, rtol=1e-8)
 
 
 def test_an_empty_face_stays_empty():
     nothing = np.zeros(0)
-    assert settle_face(np.zeros((0, 0)), nothing, nothing, nothing, nothing, 1.0).shape == (0,)
+    assert solve_free_variables(np.zeros((0, 0)), nothing, nothing, nothing, nothing, 1.0).shape == (0,)
 
 
 @pytest.mark.parametrize("name", list(LOSSES))

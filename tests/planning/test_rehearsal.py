@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from slimline import CertifiedClassifier, plan
-from slimline.planning._pilot import Rehearsal
+from slimline.planning._pilot import PilotRun
 from tests.planning.real_plans import SETS, plan_and_fit
 
 FULL = os.environ.get("SLIMLINE_FULL") == "1"
@@ -55,10 +55,10 @@ def test_fewer_rows_are_sketched_to_fewer_components():
 
 
 def test_a_rehearsal_that_was_cut_short_goes_on_at_its_pace():
-    short = Rehearsal((8.0, 4.0, 2.0, 1.0), 64, 1.0, 0.1, np.zeros((1, 1)))
+    short = PilotRun((8.0, 4.0, 2.0, 1.0), 64, 1.0, 0.1, np.zeros((1, 1)))
     assert short.steps_to(1.0) == 4
     assert short.steps_to(0.25) == 6
     assert short.error_after(2) == 4.0 and short.error_after(9) == 1.0
-    assert Rehearsal((float("inf"),), 64, 1.0, 0.1, np.zeros((1, 1))).steps_to(0.1) > 10
-    still = Rehearsal((3.0, 3.0, 3.0), 64, 1.0, 0.1, np.zeros((1, 1))).steps_to(0.1)
+    assert PilotRun((float("inf"),), 64, 1.0, 0.1, np.zeros((1, 1))).steps_to(0.1) > 10
+    still = PilotRun((3.0, 3.0, 3.0), 64, 1.0, 0.1, np.zeros((1, 1))).steps_to(0.1)
     assert 3 < still < 100

@@ -35,8 +35,8 @@ def made_up(kind, n, d, rng):
 def test_all_rows_from_a_sample(kind, penalty):
     X = made_up(kind, 1600, 3000, np.random.default_rng(1))
     part = X[:200]
-    foretold = spectrum_of(part @ part.T, 1600).of_all(penalty)
-    assert foretold == pytest.approx(by_definition(X, penalty), rel=0.3)
+    predicted = spectrum_of(part @ part.T, 1600).of_all(penalty)
+    assert predicted == pytest.approx(by_definition(X, penalty), rel=0.3)
 
 
 @pytest.mark.data

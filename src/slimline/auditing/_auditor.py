@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from slimline._base.checks import chance, seed_of, share, whole
-from slimline.auditing._guarantees import Asked, bracket_checks
+from slimline.auditing._guarantees import AuditSettings, bracket_checks
 from slimline.auditing._measures import (
     Before,
     Draw,
@@ -20,8 +20,8 @@ from slimline.auditing._measures import (
     draws_of,
     family_name,
     known_family,
-    look_after,
-    look_before,
+    measure_original,
+    measure_projected,
     room,
 )
 from slimline.auditing._preservation import (
@@ -122,14 +122,14 @@ def audit(
     drawn = _first(projection, n_components, whole_matrix.shape, seed)
     matrix, labels = _sample(whole_matrix, labels, rows, seed)
     _require_room(matrix.shape[0], drawn.n_components)
-    before = look_before(matrix, labels, errors=errors, n_components=drawn.n_components)
+    before = measure_original(matrix, labels, errors=errors, n_components=drawn.n_components)
     draws: list[Draw] = []
-    for draw in look_after(before, draws_of(drawn, repeats), eps):
+    for draw in measure_projected(before, draws_of(drawn, repeats), eps):
         draws.append(draw)
         if progress is not None:
             progress(len(draws), repeats)
     complete = before.space.complete
-    asked = Asked(
+    asked = AuditSettings(
         r=drawn.n_components,
         eps=eps,
         delta=delta,
@@ -212,7 +212,9 @@ def _stratified(codes: NDArray[np.intp] | None, n: int, count: int, random: np.r
     return np.sort(np.concatenate(parts))
 
 
-def _written(matrix: Matrix, before: Before, draws: list[Draw], asked: Asked, passes: int, begin: float) -> Audit:
+def _written(
+    matrix: Matrix, before: Before, draws: list[Draw], asked: AuditSettings, passes: int, begin: float
+) -> Audit:
     margins, pairs = margins_kept(before, draws, asked), pairs_kept(draws, asked)
     ball, embedding = ball_kept(before, draws, asked), embedding_kept(draws, asked)
     brackets, wrong = bracket_checks(before, draws), wrong_side(before, draws, asked)
@@ -248,7 +250,7 @@ def _written(matrix: Matrix, before: Before, draws: list[Draw], asked: Asked, pa
     )
 
 
-def _notes(matrix: Matrix, before: Before, asked: Asked) -> tuple[str, ...]:
+def _notes(matrix: Matrix, before: Before, asked: AuditSettings) -> tuple[str, ...]:
     said = []
     n = before.matrix.shape[0]
     if n < matrix.shape[0]:

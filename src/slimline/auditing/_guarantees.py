@@ -76,7 +76,7 @@ _MOST_DIMENSIONS = 1e15
 
 
 @dataclass(frozen=True)
-class Asked:
+class AuditSettings:
     """What theorems are asked with."""
 
     #: Dimensions after the projection.
@@ -110,7 +110,7 @@ class Asked:
 
 def margin_theorem(
     name: str,
-    asked: Asked,
+    asked: AuditSettings,
     values: Sequence[float],
     before: dict[str, Any],
     law: Callable[[float], float],
@@ -136,7 +136,7 @@ def margin_theorem(
 
 def squared_theorem(
     name: str,
-    asked: Asked,
+    asked: AuditSettings,
     values: Sequence[float],
     before: float,
     *,
@@ -159,7 +159,7 @@ def squared_theorem(
 
 def largest_theorem(
     name: str,
-    asked: Asked,
+    asked: AuditSettings,
     largest: Sequence[float],
     end: Callable[[float], float],
     *,
@@ -179,7 +179,7 @@ def largest_theorem(
     return Promise(name, "theorem", bound.statement, eps, asked.delta, None, high, predicted, held, asked.note)
 
 
-def embedding_theorem(asked: Asked, lower_ends: Sequence[float]) -> Promise | None:
+def embedding_theorem(asked: AuditSettings, lower_ends: Sequence[float]) -> Promise | None:
     """Return what is promised of the embedding error, by the theorem of the family that promises most."""
     if not asked.family or not asked.rank:
         return None
@@ -200,7 +200,7 @@ def embedding_theorem(asked: Asked, lower_ends: Sequence[float]) -> Promise | No
 def law_promise(
     name: str,
     statement: str,
-    asked: Asked,
+    asked: AuditSettings,
     values: Sequence[float],
     chance: float,
     *,
@@ -214,7 +214,9 @@ def law_promise(
     return Promise(name, "law", statement, None, asked.delta, low, high, chance, held, asked.note)
 
 
-def share_theorem(asked: Asked, values: Sequence[float], margin: float, law: Callable[[float], float]) -> Promise:
+def share_theorem(
+    asked: AuditSettings, values: Sequence[float], margin: float, law: Callable[[float], float]
+) -> Promise:
     """Return what balcan2006 promises of the margin that all but a share of the points have."""
     bound = get("balcan2006")
     share = _eps(bound, asked, 1.0, {"margin": margin})
@@ -228,18 +230,18 @@ def share_theorem(asked: Asked, values: Sequence[float], margin: float, law: Cal
     return Promise(bound.name, "theorem", bound.statement, share, asked.delta, low, None, law(low), held, note)
 
 
-def _eps(bound: Bound, asked: Asked, share: float, sizes: dict[str, Any]) -> float | None:
+def _eps(bound: Bound, asked: AuditSettings, share: float, sizes: dict[str, Any]) -> float | None:
     eps = float(bound.eps(asked.r, asked.delta * share, **sizes))
     return eps if np.isfinite(eps) else None
 
 
-def _nothing(bound: Bound, asked: Asked, share: float, sizes: dict[str, Any]) -> Promise:
+def _nothing(bound: Bound, asked: AuditSettings, share: float, sizes: dict[str, Any]) -> Promise:
     needed = _needed(bound, asked.eps, asked, share, sizes)
     takes = "" if needed is None else f"; ε = {asked.eps:g} takes {needed:,}"
     return _silent(bound, asked, f"promises nothing with {counted(asked.r, 'dimension')}{takes}", None, needed)
 
 
-def _needed(bound: Bound, eps: float, asked: Asked, share: float, sizes: dict[str, Any]) -> int | None:
+def _needed(bound: Bound, eps: float, asked: AuditSettings, share: float, sizes: dict[str, Any]) -> int | None:
     """Return the dimensions for a distortion; None where it is not in the domain, or asks for too many to count."""
     if not 0.0 < eps < bound.eps_below:
         return None
@@ -247,7 +249,9 @@ def _needed(bound: Bound, eps: float, asked: Asked, share: float, sizes: dict[st
     return int(np.ceil(needed)) if needed < _MOST_DIMENSIONS else None
 
 
-def _silent(bound: Bound, asked: Asked, note: str, eps: float | None = None, needed: int | None = None) -> Promise:
+def _silent(
+    bound: Bound, asked: AuditSettings, note: str, eps: float | None = None, needed: int | None = None
+) -> Promise:
     return Promise(bound.name, "theorem", bound.statement, eps, asked.delta, None, None, None, None, note, needed)
 
 

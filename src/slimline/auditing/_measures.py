@@ -20,7 +20,7 @@ from slimline.geometry import (
     multiclass_margin,
     one_parameter_margin,
 )
-from slimline.geometry._class_pairs import Rivals
+from slimline.geometry._class_pairs import ClassPairs
 from slimline.geometry._distortion import Distortion, distortions_between, rounding_of_grams
 from slimline.geometry._embedding import EmbeddingError, error_on
 from slimline.geometry._inputs import Ball, Bracketed, Margin, MulticlassMargin, named_rows
@@ -143,9 +143,9 @@ class Labels:
         return np.where(self.codes == 1, 1.0, -1.0)
 
     @property
-    def pairs(self) -> Rivals:
+    def pairs(self) -> ClassPairs:
         """Return every point with every other class."""
-        return Rivals(self.codes, self.n_classes)
+        return ClassPairs(self.codes, self.n_classes)
 
 
 def margins_of(
@@ -253,7 +253,7 @@ class Before:
     contradictions: tuple[tuple[int, int], ...] = ()
 
 
-def look_before(matrix: Matrix, labels: Labels | None, *, errors: float, n_components: int) -> Before:
+def measure_original(matrix: Matrix, labels: Labels | None, *, errors: float, n_components: int) -> Before:
     """Return what the data are like before the projection."""
     points = Points(matrix)
     points.gram()  # kept: norms, span, ball and margins come from it
@@ -321,7 +321,7 @@ def draws_of(projection: Projection, repeats: int) -> list[Projection]:
     return [projection, *(dataclasses.replace(projection, seed=int(seed)) for seed in seeds)]
 
 
-def look_after(before: Before, projections: list[Projection], eps: float) -> Iterator[Draw]:
+def measure_projected(before: Before, projections: list[Projection], eps: float) -> Iterator[Draw]:
     """Yield what each draw did to the data.
 
     One a projection; each takes one pass over the data, and one a class more for several classes.

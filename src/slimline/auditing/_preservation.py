@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.auditing._guarantees import (
-    Asked,
+    AuditSettings,
     embedding_theorem,
     frequency,
     largest_theorem,
@@ -32,7 +32,7 @@ from slimline.auditing._measures import (
     Draw,
     room,
 )
-from slimline.auditing._records import Kept, PairsKept, Promise, WrongSide
+from slimline.auditing._records import PairsKept, Preservation, Promise, WrongSide
 from slimline.bounds import (
     margin_dimension,
     margin_failure,
@@ -55,13 +55,13 @@ def number_kept(
     promises: Sequence[Promise],
     *,
     margin: bool,
-) -> Kept:
+) -> Preservation:
     """Return a number before and after, with what is counted of it."""
     values = [one.value for one in after]
     near = None
     if before.value > 0.0:
         near = frequency(abs(value / before.value - 1.0) <= eps for value in values)
-    return Kept(
+    return Preservation(
         name=name,
         about=about,
         before=before.value,
@@ -78,7 +78,7 @@ def number_kept(
     )
 
 
-def ball_kept(before: Before, draws: Sequence[Draw], asked: Asked) -> Kept:
+def ball_kept(before: Before, draws: Sequence[Draw], asked: AuditSettings) -> Preservation:
     """Return what became of the smallest ball."""
     ball, after = _sure(before.ball), [_sure(draw.ball) for draw in draws]
     values = [one.value for one in after]
@@ -98,11 +98,11 @@ def ball_kept(before: Before, draws: Sequence[Draw], asked: Asked) -> Kept:
     return number_kept("enclosing ball", about, ball, after, asked.eps, promises, margin=False)
 
 
-def embedding_kept(draws: Sequence[Draw], asked: Asked) -> Kept:
+def embedding_kept(draws: Sequence[Draw], asked: AuditSettings) -> Preservation:
     """Return the embedding errors."""
     errors = [draw.embedding for draw in draws]
     promise = embedding_theorem(asked, [error.lower for error in errors])
-    return Kept(
+    return Preservation(
         name="embedding error",
         about="largest change of a squared length in the span of the points, ‖VᵀV - VᵀRRᵀV‖₂",
         before=0.0,
@@ -117,7 +117,7 @@ def embedding_kept(draws: Sequence[Draw], asked: Asked) -> Kept:
     )
 
 
-def embedded(name: str, asked: Asked, values: Sequence[float], before: float) -> list[Promise]:
+def embedded(name: str, asked: AuditSettings, values: Sequence[float], before: float) -> list[Promise]:
     """Return what follows from the embedding theorem of the family for a length of the data."""
     through = embedding_theorem(asked, [0.0])
     if through is None:
@@ -145,7 +145,7 @@ def _decided(found: Bracketed) -> bool:
 _Law = Callable[[float], float]
 
 
-def margins_kept(before: Before, draws: Sequence[Draw], asked: Asked) -> tuple[Kept, ...]:
+def margins_kept(before: Before, draws: Sequence[Draw], asked: AuditSettings) -> tuple[Preservation, ...]:
     """Return what became of the margins."""
     if before.labels is None:
         return ()
@@ -162,7 +162,7 @@ def margins_kept(before: Before, draws: Sequence[Draw], asked: Asked) -> tuple[K
     return tuple(found)
 
 
-def needed_dimension(before: Before, asked: Asked) -> int | None:
+def needed_dimension(before: Before, asked: AuditSettings) -> int | None:
     """Return the dimensions that keep the margin of the separators above 0, by the exact law; None where none do."""
     labels = before.labels
     if labels is None or not float(room(before.cosines, labels).min()) > 0.0:
@@ -175,7 +175,7 @@ def needed_dimension(before: Before, asked: Asked) -> int | None:
         return None
 
 
-def wrong_side(before: Before, draws: Sequence[Draw], asked: Asked) -> WrongSide | None:
+def wrong_side(before: Before, draws: Sequence[Draw], asked: AuditSettings) -> WrongSide | None:
     """Return the points that a plane chosen before the projection loses; two classes only."""
     if before.labels is None or before.labels.n_classes > 2 or not before.separators.any():
         return None
@@ -185,7 +185,7 @@ def wrong_side(before: Before, draws: Sequence[Draw], asked: Asked) -> WrongSide
 
 
 def _margin_promises(
-    name: str, measured: Bracketed, values: list[float], before: Before, asked: Asked
+    name: str, measured: Bracketed, values: list[float], before: Before, asked: AuditSettings
 ) -> Sequence[Promise]:
     if name in (PLAIN, WITH_INTERCEPT, CRAMMER_SINGER):
         return embedded("paul2013.1", asked, values, measured.value)
@@ -211,7 +211,7 @@ def _law(before: Before, r: int) -> _Law:
     return lambda low: float(multiclass_margin_failure(cosines, labels.codes, r, low))
 
 
-def _by_law(said: str, here: float, values: Sequence[float], law: _Law, asked: Asked) -> list[Promise]:
+def _by_law(said: str, here: float, values: Sequence[float], law: _Law, asked: AuditSettings) -> list[Promise]:
     """Return what the exact law says of a margin above 0, and of one that has lost eps of it at most."""
     levels = [
         (0.0, "a margin above 0"),
@@ -220,7 +220,7 @@ def _by_law(said: str, here: float, values: Sequence[float], law: _Law, asked: A
     return [law_promise("laws.cosine", said + text, asked, values, law(low), low=low) for low, text in levels]
 
 
-def _same_separator(before: Before, draws: Sequence[Draw], asked: Asked) -> list[Kept]:
+def _same_separator(before: Before, draws: Sequence[Draw], asked: AuditSettings) -> list[Preservation]:
     labels = before.labels
     assert labels is not None
     here = float(room(before.cosines, labels).min())
@@ -242,7 +242,7 @@ def _same_separator(before: Before, draws: Sequence[Draw], asked: Asked) -> list
     return [number_kept(SAME_SEPARATOR, ABOUT[SAME_SEPARATOR], _exactly(here), after, asked.eps, promises, margin=True)]
 
 
-def _error_allowed(before: Before, draws: Sequence[Draw], asked: Asked) -> list[Kept]:
+def _error_allowed(before: Before, draws: Sequence[Draw], asked: AuditSettings) -> list[Preservation]:
     after = [draw.error_allowed for draw in draws if draw.error_allowed is not None]
     labels, measured = before.labels, before.error_allowed
     if labels is None or measured is None:
@@ -262,7 +262,7 @@ def _error_allowed(before: Before, draws: Sequence[Draw], asked: Asked) -> list[
     return [number_kept(ERROR_ALLOWED, ABOUT[ERROR_ALLOWED], measured, after, asked.eps, promises, margin=True)]
 
 
-def _one_parameter(before: Before, draws: Sequence[Draw], asked: Asked) -> list[Kept]:
+def _one_parameter(before: Before, draws: Sequence[Draw], asked: AuditSettings) -> list[Preservation]:
     after = [draw.one_parameter for draw in draws if draw.one_parameter is not None]
     labels, stacked = before.labels, before.stacked
     if labels is None or stacked is None:
@@ -297,7 +297,7 @@ Floats = NDArray[np.float64]
 _MOST_PAIRS = 2000
 
 
-def pairs_kept(draws: Sequence[Draw], asked: Asked) -> tuple[PairsKept, ...]:
+def pairs_kept(draws: Sequence[Draw], asked: AuditSettings) -> tuple[PairsKept, ...]:
     """Return what became of the pairs of points."""
     return (
         _one(draws, "distances", asked, _distances, _about_distances),
@@ -309,9 +309,9 @@ def pairs_kept(draws: Sequence[Draw], asked: Asked) -> tuple[PairsKept, ...]:
 def _one(
     draws: Sequence[Draw],
     name: str,
-    asked: Asked,
-    law: Callable[[Distortion, Asked], float],
-    about: Callable[[Sequence[float], int, Asked], tuple[Promise, ...]],
+    asked: AuditSettings,
+    law: Callable[[Distortion, AuditSettings], float],
+    about: Callable[[Sequence[float], int, AuditSettings], tuple[Promise, ...]],
 ) -> PairsKept:
     found = [draw.pairs[name] for draw in draws]
     first = found[0].record
@@ -334,16 +334,16 @@ def _one(
     )
 
 
-def _distances(record: Distortion, asked: Asked) -> float:
+def _distances(record: Distortion, asked: AuditSettings) -> float:
     return 1.0 - float(norm_failure(asked.r, asked.eps))
 
 
-def _angles(record: Distortion, asked: Asked) -> float:
+def _angles(record: Distortion, asked: AuditSettings) -> float:
     c = np.clip(_some(record.before), -1.0, 1.0)
     return float(np.mean(cosine.cdf(c + asked.eps, asked.r, c) - cosine.cdf(c - asked.eps, asked.r, c)))
 
 
-def _products(record: Distortion, asked: Asked) -> float:
+def _products(record: Distortion, asked: AuditSettings) -> float:
     c = np.clip(_some(record.before), -1.0, 1.0)
     return float(np.mean(inner_product.cdf(c + asked.eps, asked.r, c) - inner_product.cdf(c - asked.eps, asked.r, c)))
 
@@ -352,7 +352,7 @@ def _some(values: Floats) -> Floats:
     return values[:: max(1, len(values) // _MOST_PAIRS)]
 
 
-def _about_distances(largest: Sequence[float], n_pairs: int, asked: Asked) -> tuple[Promise, ...]:
+def _about_distances(largest: Sequence[float], n_pairs: int, asked: AuditSettings) -> tuple[Promise, ...]:
     def failure(eps: float) -> float:
         return chance_of_distances(n_pairs, asked.r, eps)
 
@@ -363,7 +363,7 @@ def _about_distances(largest: Sequence[float], n_pairs: int, asked: Asked) -> tu
     )
 
 
-def _about_angles(largest: Sequence[float], n_pairs: int, asked: Asked) -> tuple[Promise, ...]:
+def _about_angles(largest: Sequence[float], n_pairs: int, asked: AuditSettings) -> tuple[Promise, ...]:
     # κc ± 2ε/(1-ε), κ = (1+ε)/(1-ε), is off by at most 2ε(1+|c|)/(1-ε)
     def end(eps: float) -> float:
         return 4.0 * eps / (1.0 - eps)
@@ -371,6 +371,6 @@ def _about_angles(largest: Sequence[float], n_pairs: int, asked: Asked) -> tuple
     return (largest_theorem("shi2012.5.sharp", asked, largest, end, share=1.0 / n_pairs, most=2.0),)
 
 
-def _about_products(largest: Sequence[float], n_pairs: int, asked: Asked) -> tuple[Promise, ...]:
+def _about_products(largest: Sequence[float], n_pairs: int, asked: AuditSettings) -> tuple[Promise, ...]:
     n = asked.points
     return (largest_theorem("fard2012.1", asked, largest, lambda eps: eps, share=1.0 / n, vectors=max(n - 1, 1)),)

@@ -57,7 +57,7 @@ class Promise:
 
 
 @dataclass(frozen=True)
-class Kept:
+class Preservation:
     """One number of the data, before the projection and after each draw."""
 
     #: What it is called, and what it is.
@@ -210,9 +210,9 @@ class Audit:
     eps: float
     delta: float
     errors: float
-    margins: tuple[Kept, ...]
-    ball: Kept
-    embedding: Kept
+    margins: tuple[Preservation, ...]
+    ball: Preservation
+    embedding: Preservation
     pairs: tuple[PairsKept, ...]
     brackets: tuple[BracketCheck, ...]
     wrong_side: WrongSide | None

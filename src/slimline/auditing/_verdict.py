@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from slimline.auditing._guarantees import Asked, frequency
+from slimline.auditing._guarantees import AuditSettings, frequency
 from slimline.auditing._measures import (
     CRAMMER_SINGER,
     DEFINITION_7,
@@ -16,7 +16,7 @@ from slimline.auditing._measures import (
     SAME_SEPARATOR,
     WITH_INTERCEPT,
 )
-from slimline.auditing._records import BracketCheck, Frequency, Kept, PairsKept, WrongSide
+from slimline.auditing._records import BracketCheck, Frequency, PairsKept, Preservation, WrongSide
 from slimline.auditing._words import at_most, counted, only_times, percent, ratios, times, values
 
 #: Margins that decide, the first that was there before; and those that any separation of the classes shows in.
@@ -33,7 +33,7 @@ class Separable(NamedTuple):
     undecided: int
 
 
-def outcome_of(margins: tuple[Kept, ...], pairs: tuple[PairsKept, ...], eps: float) -> str:
+def outcome_of(margins: tuple[Preservation, ...], pairs: tuple[PairsKept, ...], eps: float) -> str:
     """Return "kept", "shrunk" or "lost".
 
     Margins decide where the classes are separable. Lost: in some draw they are not any more, with an intercept or
@@ -53,11 +53,11 @@ def outcome_of(margins: tuple[Kept, ...], pairs: tuple[PairsKept, ...], eps: flo
 
 
 def verdict_of(
-    asked: Asked,
+    asked: AuditSettings,
     needed: int | None,
-    margins: tuple[Kept, ...],
-    ball: Kept,
-    embedding: Kept,
+    margins: tuple[Preservation, ...],
+    ball: Preservation,
+    embedding: Preservation,
     pairs: tuple[PairsKept, ...],
     brackets: tuple[BracketCheck, ...],
     wrong: WrongSide | None,
@@ -80,13 +80,13 @@ def verdict_of(
     return tuple(said)
 
 
-def judged_margin(margins: tuple[Kept, ...]) -> Kept | None:
+def judged_margin(margins: tuple[Preservation, ...]) -> Preservation | None:
     """Return the margin that decides: the first that there was before."""
     by_name = {kept.name: kept for kept in margins}
     return next((by_name[name] for name in _JUDGED if name in by_name and by_name[name].before > 0.0), None)
 
 
-def _separable(margins: tuple[Kept, ...]) -> Separable:
+def _separable(margins: tuple[Preservation, ...]) -> Separable:
     """Return how often anything separated the classes.
 
     A plane through the origin may be lost where one with an intercept is not, and vectors of one length where others
@@ -98,11 +98,11 @@ def _separable(margins: tuple[Kept, ...]) -> Separable:
     return Separable(frequency(found), sum(not found[draw] for draw in open_ones))
 
 
-def _law(asked: Asked) -> str:
+def _law(asked: AuditSettings) -> str:
     return "the exact law" if asked.family == "gaussian" else "the exact law of a Gaussian projection"
 
 
-def _of_margins(margins: tuple[Kept, ...], asked: Asked) -> list[str]:
+def _of_margins(margins: tuple[Preservation, ...], asked: AuditSettings) -> list[str]:
     if not margins:
         return ["There are no labels, so no margin was measured."]
     judged = judged_margin(margins)
@@ -141,7 +141,7 @@ def _of_margins(margins: tuple[Kept, ...], asked: Asked) -> list[str]:
     return said
 
 
-def _of_none(margins: tuple[Kept, ...], asked: Asked) -> str:
+def _of_none(margins: tuple[Preservation, ...], asked: AuditSettings) -> str:
     """Return what is to be said where no margin was found before."""
     measured = [kept for kept in margins if kept.name in _SEPARATIONS]
     widest = next(kept for kept in measured if kept.name in (WITH_INTERCEPT, CRAMMER_SINGER))
@@ -160,7 +160,7 @@ def _of_none(margins: tuple[Kept, ...], asked: Asked) -> str:
     return f"{none}, so there is no margin to keep{proof}; a projection cannot make them separable, and did not."
 
 
-def _of_most_points(margins: tuple[Kept, ...], asked: Asked) -> list[str]:
+def _of_most_points(margins: tuple[Preservation, ...], asked: AuditSettings) -> list[str]:
     kept = next((kept for kept in margins if kept.name == ERROR_ALLOWED and kept.before > 0.0), None)
     if kept is None:
         return []
@@ -170,7 +170,7 @@ def _of_most_points(margins: tuple[Kept, ...], asked: Asked) -> list[str]:
     ]
 
 
-def _of_statements(margins: tuple[Kept, ...], asked: Asked) -> list[str]:
+def _of_statements(margins: tuple[Preservation, ...], asked: AuditSettings) -> list[str]:
     same = next((kept for kept in margins if kept.name == SAME_SEPARATOR), None)
     if same is None:
         return []
@@ -195,7 +195,7 @@ def _of_statements(margins: tuple[Kept, ...], asked: Asked) -> list[str]:
     return said
 
 
-def _of_wrong_side(wrong: WrongSide, judged: Kept | None, asked: Asked) -> str:
+def _of_wrong_side(wrong: WrongSide, judged: Preservation | None, asked: AuditSettings) -> str:
     separator = judged is not None and judged.name == NORMALISED
     plane = "the separator chosen before" if separator else "a soft-margin plane through the origin, chosen before"
     average = "" if len(wrong.after) == 1 else " on average"
@@ -205,7 +205,7 @@ def _of_wrong_side(wrong: WrongSide, judged: Kept | None, asked: Asked) -> str:
     )
 
 
-def _of_pairs(distances: PairsKept, asked: Asked) -> str:
+def _of_pairs(distances: PairsKept, asked: AuditSettings) -> str:
     if not distances.n_pairs:
         return "There is no pair of different points."
     shares = np.asarray(distances.share_within)
@@ -218,7 +218,7 @@ def _of_pairs(distances: PairsKept, asked: Asked) -> str:
     )
 
 
-def _of_embedding(embedding: Kept, brackets: tuple[BracketCheck, ...], asked: Asked) -> str:
+def _of_embedding(embedding: Preservation, brackets: tuple[BracketCheck, ...], asked: AuditSettings) -> str:
     if not asked.rank:
         return "All points are zero."
     span = counted(asked.rank, "dimension")

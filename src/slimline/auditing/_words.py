@@ -8,7 +8,7 @@ from decimal import ROUND_UP, Context
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.auditing._records import Audit, Frequency, Kept
+from slimline.auditing._records import Audit, Frequency, Preservation
 
 _OUTCOMES = {"kept": "KEPT", "shrunk": "SHRUNK", "lost": "LOST"}
 
@@ -33,7 +33,7 @@ def audit_text(audit: Audit) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _line(kept: Kept) -> str:
+def _line(kept: Preservation) -> str:
     within = "" if kept.within is None else f"{kept.within.held:>7} of {kept.within.draws:<3}"
     return f"{kept.name:36}{kept.before:12.4g}{_numbers(kept.after)}{within}"
 

@@ -17,7 +17,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from slimline.auditing._records import Audit, Frequency, Kept, PairsKept, Promise
+from slimline.auditing._records import Audit, Frequency, PairsKept, Preservation, Promise
 from slimline.auditing._verdict import judged_margin
 from slimline.auditing._words import counted
 from slimline.cli._options import Family
@@ -212,7 +212,7 @@ def _promises(audit: Audit) -> RenderableType:
     for name, promise in spoken:
         chance = f"≥{percent(1.0 - promise.delta)}" if promise.kind == "theorem" else _NONE
         about = f"{name}, {promise.bound}{'*' if promise.note else ''}"
-        table.add_row(about, _ends(promise), chance, _foretold(promise), *_held(promise.frequency))
+        table.add_row(about, _ends(promise), chance, _predicted(promise), *_held(promise.frequency))
     said = []
     if any(promise.predicted is not None for _, promise in spoken):
         said.append("By the law: the exact law of each point, added up over the points: a chance of at least that.")
@@ -240,7 +240,7 @@ def _silence(name: str, promise: Promise, audit: Audit) -> str:
     return ""
 
 
-def _foretold(promise: Promise) -> Text:
+def _predicted(promise: Promise) -> Text:
     if promise.predicted is None:
         return Text(_NONE)
     share = 1.0 - promise.predicted
@@ -250,7 +250,7 @@ def _foretold(promise: Promise) -> Text:
 
 
 def _all_promises(audit: Audit) -> list[tuple[str, Promise]]:
-    numbers: tuple[Kept | PairsKept, ...] = (*audit.margins, audit.ball, audit.embedding)
+    numbers: tuple[Preservation | PairsKept, ...] = (*audit.margins, audit.ball, audit.embedding)
     found = [(kept.name, promise) for kept in numbers for promise in kept.promises]
     return found + [(f"change of {pairs.name}", promise) for pairs in audit.pairs for promise in pairs.promises]
 

@@ -81,7 +81,7 @@ def _show_fit(people: int, variants: int, seed: int, out: Path, json: Path | Non
     from rich.markup import escape
 
     from slimline.cli._fit import finished_fit
-    from slimline.cli._fit_job import Task
+    from slimline.cli._fit_job import FitJob
     from slimline.cli._fit_samples import LabelSource
     from slimline.cli._fit_settings import FitSettings, Outputs, command_line
     from slimline.cli._fit_view import fit_view
@@ -95,7 +95,7 @@ def _show_fit(people: int, variants: int, seed: int, out: Path, json: Path | Non
     outputs = Outputs(out / "cohort.slim", out / "cohort.html", True)
     words = [str(data), "--labels", str(labels), "--target", "population"]
     results = ["--model", str(outputs.model), "--report", str(outputs.report), "--force"]
-    task = Task(
+    task = FitJob(
         source=DataFileOptions(data),
         labels=LabelSource(labels, "population", None),
         settings=fit,

@@ -12,7 +12,7 @@ from slimline.cli._options import Family, Loss, Method
 from slimline.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from slimline.cli._fit_job import Finished, Task
+    from slimline.cli._fit_job import Finished, FitJob
 
 EXAMPLES = """[bold]Examples[/bold]
 
@@ -173,7 +173,7 @@ def fit(
 
     from rich.markup import escape
 
-    from slimline.cli._fit_job import Task
+    from slimline.cli._fit_job import FitJob
     from slimline.cli._fit_samples import LabelSource
     from slimline.cli._fit_settings import FitSettings, Outputs, command_line
     from slimline.cli._fit_view import fit_view
@@ -218,7 +218,7 @@ def fit(
         words += [] if value is None else [option, str(value)]
     own_id = id if labels is None or names_rows(data, format) else None
     source = DataFileOptions(data, format, own, own_id, missing, dataset)
-    task = Task(
+    task = FitJob(
         source=source,
         labels=LabelSource(labels, target, id),
         settings=settings,
@@ -240,7 +240,7 @@ def fit(
         raise typer.Exit(NOT_CERTIFIED)
 
 
-def finished_fit(task: Task, threads: int | None) -> Finished:
+def finished_fit(task: FitJob, threads: int | None) -> Finished:
     """Fit, showing where it stands on standard error."""
     from contextlib import nullcontext
 

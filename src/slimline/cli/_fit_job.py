@@ -40,7 +40,7 @@ class Finished:
 
 
 @dataclass(frozen=True)
-class Task:
+class FitJob:
     """What is to be fitted."""
 
     #: The data.
@@ -74,7 +74,7 @@ class Task:
         return NamedColumns(matrix, names, f"--feature-names {self.feature_names}")
 
 
-def run_fit(task: Task, display: FitDisplay) -> Finished:
+def run_fit(task: FitJob, display: FitDisplay) -> Finished:
     """Open the data, fit, measure the model on rows that it did not see, fit to all rows, write model and page."""
     from slimline._base.system import MemoryMeter
     from slimline.report import Told
@@ -151,7 +151,7 @@ class _Fitted:
 class _Work:
     """Does the parts of the work; counts their time and passes, and takes down what is to be known of them."""
 
-    def __init__(self, task: Task, display: FitDisplay) -> None:
+    def __init__(self, task: FitJob, display: FitDisplay) -> None:
         self._task, self._display = task, display
         self.data: Matrix | None = None
         self.standardize = False
@@ -194,7 +194,7 @@ class _Work:
 
 
 def _report(
-    task: Task, fit: _Fitted, samples: Samples, decisions: Decisions | None, told: Told, display: FitDisplay
+    task: FitJob, fit: _Fitted, samples: Samples, decisions: Decisions | None, told: Told, display: FitDisplay
 ) -> FitReport:
     from slimline.errors import AccuracyWarning
     from slimline.report import fit_report
@@ -236,7 +236,7 @@ def _standardised(settings: FitSettings, data: Matrix) -> bool:
     return data.variants is not None if settings.standardize is None else settings.standardize
 
 
-def _keeper(task: Task, key: str, display: FitDisplay) -> PassFiles | None:
+def _keeper(task: FitJob, key: str, display: FitDisplay) -> PassFiles | None:
     from slimline.model_files import PassFiles
 
     if task.outputs.model is None or not task.resumable:
@@ -253,7 +253,7 @@ def _keeper(task: Task, key: str, display: FitDisplay) -> PassFiles | None:
     return keeper
 
 
-def _make_way(task: Task, key: str, keeper: PassFiles | None) -> None:
+def _make_way(task: FitJob, key: str, keeper: PassFiles | None) -> None:
     """Refuse to replace what came while the fit ran; where the disk is full, the model gets the checkpoint's room."""
     task.outputs.check(key)
     if keeper is not None and keeper.gave_up:
@@ -265,7 +265,7 @@ def _note_result(keeper: PassFiles | None, path: Path | None) -> None:
         keeper.note_result(path)
 
 
-def _stored(task: Task, model: CertifiedClassifier, samples: Samples, stats: ColumnStats | None) -> StoredModel:
+def _stored(task: FitJob, model: CertifiedClassifier, samples: Samples, stats: ColumnStats | None) -> StoredModel:
     from slimline import __version__
     from slimline.estimators._aligned import TrainingSamples
     from slimline.estimators._alignment import column_facts, source_details
@@ -293,7 +293,7 @@ def _differences(alignment: Alignment) -> Iterator[str]:
             yield f"held-out rows: {count:,} columns {words}."
 
 
-def _write_page(task: Task, report: FitReport) -> None:
+def _write_page(task: FitJob, report: FitReport) -> None:
     if task.outputs.report is None:
         return
     from slimline.report import write_fit_page
@@ -301,7 +301,7 @@ def _write_page(task: Task, report: FitReport) -> None:
     write_fit_page(report, task.outputs.report)
 
 
-def _python(task: Task) -> str:
+def _python(task: FitJob) -> str:
     """Return how the model is used from Python, in lines that can be run as they are."""
     if task.outputs.model is None:
         return ""

@@ -21,7 +21,7 @@ from slimline.data._views import RowView
 from slimline.data.formats._dense import DenseMatrix
 
 
-def dense_copy(matrix: Matrix, squares: Squares | None = None) -> NDArray[np.float64]:
+def to_dense(matrix: Matrix, squares: Squares | None = None) -> NDArray[np.float64]:
     """Return the values of a matrix, centred, scaled and filled as it is seen, in one pass."""
     out = np.empty(matrix.shape)
     begin_squares(squares, matrix.shape)
@@ -34,7 +34,7 @@ def dense_copy(matrix: Matrix, squares: Squares | None = None) -> NDArray[np.flo
     return out
 
 
-def has_stored_rows(matrix: Matrix) -> bool:
+def supports_row_access(matrix: Matrix) -> bool:
     """Say whether rows can be had as they are: sparse, or an array in memory, and neither centred nor scaled."""
     if isinstance(matrix, Standardised):
         return False
@@ -90,7 +90,7 @@ def _sparse_rows(matrix: Matrix, squares: Squares | None) -> Any:
     return whole if (np.diff(order) == 1).all() else whole[np.argsort(order)]
 
 
-class GenotypesInFile(PackedGenotypes):
+class LazyGenotypes(PackedGenotypes):
     """Packed genotypes that are read when they are first asked for, into memory that the blocks of a pass share.
 
     Kernels of products read them a few at a time, straight into the caches, and need no memory for them.

@@ -120,7 +120,7 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Affine:
+class ColumnTransform:
     """x -> (x - centre) * factor, column by column, with a missing x taken for `fill`."""
 
     #: Subtracted (none: nothing is); of shape (d,).
@@ -132,11 +132,11 @@ class Affine:
     #: Columns whose centre is far above their spread (see `sparse_shift`); none: not known; of shape (d,).
     far: NDArray[np.bool_] | None = None
 
-    def of(self, columns: slice) -> Affine:
+    def of(self, columns: slice) -> ColumnTransform:
         """Return the part that belongs to a range of columns."""
         far = None if self.far is None else self.far[columns]
         centre, factor, fill = (None if v is None else v[columns] for v in (self.centre, self.factor, self.fill))
-        return Affine(centre, factor, fill, far)
+        return ColumnTransform(centre, factor, fill, far)
 
     @property
     def trivial(self) -> bool:
@@ -145,7 +145,7 @@ class Affine:
 
 
 #: Data as they are.
-PLAIN = Affine()
+PLAIN = ColumnTransform()
 
 
 Floats = NDArray[np.float64]
@@ -194,7 +194,7 @@ def tile_width(block: Block, dtype: Any) -> int:
     return step // 4096 * 4096 if step >= 4096 else step  # the Walsh-Hadamard transform likes whole powers of two
 
 
-def tiles(block: Block, affine: Affine, dtype: Any) -> Iterator[tuple[slice, NDArray[Any]]]:
+def tiles(block: Block, affine: ColumnTransform, dtype: Any) -> Iterator[tuple[slice, NDArray[Any]]]:
     """Yield (columns within the block, standardised values), a few megabytes at a time, in the block's own order."""
     by_row = isinstance(block.values, np.ndarray) and block.values.strides[1] == block.values.itemsize
     order: Any = "C" if by_row or sp.issparse(block.values) else "F"
@@ -216,7 +216,7 @@ def tiles(block: Block, affine: Affine, dtype: Any) -> Iterator[tuple[slice, NDA
         yield columns, values
 
 
-def stays_bytes(block: Block, affine: Affine) -> bool:
+def can_stay_int8(block: Block, affine: ColumnTransform) -> bool:
     """Say whether filling is all that is done to a block of bytes, and the fill is among their numbers."""
     if affine.fill is None or affine.centre is not None or affine.factor is not None:
         return False
@@ -227,7 +227,7 @@ def stays_bytes(block: Block, affine: Affine) -> bool:
     return bool(whole.all())
 
 
-def filled_bytes(block: Block, affine: Affine) -> Iterator[tuple[slice, NDArray[Any]]]:
+def impute_int8(block: Block, affine: ColumnTransform) -> Iterator[tuple[slice, NDArray[Any]]]:
     """Yield (columns within the block, values with missing ones filled): bytes, a few megabytes at a time."""
     assert affine.fill is not None
     step = max(tile_width(block, np.int8), 1)
@@ -240,7 +240,7 @@ def filled_bytes(block: Block, affine: Affine) -> Iterator[tuple[slice, NDArray[
         yield columns, values
 
 
-def exact_values(block: Block, affine: Affine) -> Any:
+def to_float64(block: Block, affine: ColumnTransform) -> Any:
     """Return the values of a block in float64: sparse rows filled and scaled, dense rows standardised."""
     if sp.issparse(block.values):
         require_sound(block.values)
@@ -251,7 +251,7 @@ def exact_values(block: Block, affine: Affine) -> Any:
     return values
 
 
-def scaled_values(x: Any, affine: Affine) -> Any:
+def scaled_values(x: Any, affine: ColumnTransform) -> Any:
     """Return a float64 copy with missing values filled and columns scaled; centring is left out."""
     x = x.astype(np.float64)
     columns = x.indices if x.format == "csr" else np.repeat(np.arange(x.shape[1]), np.diff(x.indptr))
@@ -262,7 +262,7 @@ def scaled_values(x: Any, affine: Affine) -> Any:
     return x
 
 
-def dense_values(x: Any, affine: Affine) -> Floats:
+def dense_values(x: Any, affine: ColumnTransform) -> Floats:
     """Return a piece of a sparse block as an array, standardised."""
     values: Floats = x.toarray().astype(np.float64)
     if affine.fill is not None:

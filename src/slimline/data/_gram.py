@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk, ssyrk
 
-from slimline.data._blocks import Affine, Block, PackedGenotypes, exact_values, scaled_values, tile_width, tiles
+from slimline.data._blocks import Block, ColumnTransform, PackedGenotypes, scaled_values, tile_width, tiles, to_float64
 from slimline.data._statistics import refuse_overflow, require_finite
 from slimline.projections._base import require_sound
 
@@ -45,7 +45,7 @@ class GramSum:
         self._whole: NDArray[np.float32] | None = None
         self._most = 0.0  # no whole sum is larger
 
-    def add(self, block: Block, affine: Affine) -> None:
+    def add(self, block: Block, affine: ColumnTransform) -> None:
         """Add a panel."""
         if not self._sums.size:
             return
@@ -72,12 +72,12 @@ class GramSum:
         self._whole = None
         return mirrored(self._sums)
 
-    def _has_whole_numbers(self, block: Block, affine: Affine) -> bool:
+    def _has_whole_numbers(self, block: Block, affine: ColumnTransform) -> bool:
         bytes_ = isinstance(block.values, PackedGenotypes) or block.values.dtype.itemsize == 1
         fits = self._sums.shape[0] <= _MOST_ROWS and affine.centre is None and affine.factor is None
         return bytes_ and fits and (affine.fill is None or bool((affine.fill == np.rint(affine.fill)).all()))
 
-    def _add_whole_numbers(self, block: Block, affine: Affine) -> bool:
+    def _add_whole_numbers(self, block: Block, affine: ColumnTransform) -> bool:
         """Add a panel, or return False where the values are too large for that."""
         largest = _largest(block, affine)
         if largest * largest * min(tile_width(block, np.float32), block.values.shape[1]) >= _EXACT:
@@ -99,7 +99,7 @@ class GramSum:
         self._most = 0.0
 
 
-def _largest(block: Block, affine: Affine) -> float:
+def _largest(block: Block, affine: ColumnTransform) -> float:
     """Return a bound for the size of the values of a block of bytes; those that are missing do not count."""
     fill = 0.0 if affine.fill is None else float(np.abs(affine.fill).max(initial=0.0))
     if isinstance(block.values, PackedGenotypes):
@@ -183,7 +183,7 @@ def _gram_of_group(matrix: Matrix, first: int, out: Floats) -> int | None:
     for number, (block, affine) in enumerate(matrix._pass("gram")):
         if number < first:
             continue
-        values = exact_values(block, affine)
+        values = to_float64(block, affine)
         this = _Held(block.rows, block.columns, values, _middle(values, affine))
         if next_group is None and (size < _HELD_BYTES or not held):
             held.append(this)
@@ -204,7 +204,7 @@ def _gram_of_group(matrix: Matrix, first: int, out: Floats) -> int | None:
     return next_group
 
 
-def _middle(values: Any, affine: Affine) -> Floats | None:
+def _middle(values: Any, affine: ColumnTransform) -> Floats | None:
     """Return what must be subtracted from the rows of `values`, if it was not done: from sparse ones it is not."""
     if affine.centre is None or isinstance(values, np.ndarray):
         return None
@@ -262,7 +262,7 @@ def _places(rows: Places, columns: Places) -> Any:
     return np.ix_(*wide)
 
 
-def _sparse_gram(x: Any, affine: Affine, out: Floats) -> None:
+def _sparse_gram(x: Any, affine: ColumnTransform, out: Floats) -> None:
     require_sound(x)
     rows = scaled_values(x, affine).tocsr()
     middle = _middle(rows, affine)

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from slimline._base.checks import right_hand_sides, sample_weights
 from slimline._kernels import half_of_the_threads
 from slimline.data import _products as products
-from slimline.data._blocks import PLAIN, Affine, Block
+from slimline.data._blocks import PLAIN, Block, ColumnTransform
 from slimline.data._gram import GramSum, gram_of_rows
-from slimline.data._passes import Kept, go_through
-from slimline.data._products import Squares, TwoLevelSums, arrays_of, begin_squares
+from slimline.data._passes import Checkpoint, iterate_pass
+from slimline.data._products import BlockedSum, Squares, arrays_of, begin_squares
 from slimline.data._statistics import ColumnStats, RunningStats, all_finite, refuse_overflow, require_finite
 from slimline.data._storage import Storage
 from slimline.errors import InvalidParameterError
@@ -82,7 +82,7 @@ class Matrix(Storage):
         out: NDArray[np.floating[Any]] = np.zeros(shape, dtype=dtype, order="F" if by_column else "C")
         # What is drawn for a panel of columns serves all rows, if they are all there.
         begin_squares(squares, self.shape)
-        kept = Kept(lambda: {"out": out, **arrays_of(squares)}, lambda: {"projection": projection.to_json()})
+        kept = Checkpoint(lambda: {"out": out, **arrays_of(squares)}, lambda: {"projection": projection.to_json()})
         large = isinstance(projection, HashEmbedding)  # others may have blocks written out first
         for block, affine in self._pass("sketch", projection.draws_every_entry, kept, in_memory=True, large=large):
             with nullcontext() if projection.draws_every_entry else self._beside_the_reader():
@@ -114,8 +114,8 @@ class Matrix(Storage):
         W, flat = right_hand_sides(W, self.shape[1], "W", "feature")
         out = np.zeros((self.shape[0], W.shape[1]))
         begin_squares(squares, self.shape)
-        sums = TwoLevelSums(out, self.shape[1])
-        kept = Kept(lambda: {**sums.arrays(), **arrays_of(squares)}, lambda: {"W": W})
+        sums = BlockedSum(out, self.shape[1])
+        kept = Checkpoint(lambda: {**sums.arrays(), **arrays_of(squares)}, lambda: {"W": W})
         for block, affine in self._pass("dot", self.products_by_column, kept, squares is not None, large=True):
             into = sums.of(block, affine)
             with self._beside_the_reader():
@@ -147,7 +147,7 @@ class Matrix(Storage):
         A, flat = right_hand_sides(A, self.shape[0], "A", "sample")
         out = np.zeros((self.shape[1], A.shape[1]))
         begin_squares(squares, self.shape)
-        kept = Kept(lambda: {"out": out, **arrays_of(squares)}, lambda: {"A": A})
+        kept = Checkpoint(lambda: {"out": out, **arrays_of(squares)}, lambda: {"A": A})
         for block, affine in self._pass("tdot", self.products_by_column, kept, squares is not None, large=True):
             with self._beside_the_reader():
                 products.add_tdot(block, A, affine, out)
@@ -178,7 +178,7 @@ class Matrix(Storage):
             out = np.zeros((block.values.shape[1], A.shape[1]))
             here = Block(block.rows, slice(0, len(out)), block.values, block.missing)
             with self._beside_the_reader():
-                products.add_tdot(here, A, Affine(affine.centre, None, affine.fill), out)
+                products.add_tdot(here, A, ColumnTransform(affine.centre, None, affine.fill), out)
             if affine.factor is not None:
                 out *= affine.factor[:, None]
             self._require_finite(out, slice(None), block, affine)
@@ -207,8 +207,8 @@ class Matrix(Storage):
         A, flat = right_hand_sides(A, self.shape[0], "A", "sample")
         W, out = np.zeros((self.shape[1], A.shape[1])), np.zeros(A.shape)
         begin_squares(squares, self.shape)
-        sums = TwoLevelSums(out, self.shape[1])
-        kept = Kept(lambda: {"W": W, **sums.arrays(), **arrays_of(squares)}, lambda: {"A": A})
+        sums = BlockedSum(out, self.shape[1])
+        kept = Checkpoint(lambda: {"W": W, **sums.arrays(), **arrays_of(squares)}, lambda: {"A": A})
         for block, affine in self._pass("normal", True, kept, squares is not None, large=True):
             with self._beside_the_reader():
                 products.add_normal(block, A, affine, W, sums.of(block, affine))
@@ -232,7 +232,7 @@ class Matrix(Storage):
         if not self.whole_columns:
             return gram_of_rows(self)
         total = GramSum(self.shape[0])
-        for block, affine in self._pass("gram", True, Kept(total.arrays), in_memory=True):
+        for block, affine in self._pass("gram", True, Checkpoint(total.arrays), in_memory=True):
             total.add(block, affine)
             self._require_finite(total.diagonal, slice(None), block, affine)
         return total.result()
@@ -252,7 +252,7 @@ class Matrix(Storage):
         """
         weight = sample_weights(sample_weight, self.shape[0])
         running = RunningStats(*self.shape)
-        kept = Kept(running.arrays)
+        kept = Checkpoint(running.arrays)
         for block, affine in self._pass("column_stats", self.products_by_column, kept, weight is not None, large=True):
             with self._beside_the_reader():
                 part = products.statistics(block, affine, None if weight is None else weight[block.rows])
@@ -263,14 +263,14 @@ class Matrix(Storage):
     def row_norms(self) -> NDArray[np.float64]:
         """Return the Euclidean norm of each row, in one pass."""
         squares = Squares(*self.shape)
-        for block, affine in self._pass("row_norms", False, Kept(squares.arrays), in_memory=True, large=True):
+        for block, affine in self._pass("row_norms", False, Checkpoint(squares.arrays), in_memory=True, large=True):
             self._add_squares(squares, block, affine)
         return np.sqrt(squares.rows)
 
     @property
     def normal_passes(self) -> int:
         """Return how many passes `normal` takes."""
-        return 1 if self.whole_columns and not self.tall else 2
+        return 1 if self.whole_columns and not self.short_panels else 2
 
     # Views -----------------------------------------------------------------------------------------
 
@@ -337,17 +337,17 @@ class Matrix(Storage):
         self,
         operation: str,
         whole_columns: bool = False,
-        kept: Kept | None = None,
+        kept: Checkpoint | None = None,
         in_memory: bool = False,
         large: bool = False,
-    ) -> Iterator[tuple[Block, Affine]]:
-        return go_through(self, operation, whole_columns and self.whole_columns, kept, in_memory, large)
+    ) -> Iterator[tuple[Block, ColumnTransform]]:
+        return iterate_pass(self, operation, whole_columns and self.whole_columns, kept, in_memory, large)
 
     def _beside_the_reader(self) -> AbstractContextManager[None]:
         """Return a context in which the kernels leave room for the thread that reads ahead."""
-        return half_of_the_threads() if self.reads_ahead and not self.reads_lightly else nullcontext()
+        return half_of_the_threads() if self.reads_ahead and not self.io_bound else nullcontext()
 
-    def _affine(self, block: Block) -> Affine:
+    def _affine(self, block: Block) -> ColumnTransform:
         return PLAIN
 
     def _original_row(self, row: int) -> int:
@@ -357,13 +357,13 @@ class Matrix(Storage):
         return column
 
     def _require_finite(
-        self, sums: NDArray[Any], where: Any, block: Block, affine: Affine, *, missing: bool = True
+        self, sums: NDArray[Any], where: Any, block: Block, affine: ColumnTransform, *, missing: bool = True
     ) -> None:
         if not all_finite(sums[where]):
             require_finite(self, block, affine, missing=missing)
             refuse_overflow(self, sums.dtype)
 
-    def _add_squares(self, squares: Squares | None, block: Block, affine: Affine) -> None:
+    def _add_squares(self, squares: Squares | None, block: Block, affine: ColumnTransform) -> None:
         if squares is None:
             return
         with self._beside_the_reader():

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.data._blocks import Affine, Block, PackedGenotypes
+from slimline.data._blocks import Block, ColumnTransform, PackedGenotypes
 from slimline.data._statistics import shifted
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ class PassCounter:
     def __init__(self) -> None:
         self.count = 0
         self.listener: Listener | None = None
-        self.keeper: PassKeeper | None = None
+        self.keeper: CheckpointStore | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # who listens stays here: another process has a screen of its own, and few functions can be sent to it
@@ -207,9 +207,9 @@ class ProgressBar:
             self._bar = None
 
 
-def go_through(
-    matrix: Matrix, operation: str, whole_columns: bool, kept: Kept | None, in_memory: bool, large: bool
-) -> Iterator[tuple[Block, Affine]]:
+def iterate_pass(
+    matrix: Matrix, operation: str, whole_columns: bool, kept: Checkpoint | None, in_memory: bool, large: bool
+) -> Iterator[tuple[Block, ColumnTransform]]:
     """Go through a matrix once."""
     counter = matrix._counter
     keeper = None if kept is None else counter.keeper
@@ -238,9 +238,9 @@ def _told(
     blocks: Iterator[Block],
     first: int,
     operation: str,
-    keeper: PassKeeper | None,
-    kept: Kept | None,
-) -> Iterator[tuple[Block, Affine]]:
+    keeper: CheckpointStore | None,
+    kept: Checkpoint | None,
+) -> Iterator[tuple[Block, ColumnTransform]]:
     """Yield the blocks after the first ones, which were computed on before, and tell how far they are."""
     cells, all_cells = 0, max(matrix.shape[0] * matrix.shape[1], 1)
     try:
@@ -277,7 +277,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
-class Kept:
+class Checkpoint:
     """What a pass adds to, and what it computes that from beside the data."""
 
     #: Returns the arrays that it adds to.
@@ -285,12 +285,12 @@ class Kept:
     #: Returns what it computes them from: arrays, or texts.
     inputs: Callable[[], dict[str, Any]] = dict
 
-    def beside(self, more: Callable[[], Arrays]) -> Kept:
+    def beside(self, more: Callable[[], Arrays]) -> Checkpoint:
         """Return the same with further arrays that the pass adds to."""
-        return Kept(lambda: {**self.sums(), **more()}, self.inputs)
+        return Checkpoint(lambda: {**self.sums(), **more()}, self.inputs)
 
 
-class PassKeeper(ABC):
+class CheckpointStore(ABC):
     """Keeps what passes add up, so that one that was cut short can go on, and one that was finished need not be made.
 
     A pass is begun with the arrays that it adds to. What was kept of it is written into them, and the blocks that it

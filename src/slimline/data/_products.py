@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from slimline._base.checks import sample_weights
 from slimline._kernels import _native, thread_count
 from slimline.data._blocks import (
-    Affine,
     Block,
+    ColumnTransform,
     PackedGenotypes,
     by_rows,
-    filled_bytes,
+    can_stay_int8,
+    impute_int8,
     raw_values,
     scaled_values,
-    stays_bytes,
     streamed_values,
     tiles,
 )
@@ -32,7 +32,7 @@ from slimline.projections._base import KERNEL_TYPES, require_sound, result_dtype
 Floats = NDArray[np.float64]
 
 
-class TwoLevelSums:
+class BlockedSum:
     """Sums over the columns of a panel, then over the panels: what rounding can do grows with either, not with both.
 
     A panel is a block of whole columns, or as many of them as have √n_features columns together: adding a panel to the
@@ -58,7 +58,7 @@ class TwoLevelSums:
         """Return what is written to: sums and counts."""
         return {"out": self._out, "part": self._part, "counts": self._counts}
 
-    def of(self, block: Block, affine: Affine) -> Floats:
+    def of(self, block: Block, affine: ColumnTransform) -> Floats:
         """Return where the products of a block are added."""
         longest = longest_sum(block, affine)
         if not self._whole(block):
@@ -120,7 +120,7 @@ class Squares:
         """Return what is written to."""
         return {"squares of rows": self.rows, "squares of columns": self.columns}
 
-    def add(self, block: Block, affine: Affine) -> None:
+    def add(self, block: Block, affine: ColumnTransform) -> None:
         """Add what a block holds."""
         weight = None if self.weight is None else np.ascontiguousarray(self.weight[block.rows])
         columns = self.columns[block.columns]
@@ -153,7 +153,7 @@ def arrays_of(squares: Squares | None) -> dict[str, NDArray[Any]]:
 
 
 @np.errstate(over="ignore", invalid="ignore")  # whoever makes the pass refuses infinite sums
-def _add_sparse(x: Any, affine: Affine, weight: Floats | None, rows: Floats, columns: Floats) -> None:
+def _add_sparse(x: Any, affine: ColumnTransform, weight: Floats | None, rows: Floats, columns: Floats) -> None:
     require_sound(x)
     x = scaled_values(x, affine).tocsr()
     row = np.repeat(np.arange(rows.size), np.diff(x.indptr))
@@ -176,7 +176,7 @@ def _add_sparse(x: Any, affine: Affine, weight: Floats | None, rows: Floats, col
 _MOST_TURNED = 64 << 20
 
 
-def longest_sum(block: Block, affine: Affine) -> int:
+def longest_sum(block: Block, affine: ColumnTransform) -> int:
     """Return how many additions, one after the other, lose as much as a row of the block's product with W, at most."""
     if sp.issparse(block.values) and block.values.format == "csr" and affine.centre is None:  # type: ignore[attr-defined]
         return int(np.diff(block.values.indptr).max(initial=0))  # type: ignore[attr-defined]
@@ -190,7 +190,7 @@ def longest_sum(block: Block, affine: Affine) -> int:
     return columns
 
 
-def add_dot(block: Block, W: Floats, affine: Affine, out: Floats) -> None:
+def add_dot(block: Block, W: Floats, affine: ColumnTransform, out: Floats) -> None:
     """Add the product of a block with its rows of W to the sums of its rows."""
     W = W[block.columns]
     if affine.factor is not None:
@@ -203,7 +203,7 @@ def add_dot(block: Block, W: Floats, affine: Affine, out: Floats) -> None:
                 _native.block_dot(x, samples, block.missing, W, affine.centre, affine.fill, sums, thread_count())
 
 
-def add_tdot(block: Block, A: Floats, affine: Affine, out: Floats) -> None:
+def add_tdot(block: Block, A: Floats, affine: ColumnTransform, out: Floats) -> None:
     """Add the product of a block's transpose with its rows of A to the sums of its columns."""
     A = np.ascontiguousarray(A[block.rows])
     sums = out[block.columns] if affine.factor is None else np.zeros((block.values.shape[1], A.shape[1]))
@@ -216,7 +216,7 @@ def add_tdot(block: Block, A: Floats, affine: Affine, out: Floats) -> None:
         out[block.columns] += sums * affine.factor[:, None]
 
 
-def add_normal(block: Block, A: Floats, affine: Affine, W: Floats, out: Floats) -> None:
+def add_normal(block: Block, A: Floats, affine: ColumnTransform, W: Floats, out: Floats) -> None:
     """Write Xᵀ A of a panel of whole columns to its rows of W, and add X Xᵀ A to `out`."""
     if sp.issparse(block.values) or not isinstance(block.rows, slice):
         add_tdot(block, A, affine, W)
@@ -227,7 +227,7 @@ def add_normal(block: Block, A: Floats, affine: Affine, W: Floats, out: Floats) 
         _native.block_normal(x, samples, block.missing, A, *parts, W[block.columns], out, thread_count())
 
 
-def add_sketch(block: Block, projection: Projection, affine: Affine, out: NDArray[Any]) -> None:
+def add_sketch(block: Block, projection: Projection, affine: ColumnTransform, out: NDArray[Any]) -> None:
     """Add the sketch of a block to the sums of its rows."""
     first = block.columns.start
     as_stored = result_dtype(block.values.dtype) == out.dtype
@@ -254,8 +254,8 @@ def add_sketch(block: Block, projection: Projection, affine: Affine, out: NDArra
                     part.values, part.missing, parts, part.columns.start, into
                 ):
                     continue
-                whole = as_stored and stays_bytes(part, inside)
-                for columns, values in filled_bytes(part, inside) if whole else tiles(part, inside, sums.dtype):
+                whole = as_stored and can_stay_int8(part, inside)
+                for columns, values in impute_int8(part, inside) if whole else tiles(part, inside, sums.dtype):
                     projection.apply(values, first_feature=part.columns.start + columns.start, out=into)
 
 
@@ -274,7 +274,7 @@ def in_rows(sketch: NDArray[Any]) -> NDArray[Any]:
     return out
 
 
-def _add_packed_sketch(block: Block, projection: Projection, affine: Affine, sums: NDArray[Any]) -> bool:
+def _add_packed_sketch(block: Block, projection: Projection, affine: ColumnTransform, sums: NDArray[Any]) -> bool:
     """Add the sketch of genotypes that stay packed; False: that cannot be done."""
     genotypes = block.values
     if not isinstance(genotypes, PackedGenotypes) or not isinstance(projection, HashEmbedding):
@@ -283,14 +283,14 @@ def _add_packed_sketch(block: Block, projection: Projection, affine: Affine, sum
     return projection.add_genotypes(genotypes.packed, genotypes.n_samples, parts, block.columns.start, sums)
 
 
-def _anything_to_fill(block: Block, affine: Affine) -> bool:
+def _anything_to_fill(block: Block, affine: ColumnTransform) -> bool:
     """Say whether a dense block has missing values; those of floats show in the sums where nothing fills them."""
     if block.values.dtype.kind == "f":
         return affine.fill is not None
     return missing_at_all(block)
 
 
-def statistics(block: Block, affine: Affine, weights: Floats | None) -> ColumnStats:
+def statistics(block: Block, affine: ColumnTransform, weights: Floats | None) -> ColumnStats:
     """Return the statistics of the columns of a block."""
     width = block.values.shape[1]
     weight, mean, deviation = np.zeros(width), np.zeros(width), np.zeros(width)
@@ -343,7 +343,7 @@ class _Rows:
 # Sparse blocks ---------------------------------------------------------------------------------------
 
 
-def _sparse_dot(x: Any, W: Floats, affine: Affine, out: Floats) -> None:
+def _sparse_dot(x: Any, W: Floats, affine: ColumnTransform, out: Floats) -> None:
     parts = (x.indptr, x.indices, x.data)
     if x.format == "csr":
         _native.compressed_gather(*parts, W, None, affine.fill, out, thread_count())
@@ -353,7 +353,7 @@ def _sparse_dot(x: Any, W: Floats, affine: Affine, out: Floats) -> None:
         out -= affine.centre @ W
 
 
-def _sparse_tdot(x: Any, A: Floats, affine: Affine, out: Floats) -> None:
+def _sparse_tdot(x: Any, A: Floats, affine: ColumnTransform, out: Floats) -> None:
     parts = (x.indptr, x.indices, x.data)
     if x.format == "csr":
         _native.compressed_scatter(*parts, A, None, affine.fill, out, thread_count())
@@ -363,7 +363,7 @@ def _sparse_tdot(x: Any, A: Floats, affine: Affine, out: Floats) -> None:
         out -= np.outer(affine.centre, A.sum(axis=0))
 
 
-def _sparse_sketch(block: Block, projection: Projection, affine: Affine, sums: NDArray[Any]) -> None:
+def _sparse_sketch(block: Block, projection: Projection, affine: ColumnTransform, sums: NDArray[Any]) -> None:
     x, first = block.values, block.columns.start
     if affine.trivial and result_dtype(x.dtype) == sums.dtype:
         projection.apply(x, first_feature=first, out=sums)

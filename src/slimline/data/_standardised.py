@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from slimline._base.checks import sample_weights
 from slimline.data import _products as products
-from slimline.data._blocks import PLAIN, Affine, Block
+from slimline.data._blocks import PLAIN, Block, ColumnTransform
 from slimline.data._files import digest
 from slimline.data._matrix import Matrix
 from slimline.data._names import Variants
-from slimline.data._passes import Kept, give_back
+from slimline.data._passes import Checkpoint, give_back
 from slimline.data._statistics import ColumnStats, RunningStats, far_columns, shifted
 from slimline.data._views import ColumnView, RowView, column_numbers
 from slimline.errors import InvalidParameterError
@@ -29,22 +29,22 @@ class Standardised(Matrix):
         super().__init__(base.shape, base.dtype, base.name)
         self._base = base
         self._counter = base._counter
-        self.whole_columns, self.tall = base.whole_columns, base.tall
+        self.whole_columns, self.short_panels = base.whole_columns, base.short_panels
         self.products_by_column = base.products_by_column
         self.reads_ahead, self.packed = base.reads_ahead, base.packed
-        self.density, self.reads_lightly = base.density, base.reads_lightly
+        self.density, self.io_bound = base.density, base.io_bound
         d = base.shape[1]
         self._centre = _rule(centre, "centre", ("mean",), d)
         self._scale = _rule(scale, "scale", ("std",), d)
         self._fill = _rule(fill, "fill", ("mean",), d, number=True)
         self._weight = sample_weights(sample_weight, base.shape[0])
-        self._affine_of_all: Affine | None = None
+        self._affine_of_all: ColumnTransform | None = None
         self._mean_square: float | None = None
         if not any(isinstance(rule, str) for rule in (self._centre, self._scale, self._fill)):
             self._affine_of_all = self._affine_from(None)
 
     @property
-    def affine(self) -> Affine:
+    def affine(self) -> ColumnTransform:
         """Return what is done to each column; computes the statistics, in a pass, if that has not been done."""
         if self._affine_of_all is None:
             self._learn(self._base.column_stats(self._weight))
@@ -85,10 +85,10 @@ class Standardised(Matrix):
         self,
         operation: str,
         whole_columns: bool = False,
-        kept: Kept | None = None,
+        kept: Checkpoint | None = None,
         in_memory: bool = False,
         large: bool = False,
-    ) -> Iterator[tuple[Block, Affine]]:
+    ) -> Iterator[tuple[Block, ColumnTransform]]:
         in_memory = in_memory or operation == "column_stats" or self._weight is not None
         if self._affine_of_all is not None:
             yield from super()._pass(operation, whole_columns, kept, in_memory, large)
@@ -98,7 +98,9 @@ class Standardised(Matrix):
             _ = self.affine  # computed now
             yield from super()._pass(operation, whole_columns, kept, in_memory, large)
 
-    def _measuring_pass(self, operation: str, kept: Kept | None, in_memory: bool) -> Iterator[tuple[Block, Affine]]:
+    def _measuring_pass(
+        self, operation: str, kept: Checkpoint | None, in_memory: bool
+    ) -> Iterator[tuple[Block, ColumnTransform]]:
         """Go through whole columns: what is needed to standardise one is known when it is at hand."""
         running = RunningStats(*self.shape)
         if kept is not None:
@@ -123,10 +125,10 @@ class Standardised(Matrix):
             self._mean_square = float(squares @ (stats.weight / total)) if total else 0.0
         give_back()  # some vectors as long as the data are wide lie in the way of the sketch's Gram matrix
 
-    def _affine(self, block: Block) -> Affine:
+    def _affine(self, block: Block) -> ColumnTransform:
         return PLAIN if self._affine_of_all is None else self._affine_of_all.of(block.columns)
 
-    def _affine_from(self, stats: ColumnStats | None, columns: slice = slice(None)) -> Affine:
+    def _affine_from(self, stats: ColumnStats | None, columns: slice = slice(None)) -> ColumnTransform:
         def value(rule: str | Vector | None) -> Vector | None:
             if isinstance(rule, str):
                 assert stats is not None
@@ -139,7 +141,7 @@ class Standardised(Matrix):
             if factor is not None:
                 factor[factor == 0] = 1.0
                 np.divide(1.0, factor, out=factor)
-        return Affine(
+        return ColumnTransform(
             centre, factor, fill, far_columns(stats) if stats is not None and isinstance(self._centre, str) else None
         )
 

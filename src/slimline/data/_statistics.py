@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from slimline._kernels import _native, thread_count
-from slimline.data._blocks import MISSING_CALL, Affine, Block, PackedGenotypes
+from slimline.data._blocks import MISSING_CALL, Block, ColumnTransform, PackedGenotypes
 from slimline.errors import NonFiniteError
 from slimline.projections._base import require_sound
 
@@ -25,7 +25,7 @@ Place = tuple[int, int]
 _PIECE = 1 << 20
 
 
-def require_finite(matrix: Matrix, block: Block, affine: Affine, *, missing: bool = True) -> None:
+def require_finite(matrix: Matrix, block: Block, affine: ColumnTransform, *, missing: bool = True) -> None:
     """Raise with row and column of the first value that is infinite, or missing with nothing to impute it."""
     infinite, absent = _first_places(block)
     if infinite is not None:
@@ -140,7 +140,7 @@ def far_columns(stats: ColumnStats) -> NDArray[np.bool_]:
     return np.asarray(np.abs(stats.mean) > spread)
 
 
-def shifted(block: Block, affine: Affine) -> tuple[Block, Affine]:
+def shifted(block: Block, affine: ColumnTransform) -> tuple[Block, ColumnTransform]:
     """Return an equal block in which far columns are centred already, entry by entry, and what is left to be done.
 
     Such a column is stored nearly everywhere, so writing out all of it is no more than doubling it.
@@ -158,7 +158,7 @@ def shifted(block: Block, affine: Affine) -> tuple[Block, Affine]:
     if not far.any():
         return block, affine
     require_sound(x)
-    left = Affine(np.where(far, 0.0, affine.centre), affine.factor, affine.fill, affine.far)
+    left = ColumnTransform(np.where(far, 0.0, affine.centre), affine.factor, affine.fill, affine.far)
     return Block(block.rows, block.columns, _written_out(x, np.flatnonzero(far), affine), block.missing), left
 
 
@@ -166,7 +166,7 @@ def _stored(x: Any) -> NDArray[Any]:
     return np.asarray(np.diff(x.indptr) if x.format == "csc" else np.bincount(x.indices, minlength=x.shape[1]))
 
 
-def _written_out(x: Any, columns: NDArray[np.intp], affine: Affine) -> sp.csr_array:
+def _written_out(x: Any, columns: NDArray[np.intp], affine: ColumnTransform) -> sp.csr_array:
     n, width = x.shape
     entries = x.tocoo()
     row, column = entries.coords
@@ -188,7 +188,7 @@ def _written_out(x: Any, columns: NDArray[np.intp], affine: Affine) -> sp.csr_ar
 Floats = NDArray[np.float64]
 
 
-def sparse_statistics(x: Any, affine: Affine, weights: Floats | None) -> ColumnStats:
+def sparse_statistics(x: Any, affine: ColumnTransform, weights: Floats | None) -> ColumnStats:
     """Return the statistics of the columns of a CSR or CSC block, standardised, without writing it out."""
     require_sound(x)
     n, width = x.shape
@@ -220,7 +220,7 @@ def sparse_statistics(x: Any, affine: Affine, weights: Floats | None) -> ColumnS
     return ColumnStats(weight, total, mean, deviation, nonzeros, absent, n)
 
 
-def _what_is_not_stored(affine: Affine) -> Floats | None:
+def _what_is_not_stored(affine: ColumnTransform) -> Floats | None:
     """Return what stands in each column where nothing is stored, or None for zeros."""
     if affine.centre is None:
         return None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from slimline.data._blocks import Block
 from slimline.data._names import Variants
-from slimline.data._passes import Listener, PassCounter, PassKeeper, PassProgress
+from slimline.data._passes import CheckpointStore, Listener, PassCounter, PassProgress
 from slimline.errors import FileFormatError
 
 #: Rows or columns of an array that holds no number, at most: such a file takes no space, and its sums would.
@@ -35,13 +35,13 @@ class Storage(ABC):
     #: Whether `blocks(whole_columns=True)` can be asked for.
     whole_columns = False
     #: Whether panels of its columns are too narrow to be fast.
-    tall = False
+    short_panels = False
     #: Whether `dot` and `tdot` are faster over panels of whole columns than over the blocks that the storage likes.
     products_by_column = False
     #: Whether the next block should be made while the last one is computed on: yes, where making it means reading.
     reads_ahead = True
     #: Whether reading is a small part of the work, so that kernels need not leave CPUs to it.
-    reads_lightly = False
+    io_bound = False
     #: Whether its blocks hold packed genotypes, which may be in their file still.
     packed = False
     #: Share of the values that are stored, where only those that are not zero are; None: all of them.
@@ -161,7 +161,7 @@ class Storage(ABC):
         """
         self._counter.listener = listener
 
-    def keep(self, keeper: PassKeeper | None) -> None:
+    def keep(self, keeper: CheckpointStore | None) -> None:
         """Have what the passes add up kept, from now on, and what was kept used; None: no longer.
 
         Parameters

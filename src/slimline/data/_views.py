@@ -23,11 +23,11 @@ class RowView(Matrix):
         super().__init__((self._index.size, base.shape[1]), base.dtype, base.name)
         self._base = base
         self._counter = base._counter
-        self.whole_columns, self.tall = base.whole_columns, base.tall
+        self.whole_columns, self.short_panels = base.whole_columns, base.short_panels
         self.products_by_column = base.products_by_column
         self.reads_ahead = base.reads_ahead or base.packed  # genotypes are read to be cut
         self.packed = base.packed and bool((np.diff(self._index) > 0).all())  # else they are unpacked
-        self.density, self.reads_lightly = base.density, base.reads_lightly
+        self.density, self.io_bound = base.density, base.io_bound
         # positions of the view, by the row that they show
         self._order = np.argsort(self._index, kind="stable")
         self._sorted = self._index[self._order]
@@ -158,10 +158,10 @@ class ColumnView(Matrix):
         super().__init__((base.shape[0], self._index.size), base.dtype, base.name)
         self._base = base
         self._counter = base._counter
-        self.whole_columns, self.tall = base.whole_columns, base.tall
+        self.whole_columns, self.short_panels = base.whole_columns, base.short_panels
         self.products_by_column = base.products_by_column
         self.reads_ahead, self.packed = base.reads_ahead or base.packed, base.packed  # genotypes are read to be cut
-        self.density, self.reads_lightly = base.density, base.reads_lightly
+        self.density, self.io_bound = base.density, base.io_bound
 
     def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
         """Yield the blocks of the matrix, less the columns that are not seen.

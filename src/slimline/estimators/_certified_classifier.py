@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from slimline.data import Matrix
-from slimline.data._arrays import has_stored_rows
+from slimline.data._arrays import supports_row_access
 from slimline.data._passes import ProgressBar
 from slimline.data._standardised import Standardised
 from slimline.errors import InvalidParameterError
@@ -33,7 +33,7 @@ from slimline.estimators._validation import (
     training_weights,
     without_zero_weights,
 )
-from slimline.learning import Outcome, Step, Task, TrainingData, certificate_of, loss_named
+from slimline.learning import BinaryProblem, Outcome, Step, TrainingData, certificate_of, loss_named
 from slimline.learning.problem import class_signs
 from slimline.planning import choose_route
 
@@ -203,7 +203,7 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
     def _train(self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, callbacks: StepCallbacks) -> None:
         before = matrix.passes
         data, s, signs, fitting = self._prepared(matrix, codes, weight)
-        tasks = [Task(loss_named(self.loss), sign, s, 1.0 / float(self.C)) for sign in signs]
+        tasks = [BinaryProblem(loss_named(self.loss), sign, s, 1.0 / float(self.C)) for sign in signs]
         outcome = fitting.outcome(data, tasks, lambda step: self._tell(step, callbacks))
         self._keep(data, outcome, before, fitting)
         if self.recovery == "certified":
@@ -221,7 +221,7 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         data = TrainingData(seen, self.intercept_scaling if self.fit_intercept else 0.0, s)
         signs = class_signs(codes, len(self.classes_))
         method = self.method if self.recovery == "certified" else "sketch"  # the published ways have no other
-        if method == "direct" and not has_stored_rows(seen):
+        if method == "direct" and not supports_row_access(seen):
             raise InvalidParameterError(
                 f'{matrix.name}: method="direct" needs rows that are sparse, or lie in memory one after the other as '
                 'float32 or float64, and are not standardised. Leave method="auto".'
@@ -253,7 +253,7 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         self.coef_ = self.certificate_.coefficients(factor)
         self.intercept_ = self.certificate_.intercepts(data.constant, factor, centre)
         self.intercept_scaling_ = data.constant
-        if self.route_.method == "sketch" and (outcome.model.exact or outcome.model.lossless):
+        if self.route_.method == "sketch" and (outcome.model.exact or outcome.model.is_full_problem):
             taken = "gram" if outcome.model.exact else "direct"
             self.route_ = replace(self.route_, method=taken, reason="steps with the sketch gained too little")
         self.history_ = outcome.history

@@ -26,7 +26,7 @@ from slimline.estimators._penalty_search import (
     scores_on_sketch,
     search_penalties,
 )
-from slimline.learning import Model, Outcome, Step, Task, TrainingData, certificate_of, loss_named
+from slimline.learning import BinaryProblem, Outcome, Step, Surrogate, TrainingData, certificate_of, loss_named
 from slimline.learning.losses import Loss
 
 Floats = NDArray[np.float64]
@@ -181,7 +181,7 @@ class CertifiedClassifierCV(CertifiedClassifier):
         self.C_ = float(found.Cs[found.best])
         self._warn_of_search(found, codes, weight, folds)
         if on_sketch:
-            tasks = [Task(loss_named(self.loss), sign, s, 1.0 / self.C_) for sign in signs]
+            tasks = [BinaryProblem(loss_named(self.loss), sign, s, 1.0 / self.C_) for sign in signs]
             outcome = fitting.outcome(data, tasks, tell, members.model)
             self._keep(data, outcome, before, fitting)
             self._warn_if_open(outcome)
@@ -244,7 +244,7 @@ class _Members:
         folds: list[Fold],
         scores: FoldScores,
         tell: Callable[[Step], None],
-        model: Model,
+        model: Surrogate,
     ) -> None:
         self._fitting, self._data, self._loss, self._tell = fitting, data, loss, tell
         self._signs, self._weights, self._folds, self._scores = signs, weights, folds, scores
@@ -276,13 +276,13 @@ class _Members:
                 found[:, fold - 1, number] = self._scores(values, self._folds[fold - 1][1])
         return found[0], found[1]
 
-    def _tasks(self, Cs: Floats) -> list[Task]:
+    def _tasks(self, Cs: Floats) -> list[BinaryProblem]:
         """Return a task for every set of samples (all of them first), C and class."""
         tasks = []
         for train in [np.arange(len(self._weights)), *(train for train, _ in self._folds)]:
             kept = np.zeros_like(self._weights)
             kept[train] = self._weights[train]
-            tasks += [Task(self._loss, sign, kept, 1.0 / float(C)) for C in Cs for sign in self._signs]
+            tasks += [BinaryProblem(self._loss, sign, kept, 1.0 / float(C)) for C in Cs for sign in self._signs]
         return tasks
 
 

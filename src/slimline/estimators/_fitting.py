@@ -13,20 +13,20 @@ from numpy.typing import NDArray
 from slimline.errors import InvalidParameterError
 from slimline.estimators._transformers import transformer_of
 from slimline.learning import (
-    Model,
+    BinaryProblem,
     Outcome,
     Step,
-    Task,
+    Surrogate,
     TrainingData,
-    direct_model,
-    exact_model,
+    direct_surrogate,
+    exact_surrogate,
     growing,
     loss_named,
     recover_certified,
     recover_dual,
     recover_iterative,
     recover_naive,
-    sketch_model,
+    sketch_surrogate,
 )
 from slimline.learning.surrogate import EXACT
 from slimline.learning.training_data import AUTO
@@ -176,17 +176,21 @@ class Fitting:
     #: Projections that were drawn, in their order.
     drawn: list[Projection] = field(default_factory=list)
 
-    def model(self, data: TrainingData, penalty: float) -> Model:
+    def model(self, data: TrainingData, penalty: float) -> Surrogate:
         """Return what stands for the data in small problems."""
         if self.route.method == "gram":
-            return exact_model(data)
+            return exact_surrogate(data)
         if self.route.method == "direct":
-            return direct_model(data)
+            return direct_surrogate(data)
         first = self.draw(data.shape[1], 0, self.route.n_components)
-        return sketch_model(data, first, penalty=penalty)
+        return sketch_surrogate(data, first, penalty=penalty)
 
     def outcome(
-        self, data: TrainingData, tasks: Sequence[Task], on_step: Callable[[Step], None], model: Model | None = None
+        self,
+        data: TrainingData,
+        tasks: Sequence[BinaryProblem],
+        on_step: Callable[[Step], None],
+        model: Surrogate | None = None,
     ) -> Outcome:
         """Return what is reached for all tasks together."""
         n, d = data.shape
@@ -199,7 +203,7 @@ class Fitting:
         if self.recovery == "naive":
             first = self.draw(d, 0, self.route.n_components)
             Z: NDArray[Any] = data.sketch(first)
-            return recover_naive(data, tasks, sketch_model(data, first, Z, penalty), Z, first, on_step=on_step)
+            return recover_naive(data, tasks, sketch_surrogate(data, first, Z, penalty), Z, first, on_step=on_step)
         model = model or self.model(data, penalty)
         if self.recovery == "dual":
             return recover_dual(data, tasks, model, on_step=on_step)
@@ -211,23 +215,23 @@ class Fitting:
         largest = min(_MOST_COMPONENTS * n, d, _SKETCH_BYTES // (4 * n))
         grow = growing(data, lambda k, components: self.draw(d, k, components), largest, penalty)
 
-        def improve(model: Model, steps_left: float) -> Model | None:
+        def improve(model: Surrogate, steps_left: float) -> Surrogate | None:
             return self._other_model(data, model, steps_left) or grow(model, steps_left)
 
         return recover_certified(data, tasks, model, improve=improve, **limits)
 
-    def _other_model(self, data: TrainingData, model: Model, steps_left: float) -> Model | None:
+    def _other_model(self, data: TrainingData, model: Surrogate, steps_left: float) -> Surrogate | None:
         """Return the data themselves where so many steps with the sketch would take longer.
 
         The cost model counts on a sketch that contracts well. It does not where C is large for the scale of the data,
         which nobody knows before the first steps.
         """
         route = self.route
-        if not self.may_switch or model.exact or model.lossless:
+        if not self.may_switch or model.exact or model.is_full_problem:
             return None
         if steps_left * route.step_seconds <= min(route.gram_seconds, route.direct_seconds):
             return None
-        return exact_model(data) if route.gram_seconds <= route.direct_seconds else direct_model(data)
+        return exact_surrogate(data) if route.gram_seconds <= route.direct_seconds else direct_surrogate(data)
 
     def draw(self, n_features: int, number: int, n_components: int) -> Projection:
         """Return the projection of the first sketch (0) or of a later one."""

@@ -14,9 +14,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from slimline._base.rounding import overflow_allowed
 from slimline.errors import DataError, InvalidParameterError
 from slimline.estimators._validation import class_of_scores, probabilities
-from slimline.learning import Model, Task, loss_named
+from slimline.learning import BinaryProblem, Surrogate, loss_named
 from slimline.learning.losses import Loss
-from slimline.learning.problem import Directions, class_signs
+from slimline.learning.problem import ExactSubspace, class_signs
 
 Floats = NDArray[np.float64]
 #: Memory for the points of all tasks that run together.
@@ -183,7 +183,7 @@ _GAP = 1e-4
 
 
 def scores_on_sketch(
-    model: Model,
+    model: Surrogate,
     loss: Loss,
     penalties: Floats,
     signs: Sequence[Floats],
@@ -204,17 +204,17 @@ def scores_on_sketch(
         for j, C in enumerate(penalties):
             columns = []
             for i, sign in enumerate(signs):
-                starts[i], values = _fit(model, Task(loss, sign, kept, 1.0 / float(C)), starts[i])
+                starts[i], values = _fit(model, BinaryProblem(loss, sign, kept, 1.0 / float(C)), starts[i])
                 columns.append(values)
             found[:, k, j] = scores(np.column_stack(columns), test)
     return found[0], found[1]
 
 
 @overflow_allowed()
-def _fit(model: Model, task: Task, start: Floats | None) -> tuple[Floats, Floats]:
+def _fit(model: Surrogate, task: BinaryProblem, start: Floats | None) -> tuple[Floats, Floats]:
     """Return the dual variables of a small problem, and what its weights make of all rows."""
     n = len(task.labels)
-    nothing, rows = Directions(n), slice(None) if task.rows is None else task.rows
+    nothing, rows = ExactSubspace(n), slice(None) if task.rows is None else task.rows
     problem = task.small_problem(np.zeros(n))
     first = task.loss.project(np.zeros(n)) if start is None else start
     gap = _GAP * float(task.weights @ task.loss.value(np.zeros(n)))

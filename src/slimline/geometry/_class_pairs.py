@@ -19,7 +19,7 @@ _SHARPNESS = (10.0, 100.0, 1000.0, 10_000.0)
 _EVALUATIONS = 30
 
 
-def ascend(data: Points, factor: Floats, pairs: Rivals, start: Floats, size: float) -> Floats:
+def ascend(data: Points, factor: Floats, pairs: ClassPairs, start: Floats, size: float) -> Floats:
     """Return unit vectors of a larger least lead, found by L-BFGS on ever sharper soft minima of the leads."""
     search: Any = minimize
     every = np.arange(len(pairs))
@@ -50,7 +50,7 @@ Index = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Rivals:
+class ClassPairs:
     """Pairs of a point and a rival class, numbered point by point."""
 
     #: Number of each point's class; of shape (n_samples,).

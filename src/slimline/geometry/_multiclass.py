@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from slimline._base.checks import number
 from slimline._base.rounding import sum_error
 from slimline.data._labels import class_codes
-from slimline.geometry._class_pairs import Rivals, ascend
+from slimline.geometry._class_pairs import ClassPairs, ascend
 from slimline.geometry._convex import ConvexPoints, Look, Nearest, nearest, usual_size
 from slimline.geometry._inputs import Bracketed, MulticlassMargin, reached_by, require_directions, require_squares
 from slimline.geometry._margin import FIRST, VANISHED, is_separable
@@ -74,7 +74,7 @@ def multiclass_margin(X: Any, y: Any, *, normalised: bool = True, tol: float = 1
     tol = number("tol", tol, 0.0, 0.5)
     data = Points.of(X)
     names, codes = class_codes(y, data.matrix)
-    points = _PairPoints(data, Rivals(codes, len(names)), normalised)
+    points = _PairPoints(data, ClassPairs(codes, len(names)), normalised)
     best, found = _normalised(points, tol) if normalised else _plain(points, tol)
     vanished = best.upper <= VANISHED * points.usual(found.index, found.weights)
     separable = True if best.lower > 0.0 else False if vanished else None
@@ -104,7 +104,7 @@ def stacked_margin(X: Any, y: Any, *, tol: float = 1e-8) -> Bracketed:
     tol = number("tol", tol, 0.0, 0.5)
     data = Points.of(X)
     names, codes = class_codes(y, data.matrix)
-    points = _PairPoints(data, Rivals(codes, len(names)), normalised=True)
+    points = _PairPoints(data, ClassPairs(codes, len(names)), normalised=True)
     best, found = _plain(points, tol)
     lower, upper = best.lower / float(np.sqrt(2.0)), best.upper / float(np.sqrt(2.0))
     reached = reached_by(found.looks, len(found.index), len(points.pairs), "pairs of a point and a rival class")
@@ -132,7 +132,7 @@ class _Vectors:
 class _PairPoints(ConvexPoints):
     """(e_own - e_rival) ⊗ x for every pair, with the part of class y divided by √η_y."""
 
-    def __init__(self, data: Points, pairs: Rivals, normalised: bool) -> None:
+    def __init__(self, data: Points, pairs: ClassPairs, normalised: bool) -> None:
         super().__init__(np.zeros(len(pairs), dtype=np.uint8), min(_MOST_PAIRS, MOST_POINTS))
         self.data, self.pairs, self.normalised = data, pairs, normalised
         self._whole = data.gram() if data.at_once else None

@@ -13,7 +13,7 @@ from slimline._base.checks import number
 from slimline._base.rounding import sum_error
 from slimline.data._labels import class_codes
 from slimline.errors import DataError, InvalidParameterError
-from slimline.geometry._class_pairs import Rivals
+from slimline.geometry._class_pairs import ClassPairs
 from slimline.geometry._convex import ConvexPoints, Look, nearest
 from slimline.geometry._inputs import OneParameterMargin, named_rows, projection_of, reached_by
 from slimline.geometry._margin import FIRST, is_separable
@@ -77,7 +77,7 @@ def one_parameter_margin(
         )
     sketches = np.stack([data.matrix.sketch(projection) for projection in drawn]).astype(np.float64, copy=False)
     _scale_rows(sketches)
-    points = _SketchedPairs(sketches, Rivals(codes, len(names)), denominator)
+    points = _SketchedPairs(sketches, ClassPairs(codes, len(names)), denominator)
     found = nearest(points, tol)
     separable = is_separable(found, points)
     index = found.supports
@@ -119,7 +119,7 @@ def _scale_rows(sketches: Floats) -> None:
 class _SketchedPairs(ConvexPoints):
     """(R_yᵀx - R_y'ᵀx) over its size, for every pair."""
 
-    def __init__(self, sketches: Floats, pairs: Rivals, denominator: str) -> None:
+    def __init__(self, sketches: Floats, pairs: ClassPairs, denominator: str) -> None:
         super().__init__(np.zeros(len(pairs), dtype=np.uint8), MOST_POINTS)
         self._sketches, self.pairs = sketches, pairs
         self._squares = np.einsum("yij,yij->iy", sketches, sketches)

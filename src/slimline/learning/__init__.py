@@ -8,31 +8,31 @@ from slimline.learning.algorithm import Outcome, Step, recover_certified
 from slimline.learning.certificate import Certificate, TopFeatures, certificate_of, membership, rank_bounds
 from slimline.learning.features import ArrayRows, Rows, SparseRows
 from slimline.learning.losses import LOSSES, Loss, loss_named
-from slimline.learning.problem import SmallProblem, Solution, Task
+from slimline.learning.problem import BinaryProblem, SmallProblem, Solution
 from slimline.learning.published import recover_dual, recover_iterative, recover_naive
 from slimline.learning.solve_features import solve_rows
 from slimline.learning.solve_gram import solve_gram
-from slimline.learning.surrogate import Model, direct_model, exact_model, growing, sketch_model
+from slimline.learning.surrogate import Surrogate, direct_surrogate, exact_surrogate, growing, sketch_surrogate
 from slimline.learning.training_data import TrainingData
 
 __all__ = [
     "LOSSES",
     "ArrayRows",
+    "BinaryProblem",
     "Certificate",
     "Loss",
-    "Model",
     "Outcome",
     "Rows",
     "SmallProblem",
     "Solution",
     "SparseRows",
     "Step",
-    "Task",
+    "Surrogate",
     "TopFeatures",
     "TrainingData",
     "certificate_of",
-    "direct_model",
-    "exact_model",
+    "direct_surrogate",
+    "exact_surrogate",
     "growing",
     "loss_named",
     "membership",
@@ -41,7 +41,7 @@ __all__ = [
     "recover_dual",
     "recover_iterative",
     "recover_naive",
-    "sketch_model",
+    "sketch_surrogate",
     "solve_gram",
     "solve_rows",
 ]

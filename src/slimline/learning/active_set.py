@@ -19,7 +19,9 @@ Floats = NDArray[np.float64]
 _MOST_STEPS = 60
 
 
-def settle_face(K: Floats, labels: Floats, values: Floats, upper: Floats, dual: Floats, penalty: float) -> Floats:
+def solve_free_variables(
+    K: Floats, labels: Floats, values: Floats, upper: Floats, dual: Floats, penalty: float
+) -> Floats:
     """Move dual variables of the hinge to where every margin is 1, stopping at each bound on the way."""
     dual, values = dual.copy(), values.copy()
     free = np.arange(len(dual))
@@ -54,7 +56,7 @@ MOST_ROUNDS = 60
 _MOST_IDLE = 8
 
 
-class Space(ABC):
+class DescentProblem(ABC):
     """Where coordinate descent takes place: a Gram matrix, or rows of features."""
 
     #: Gradients below this are rounding.
@@ -83,12 +85,12 @@ class Space(ABC):
         """Return the Gram matrix of some samples."""
 
     @abstractmethod
-    def most_settled(self, tolerance: float, target_gap: float) -> int:
+    def max_active_set(self, tolerance: float, target_gap: float) -> int:
         """Return how many samples on the margin are worth a factorisation."""
 
 
 def solve_in_rounds(
-    space: Space, start: Floats | None, target_gap: float, most_rounds: int = MOST_ROUNDS
+    space: DescentProblem, start: Floats | None, target_gap: float, most_rounds: int = MOST_ROUNDS
 ) -> tuple[Floats, float, int]:
     """Return dual variables, their duality gap, and the epochs that were run; `space` has looked at them last."""
     problem = space.problem
@@ -107,9 +109,9 @@ def solve_in_rounds(
         if hinge and gap > target_gap:
             # At the optimum a margin of 1 is what tells their values: Newton finds them where descent would creep.
             free = np.flatnonzero((dual > 0.0) & (dual < space.upper))
-            if 0 < free.size <= space.most_settled(tolerance, target_gap):
+            if 0 < free.size <= space.max_active_set(tolerance, target_gap):
                 at = (problem.labels[free], space.values[free], space.upper[free], dual[free])
-                dual[free] = settle_face(space.gram(free), *at, problem.penalty)
+                dual[free] = solve_free_variables(space.gram(free), *at, problem.penalty)
                 space.look(dual)
                 gap = problem.gap(space.values, dual)
         idle = 0 if gap < 0.999 * best_gap else idle + 1

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline._base.rounding import overflow_allowed, sum_error
-from slimline.learning.certificate import Proof, gap_parts, prove
-from slimline.learning.improve import best_about_the_margin, climb, lowest_in_span
-from slimline.learning.problem import Directions, DualPoint, Point, Progress, Task, start_of
-from slimline.learning.surrogate import Found, Model
+from slimline.learning.certificate import GapBound, bound_gap, gap_parts
+from slimline.learning.improve import dual_line_search, lowest_in_span, resolve_hinge_corner
+from slimline.learning.problem import BinaryProblem, DualPoint, ExactSubspace, Point, SolverState, start_of
+from slimline.learning.surrogate import Surrogate, SurrogateSolution
 from slimline.learning.training_data import TrainingData
 
 Floats = NDArray[np.float64]
@@ -22,19 +22,19 @@ Floats = NDArray[np.float64]
 @overflow_allowed()
 def next_points(
     data: TrainingData,
-    states: Sequence[Progress],
-    model: Model,
+    states: Sequence[SolverState],
+    model: Surrogate,
     targets: Sequence[float] | None = None,
     *,
     corrected: bool = True,
 ) -> list[tuple[DualPoint, Point | None]]:
     """Return the dual point that the small problem of each task leads to, and weights of its own where it has any."""
     answers: list[Floats] = []
-    found: list[Found | None] = []
+    found: list[SurrogateSolution | None] = []
     for i, state in enumerate(states):
         target = 0.0 if targets is None or model.exact else targets[i]
         start = _warm_start(states, answers) if state.untouched else None
-        directions = state.directions if corrected else Directions(data.shape[0])
+        directions = state.directions if corrected else ExactSubspace(data.shape[0])
         a, own = _answer(state, model, directions, state.dual.a if start is None else start, target)
         answers.append(a)
         found.append(own)
@@ -54,8 +54,8 @@ def next_points(
 
 
 def _answer(
-    state: Progress, model: Model, directions: Directions, start: Floats, target: float
-) -> tuple[Floats, Found | None]:
+    state: SolverState, model: Surrogate, directions: ExactSubspace, start: Floats, target: float
+) -> tuple[Floats, SurrogateSolution | None]:
     task, dual = state.task, state.dual
     rows = slice(None) if task.rows is None else task.rows
     offset = dual.values - model.times(task.representer(dual.a), directions) / task.penalty
@@ -66,7 +66,7 @@ def _answer(
     return a, own
 
 
-def _own_point(data: TrainingData, found: Found | None) -> Point | None:
+def _own_point(data: TrainingData, found: SurrogateSolution | None) -> Point | None:
     """Return the weights that a lossless model found, which are better than those of its dual variables."""
     if found is None:
         return None
@@ -75,7 +75,7 @@ def _own_point(data: TrainingData, found: Found | None) -> Point | None:
     return Point(found.weights, found.values, error)
 
 
-def _warm_start(states: Sequence[Progress], answers: list[Floats]) -> Floats | None:
+def _warm_start(states: Sequence[SolverState], answers: list[Floats]) -> Floats | None:
     """Return the newest answer to a problem that differs from the next one in its penalty alone: a path."""
     task = states[len(answers)].task
     for other, a in zip(reversed(states[: len(answers)]), reversed(answers), strict=True):
@@ -141,13 +141,13 @@ class Outcome:
     """Where the steps ended."""
 
     #: The points of each task.
-    progress: list[Progress]
+    progress: list[SolverState]
     #: What is proved about each.
-    proofs: list[Proof]
+    proofs: list[GapBound]
     #: One entry a step.
     history: list[Step]
     #: What the last step used.
-    model: Model
+    model: Surrogate
 
     def part(self, tasks: slice) -> Outcome:
         """Return the outcome of some of the tasks."""
@@ -158,32 +158,32 @@ class Outcome:
 
 def recover_certified(
     data: TrainingData,
-    tasks: Sequence[Task],
-    model: Model,
+    tasks: Sequence[BinaryProblem],
+    model: Surrogate,
     *,
     tol: float,
     max_passes: int,
     max_seconds: float = float("inf"),
-    improve: Callable[[Model, float], Model | None] | None = None,
+    improve: Callable[[Surrogate, float], Surrogate | None] | None = None,
     on_step: Callable[[Step], None] | None = None,
 ) -> Outcome:
     """Take steps until every task is certified to `tol`, or the passes are used up."""
     begin = time.perf_counter()
     progress = [start_of(task, *data.shape) for task in tasks]
-    proofs: list[Proof | None] = [None] * len(tasks)
+    proofs: list[GapBound | None] = [None] * len(tasks)
     history: list[Step] = []
     open_tasks = list(range(len(tasks)))
     parts = [_PART_OF_THE_GAP] * len(tasks)
     idle = 0
     while open_tasks:
-        targets = [_target(progress[i], proofs[i], parts[i], tol if model.lossless else 0.0) for i in open_tasks]
+        targets = [_target(progress[i], proofs[i], parts[i], tol if model.is_full_problem else 0.0) for i in open_tasks]
         states = [progress[i] for i in open_tasks]
         for state, (new, own) in zip(states, next_points(data, states, model, targets), strict=True):
             _move(data, state, new, own)
         before = [proofs[i] for i in open_tasks]
         for i in open_tasks:
             state = progress[i]
-            proofs[i] = prove(state.task, state.best, state.dual, data.row_bounds)
+            proofs[i] = bound_gap(state.task, state.best, state.dual, data.row_bounds)
         history.append(record(data, progress, proofs, model, begin))
         if on_step is not None:
             on_step(history[-1])
@@ -210,7 +210,7 @@ def recover_certified(
     return Outcome(progress, [proof for proof in proofs if proof is not None], history, model)
 
 
-def _target(state: Progress, proof: Proof | None, part: float, tol: float) -> float:
+def _target(state: SolverState, proof: GapBound | None, part: float, tol: float) -> float:
     """Return the gap that the small problem is solved to: as far as certifies `tol`, where it is the full problem."""
     if proof is None:
         part = min(part, _FIRST * tol**2) if tol > 0.0 else part
@@ -221,12 +221,12 @@ def _target(state: Progress, proof: Proof | None, part: float, tol: float) -> fl
 
 
 @overflow_allowed()
-def _move(data: TrainingData, state: Progress, new: DualPoint, own: Point | None) -> None:
+def _move(data: TrainingData, state: SolverState, new: DualPoint, own: Point | None) -> None:
     """Move the points of a task, given a new dual one and perhaps weights that are better than its own."""
     task = state.task
     change = task.representer(new.a) - task.representer(state.dual.a)
     state.directions.add(change, task.penalty * (new.values - state.dual.values))
-    state.dual = climb(task, state.dual, new, data.row_bounds)
+    state.dual = dual_line_search(task, state.dual, new, data.row_bounds)
     candidates: list[Point] = [state.best, *state.recent, new]
     if state.dual is not new:
         candidates.append(state.dual)
@@ -234,7 +234,7 @@ def _move(data: TrainingData, state: Progress, new: DualPoint, own: Point | None
         candidates.append(own)
     choices = [state.best, new, state.dual, lowest_in_span(task, candidates)]
     if task.loss.smoothness is None:
-        choices.append(best_about_the_margin(task, choices[2:], state.dual, data.row_bounds))
+        choices.append(resolve_hinge_corner(task, choices[2:], state.dual, data.row_bounds))
     if own is not None:
         choices.append(own)
     # What counts is what can be proved: a combination may be lower and have lost more to rounding.
@@ -242,11 +242,11 @@ def _move(data: TrainingData, state: Progress, new: DualPoint, own: Point | None
     state.recent = [*state.recent, new][-_RECENT:]
 
 
-def _error(proof: Proof | None) -> float:
+def _error(proof: GapBound | None) -> float:
     return float("inf") if proof is None else proof.relative_error
 
 
-def _gain(old: Proof | None, new: Proof | None) -> float:
+def _gain(old: GapBound | None, new: GapBound | None) -> float:
     """Return by what factor a step made the radius smaller."""
     if old is None or new is None:
         return float("inf")
@@ -271,7 +271,7 @@ def _is_slow(gains: list[float], errors: list[float], tol: float) -> bool:
 
 @overflow_allowed()
 def record(
-    data: TrainingData, progress: list[Progress], proofs: list[Proof | None], model: Model, begin: float
+    data: TrainingData, progress: list[SolverState], proofs: list[GapBound | None], model: Surrogate, begin: float
 ) -> Step:
     """Return what has been reached."""
     done = [proof for proof in proofs if proof is not None]

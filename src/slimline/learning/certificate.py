@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline._base.rounding import ROUNDOFF, bound, overflow_allowed
-from slimline.learning.problem import DualPoint, Point, Task
+from slimline.learning.problem import BinaryProblem, DualPoint, Point
 from slimline.learning.training_data import TrainingData
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _UNDERFLOW = 1e-150
 
 
 @dataclass(frozen=True)
-class Proof:
+class GapBound:
     """What is proved about one task."""
 
     #: w, the weight of the constant column last; of shape (n_features + 1,).
@@ -35,7 +35,7 @@ class Proof:
 
 
 @dataclass(frozen=True)
-class Parts:
+class GapParts:
     """The two parts of a gap, rounding included."""
 
     #: Σ sᵢ [ℓ(mᵢ) + ℓ*(-aᵢ) + aᵢ mᵢ], at most.
@@ -47,7 +47,7 @@ class Parts:
 
 
 @overflow_allowed()
-def gap_parts(task: Task, point: Point, dual: DualPoint, row_bounds: Floats) -> Parts:
+def gap_parts(task: BinaryProblem, point: Point, dual: DualPoint, row_bounds: Floats) -> GapParts:
     """Return upper bounds of the parts of the duality gap of a point and a dual point."""
     error = point.values_error * row_bounds
     each = task.loss.largest_residual(task.labels * point.values, dual.a, error)
@@ -58,11 +58,11 @@ def gap_parts(task: Task, point: Point, dual: DualPoint, row_bounds: Floats) -> 
     slack = 1.0 + 2.0 * (len(difference) + 8) * ROUNDOFF
     distance = float(np.linalg.norm(difference)) * slack + dual.weights_error + _UNDERFLOW
     distance = bound(distance + 2 * ROUNDOFF * (point.norm + dual.norm))
-    return Parts(residuals, distance, (residuals + 0.5 * task.penalty * distance**2) * (1.0 + 8 * ROUNDOFF))
+    return GapParts(residuals, distance, (residuals + 0.5 * task.penalty * distance**2) * (1.0 + 8 * ROUNDOFF))
 
 
 @overflow_allowed()
-def prove(task: Task, point: Point, dual: DualPoint, row_bounds: Floats) -> Proof:
+def bound_gap(task: BinaryProblem, point: Point, dual: DualPoint, row_bounds: Floats) -> GapBound:
     """Return the midpoint of w and w_α, and how far it can be from the optimum."""
     parts = gap_parts(task, point, dual, row_bounds)
     weights = point.weights + dual.weights
@@ -70,7 +70,7 @@ def prove(task: Task, point: Point, dual: DualPoint, row_bounds: Floats) -> Proo
     norm = float(np.linalg.norm(weights))
     radius = float(np.sqrt(parts.residuals / task.penalty + 0.25 * parts.distance**2))
     radius = bound((radius + 0.5 * dual.weights_error + 2 * ROUNDOFF * norm) * (1.0 + 16 * ROUNDOFF))
-    return Proof(weights, radius, parts.gap, relative(radius, norm))
+    return GapBound(weights, radius, parts.gap, relative(radius, norm))
 
 
 def relative(radius: float, norm: float) -> float:
@@ -81,7 +81,12 @@ def relative(radius: float, norm: float) -> float:
 
 @overflow_allowed()
 def intervals(
-    task: Task, point: Point, dual: DualPoint, parts: Parts, column_squares: Floats, columns: slice = slice(None)
+    task: BinaryProblem,
+    point: Point,
+    dual: DualPoint,
+    parts: GapParts,
+    column_squares: Floats,
+    columns: slice = slice(None),
 ) -> tuple[Floats, Floats]:
     """Return an interval for each coordinate of the exact optimum, or for some of them.
 

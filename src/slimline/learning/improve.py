@@ -13,7 +13,7 @@ from slimline.learning.certificate import gap_parts
 from slimline.learning.features import Rows
 from slimline.learning.line_search import smallest_along
 from slimline.learning.losses import Loss, SmoothedHinge
-from slimline.learning.problem import DualPoint, Point, Task, combination
+from slimline.learning.problem import BinaryProblem, DualPoint, Point, combination
 from slimline.learning.solve_features import solve_smooth_rows
 
 Floats = NDArray[np.float64]
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 _NEAR = 16.0
 
 
-def best_about_the_margin(task: Task, points: Sequence[Point], dual: DualPoint, row_bounds: Floats) -> Point:
+def resolve_hinge_corner(task: BinaryProblem, points: Sequence[Point], dual: DualPoint, row_bounds: Floats) -> Point:
     """Return the point, as it is or scaled up a little, whose proved gap is smallest.
 
     A sample on the margin costs 1 - a times what its margin may lack, and a times what it may have too much. With weak
@@ -31,7 +31,7 @@ def best_about_the_margin(task: Task, points: Sequence[Point], dual: DualPoint, 
     return min(choices, key=lambda point: gap_parts(task, point, dual, row_bounds).gap)
 
 
-def _beyond(task: Task, point: Point, row_bounds: Floats) -> Point:
+def _beyond(task: BinaryProblem, point: Point, row_bounds: Floats) -> Point:
     margin = task.labels * point.values
     error = point.values_error * row_bounds + 16 * ROUNDOFF * (1.0 + np.abs(margin))
     near = (task.weights > 0) & (np.abs(1.0 - margin) <= _NEAR * error) & (margin > 0.5)
@@ -44,7 +44,7 @@ def _beyond(task: Task, point: Point, row_bounds: Floats) -> Point:
 _LONGEST = 4.0
 
 
-def climb(task: Task, old: DualPoint, new: DualPoint, row_bounds: Floats) -> DualPoint:
+def dual_line_search(task: BinaryProblem, old: DualPoint, new: DualPoint, row_bounds: Floats) -> DualPoint:
     """Return the point of the highest dual objective on the line from `old` through `new`, as far as it is feasible.
 
     Everything is linear in α, so no pass over the data is needed.
@@ -82,7 +82,7 @@ def climb(task: Task, old: DualPoint, new: DualPoint, row_bounds: Floats) -> Dua
     return DualPoint(weights, values, values_error, a=a, weights_error=weights_error)
 
 
-def _longest_step(task: Task, a: Floats, change: Floats) -> float:
+def _longest_step(task: BinaryProblem, a: Floats, change: Floats) -> float:
     """Return how far one can go before a dual variable leaves its domain."""
     longest = _LONGEST
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -107,7 +107,7 @@ _PART_OF_A_LEAD = 0.1
 _NOISE = 1e-5
 
 
-def lowest_in_span(task: Task, points: list[Point]) -> Point:
+def lowest_in_span(task: BinaryProblem, points: list[Point]) -> Point:
     """Return a point of the span whose objective is not above that of any of the points."""
     objectives = [task.primal(point.weights, point.values) for point in points]
     best = int(np.argmin(objectives))
@@ -123,7 +123,7 @@ def lowest_in_span(task: Task, points: list[Point]) -> Point:
     return points[best]
 
 
-def _minimise(task: Task, points: list[Point], lowest: float) -> Floats:
+def _minimise(task: BinaryProblem, points: list[Point], lowest: float) -> Floats:
     """Return the factors of the points in the combination of the lowest objective; theirs are not below `lowest`."""
     # Near the end all points are nearly the same: their differences to the first are what spans the rest.
     W, V = np.empty((len(points), len(points[0].weights))), np.empty((len(points), len(points[0].values)))

@@ -72,7 +72,7 @@ class Solution:
 _NEW = 1e-13
 
 
-class Directions:
+class ExactSubspace:
     """Vectors β with βᵀKβ = 1, orthogonal in the inner product of K, and their products h = Kβ."""
 
     def __init__(self, n_samples: int) -> None:
@@ -106,7 +106,7 @@ def orthonormal_part(square: Floats, images: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Task:
+class BinaryProblem:
     """minimise (λ/2)‖w‖² + Σ sᵢ ℓ(yᵢ wᵀxᵢ)."""
 
     #: ℓ.
@@ -184,28 +184,28 @@ def combination(points: list[Point], factors: Floats) -> Point:
 
 
 @dataclass
-class Progress:
+class SolverState:
     """The best points of a task so far."""
 
     #: The problem.
-    task: Task
+    task: BinaryProblem
     #: Weights of the lowest objective.
     best: Point
     #: Dual variables of the highest dual objective.
     dual: DualPoint
     #: What is known exactly of the Gram matrix.
-    directions: Directions
+    directions: ExactSubspace
     #: The newest points, whose span is searched.
     recent: list[Point] = field(default_factory=list)
     #: Whether no step has been taken yet.
     untouched: bool = True
 
 
-def start_of(task: Task, n_samples: int, n_features: int) -> Progress:
+def start_of(task: BinaryProblem, n_samples: int, n_features: int) -> SolverState:
     """Return the start of a task: zero weights, and a dual point whose weights are zero too."""
     a = task.loss.project(np.zeros(n_samples))
     zero = np.zeros(n_features + 1), np.zeros(n_samples), 0.0
-    return Progress(task, Point(*zero), DualPoint(*zero, a=a), Directions(n_samples))
+    return SolverState(task, Point(*zero), DualPoint(*zero, a=a), ExactSubspace(n_samples))
 
 
 def class_signs(codes: NDArray[np.intp], n_classes: int) -> list[Floats]:

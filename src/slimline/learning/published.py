@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from slimline._base.rounding import bound, overflow_allowed
 from slimline.learning.algorithm import Outcome, Step, next_points, record
-from slimline.learning.certificate import Proof, prove, relative
-from slimline.learning.problem import Point, Task, start_of
-from slimline.learning.surrogate import Model
+from slimline.learning.certificate import GapBound, bound_gap, relative
+from slimline.learning.problem import BinaryProblem, Point, start_of
+from slimline.learning.surrogate import Surrogate
 from slimline.learning.training_data import TrainingData
 from slimline.projections import Projection
 
@@ -28,8 +28,8 @@ _DIVERGED = 1e60
 
 def recover_iterative(
     data: TrainingData,
-    tasks: Sequence[Task],
-    model: Model,
+    tasks: Sequence[BinaryProblem],
+    model: Surrogate,
     *,
     tol: float,
     max_passes: int,
@@ -38,13 +38,13 @@ def recover_iterative(
     """Iterate as published: linearise at the last weights, solve on the sketch, take its dual variables as they are."""
     begin = time.perf_counter()
     progress = [start_of(task, *data.shape) for task in tasks]
-    proofs: list[Proof | None] = [None] * len(tasks)
+    proofs: list[GapBound | None] = [None] * len(tasks)
     history: list[Step] = []
     while True:
         new = [dual for dual, _ in next_points(data, progress, model, corrected=False)]
         for i, (state, point) in enumerate(zip(progress, new, strict=True)):
             state.best = state.dual = point
-            proofs[i] = prove(state.task, point, point, data.row_bounds)
+            proofs[i] = bound_gap(state.task, point, point, data.row_bounds)
         history.append(record(data, progress, proofs, model, begin))
         if on_step is not None:
             on_step(history[-1])
@@ -57,7 +57,11 @@ def recover_iterative(
 
 
 def recover_dual(
-    data: TrainingData, tasks: Sequence[Task], model: Model, *, on_step: Callable[[Step], None] | None = None
+    data: TrainingData,
+    tasks: Sequence[BinaryProblem],
+    model: Surrogate,
+    *,
+    on_step: Callable[[Step], None] | None = None,
 ) -> Outcome:
     """Solve on the sketch, and multiply the data with its dual variables: the first step of the iteration."""
     return recover_iterative(data, tasks, model, tol=np.inf, max_passes=0, on_step=on_step)
@@ -66,8 +70,8 @@ def recover_dual(
 @overflow_allowed()
 def recover_naive(
     data: TrainingData,
-    tasks: Sequence[Task],
-    model: Model,
+    tasks: Sequence[BinaryProblem],
+    model: Surrogate,
     Z: NDArray[Any],
     projection: Projection,
     *,
@@ -84,14 +88,14 @@ def recover_naive(
         W[:-1, j] = projection.lift(z[None, :])[0]
         W[-1, j] = data.constant * beta.sum()
     F = data.values(W)
-    proofs: list[Proof | None] = []
+    proofs: list[GapBound | None] = []
     for j, (state, dual) in enumerate(zip(progress, duals, strict=True)):
         weights = np.ascontiguousarray(W[:, j])
         state.dual = dual
         state.best = Point(weights, F[:, j], data.values_error(float(np.linalg.norm(weights))))
-        middle = prove(state.task, state.best, dual, data.row_bounds)
+        middle = bound_gap(state.task, state.best, dual, data.row_bounds)
         radius = bound((middle.radius + float(np.linalg.norm(weights - middle.weights))) * (1.0 + 1e-9))
-        proofs.append(Proof(weights, radius, middle.gap, relative(radius, state.best.norm)))
+        proofs.append(GapBound(weights, radius, middle.gap, relative(radius, state.best.norm)))
     history = [record(data, progress, proofs, model, begin)]
     if on_step is not None:
         on_step(history[-1])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.learning.active_set import EPOCHS, MOST_ROUNDS, Descent, Space, descend_rows, solve_in_rounds
+from slimline.learning.active_set import EPOCHS, MOST_ROUNDS, Descent, DescentProblem, descend_rows, solve_in_rounds
 from slimline.learning.features import Rows, SparseRows
 from slimline.learning.line_search import smallest_along, smallest_among_corners, solve_shifted
 from slimline.learning.losses import Hinge, Loss, SmoothedHinge, Squared, SquaredHinge
@@ -21,7 +21,7 @@ _MOST_FREE = 4000
 _CHEAP, _MOST_EPOCHS = 2e6, 2000
 
 
-class _RowsSpace(Space):
+class _RowsSpace(DescentProblem):
     def __init__(self, features: Rows | SparseRows, problem: SmallProblem) -> None:
         super().__init__(problem)
         self._features = features
@@ -58,7 +58,7 @@ class _RowsSpace(Space):
     def gram(self, part: NDArray[np.intp]) -> Floats:
         return self._features.gram(part)
 
-    def most_settled(self, tolerance: float, target_gap: float) -> int:
+    def max_active_set(self, tolerance: float, target_gap: float) -> int:
         if tolerance > (0.01 if target_gap == 0.0 else 1e-3):
             return 0
         # At the optimum there are hardly more of them than components. Their Gram matrix should cost no more than a

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.learning.active_set import EPOCHS, Descent, Space, descend_gram, solve_in_rounds
+from slimline.learning.active_set import EPOCHS, Descent, DescentProblem, descend_gram, solve_in_rounds
 from slimline.learning.line_search import smallest_along, solve_shifted
 from slimline.learning.losses import Hinge, Squared, SquaredHinge
 from slimline.learning.problem import SmallProblem, Solution
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 _FEW = 300
 
 
-class _GramSpace(Space):
+class _GramSpace(DescentProblem):
     def __init__(self, K: Floats, problem: SmallProblem) -> None:
         super().__init__(problem)
         self._K = K
@@ -36,7 +36,7 @@ class _GramSpace(Space):
     def gram(self, part: NDArray[np.intp]) -> Floats:
         return np.asarray(self._K[np.ix_(part, part)])
 
-    def most_settled(self, tolerance: float, target_gap: float) -> int:
+    def max_active_set(self, tolerance: float, target_gap: float) -> int:
         # Descent alone soon reaches the modest gap of a step; factorisations pay where rounding is the aim.
         if tolerance > 0.01:
             return 0

@@ -14,7 +14,7 @@ from scipy.linalg.blas import dsyrk, ssyrk
 from slimline.errors import DataError
 from slimline.learning.features import ArrayRows, Rows, SparseRows
 from slimline.learning.losses import Hinge
-from slimline.learning.problem import Directions, SmallProblem, orthonormal_part
+from slimline.learning.problem import ExactSubspace, SmallProblem, orthonormal_part
 from slimline.learning.solve_features import solve_rows
 from slimline.learning.solve_gram import solve_gram
 from slimline.learning.training_data import TrainingData
@@ -27,14 +27,14 @@ _VISIBLE = 0.1
 _COLUMNS = 4096
 
 
-class Found(NamedTuple):
+class SurrogateSolution(NamedTuple):
     """Weights of the full problem, and the product of the data with them."""
 
     weights: Floats
     values: Floats
 
 
-class Model(ABC):
+class Surrogate(ABC):
     """Stands for the data in the small problem; all tasks share it."""
 
     #: Components of the sketch, or features where nothing was sketched.
@@ -42,20 +42,20 @@ class Model(ABC):
     #: Whether it is the data themselves, to rounding, and small problems are solved to rounding.
     exact: bool
     #: Whether what is left of the gap of a small problem is what is left of the full one's.
-    lossless = False
+    is_full_problem = False
 
     @abstractmethod
-    def times(self, beta: Floats, directions: Directions) -> Floats:
+    def times(self, beta: Floats, directions: ExactSubspace) -> Floats:
         """Return K̃β."""
 
     @abstractmethod
     def solve(
-        self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: Directions, start: Floats, gap: float
-    ) -> tuple[Floats, Found | None]:
+        self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: ExactSubspace, start: Floats, gap: float
+    ) -> tuple[Floats, SurrogateSolution | None]:
         """Return dual variables of the small problem, solved to within `gap`, and better weights if there are any."""
 
 
-class GramModel(Model):
+class GramSurrogate(Surrogate):
     """The Gram matrix of a sketch, or of the data."""
 
     def __init__(self, K: Floats, n_components: int, exact: bool = False) -> None:
@@ -63,7 +63,7 @@ class GramModel(Model):
         self.n_components = n_components
         self.exact = exact
 
-    def times(self, beta: Floats, directions: Directions) -> Floats:
+    def times(self, beta: Floats, directions: ExactSubspace) -> Floats:
         """Return K̃β."""
         product = self.K @ beta
         if len(directions):
@@ -72,7 +72,7 @@ class GramModel(Model):
         return np.asarray(product)
 
     def solve(
-        self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: Directions, start: Floats, gap: float
+        self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: ExactSubspace, start: Floats, gap: float
     ) -> tuple[Floats, None]:
         """Return dual variables of the small problem."""
         K, known, out = self.K, directions.products, self._taken_out(directions)
@@ -82,19 +82,19 @@ class GramModel(Model):
             K = K + np.hstack([known, -out]) @ np.hstack([known, out]).T
         return solve_gram(K, problem, start, gap).dual, None
 
-    def add(self, other: GramModel) -> None:
+    def add(self, other: GramSurrogate) -> None:
         """Average with the Gram matrix of another sketch, weighted by their sizes: the sketch of both together."""
         both = self.n_components + other.n_components
         self.K *= self.n_components / both
         self.K += other.K * (other.n_components / both)
         self.n_components = both
 
-    def _taken_out(self, directions: Directions) -> Floats:
+    def _taken_out(self, directions: ExactSubspace) -> Floats:
         images = self.K @ directions.vectors
         return orthonormal_part(directions.vectors.T @ images, images)
 
 
-class RowsModel(Model):
+class FeatureSurrogate(Surrogate):
     """The rows of a sketch, or of the data, where there are more of them than components."""
 
     def __init__(self, Z: NDArray[Any], constant: float, exact: bool = False) -> None:
@@ -103,18 +103,18 @@ class RowsModel(Model):
         self.n_components = Z.shape[1]
         self.exact = exact
 
-    def times(self, beta: Floats, directions: Directions) -> Floats:
+    def times(self, beta: Floats, directions: ExactSubspace) -> Floats:
         """Return K̃β."""
         features = self._features(None, directions)
         return features.times(features.transposed_times(beta))
 
     def solve(
-        self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: Directions, start: Floats, gap: float
+        self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: ExactSubspace, start: Floats, gap: float
     ) -> tuple[Floats, None]:
         """Return dual variables of the small problem."""
         return solve_rows(self._features(rows, directions), problem, start, gap).dual, None
 
-    def _features(self, rows: NDArray[np.intp] | None, directions: Directions) -> Rows:
+    def _features(self, rows: NDArray[np.intp] | None, directions: ExactSubspace) -> Rows:
         Z, known, basis = self.Z, directions.products, None
         if len(directions):
             basis = np.linalg.qr(Rows(Z, self.constant).images(directions.vectors))[0]
@@ -159,23 +159,23 @@ def require_finite_squares(Z: NDArray[Any], name: str) -> None:
         raise DataError(f"{name}: values of {largest:.1g} are too large, their squares overflow: scale the data first.")
 
 
-class DirectModel(Model):
+class DirectModel(Surrogate):
     """Rows as they are, solved as far as a step asks for; known directions have nothing to correct."""
 
     exact = False
-    lossless = True
+    is_full_problem = True
 
     def __init__(self, Z: Any, constant: float) -> None:
         self._features = _features(Z, constant)
         self.n_components = Z.shape[1]
 
-    def times(self, beta: Floats, directions: Directions) -> Floats:
+    def times(self, beta: Floats, directions: ExactSubspace) -> Floats:
         """Return K β."""
         return self._features.times(self._features.transposed_times(beta))
 
     def solve(
-        self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: Directions, start: Floats, gap: float
-    ) -> tuple[Floats, Found | None]:
+        self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: ExactSubspace, start: Floats, gap: float
+    ) -> tuple[Floats, SurrogateSolution | None]:
         """Return dual variables of the problem and, where they are not those of the dual point, its weights."""
         features = self._features
         if rows is not None:
@@ -183,10 +183,10 @@ class DirectModel(Model):
         solution = solve_rows(features, problem, start, gap)
         if isinstance(problem.loss, Hinge) or solution.weights is None:
             return solution.dual, None
-        return solution.dual, Found(solution.weights, self._features.times(solution.weights))
+        return solution.dual, SurrogateSolution(solution.weights, self._features.times(solution.weights))
 
 
-def direct_model(data: TrainingData) -> DirectModel:
+def direct_surrogate(data: TrainingData) -> DirectModel:
     """Return the rows of the data as a model, in one pass."""
     Z = data.stored_rows()
     values = Z.data if sp.issparse(Z) else Z  # type: ignore[attr-defined]
@@ -206,9 +206,9 @@ GRAM_SAMPLES = 5000
 EXACT = 1e-8
 
 
-def sketch_model(
+def sketch_surrogate(
     data: TrainingData, projection: Projection, Z: NDArray[Any] | None = None, penalty: float | None = None
-) -> Model:
+) -> Surrogate:
     """Return the model that a sketch of the data gives, in one pass.
 
     A Gram matrix where there are few samples or more components than samples, else the sketch itself.
@@ -217,20 +217,20 @@ def sketch_model(
         Z = data.sketch(projection)
     require_finite_squares(Z, data.matrix.name)
     if data.shape[0] <= max(GRAM_SAMPLES, Z.shape[1]):
-        return GramModel(gram_of(Z, data.constant, penalty), Z.shape[1])
-    return RowsModel(Z if squares_are_safe(Z) else Z.astype(np.float64), data.constant)
+        return GramSurrogate(gram_of(Z, data.constant, penalty), Z.shape[1])
+    return FeatureSurrogate(Z if squares_are_safe(Z) else Z.astype(np.float64), data.constant)
 
 
-def exact_model(data: TrainingData) -> Model:
+def exact_surrogate(data: TrainingData) -> Surrogate:
     """Return the data themselves as a model: the Gram matrix, or X where it has fewer columns than rows."""
     n, d = data.shape
     if d < n:
         X = data.dense()
         require_finite_squares(X, data.matrix.name)
-        return RowsModel(X, data.constant, exact=True)
+        return FeatureSurrogate(X, data.constant, exact=True)
     K = data.gram()
     K += data.constant**2
-    return GramModel(K, d, exact=True)
+    return GramSurrogate(K, d, exact=True)
 
 
 def growing(
@@ -238,22 +238,22 @@ def growing(
     draw: Callable[[int, int], Projection],
     most_components: int,
     penalty: float | None = None,
-) -> Callable[[Model, float], Model | None]:
+) -> Callable[[Surrogate, float], Surrogate | None]:
     """Return what improves a sketch that contracts too little: a fresh one beside it, or in its place."""
     count = 0
 
-    def improve(model: Model, steps_left: float) -> Model | None:
+    def improve(model: Surrogate, steps_left: float) -> Surrogate | None:
         nonlocal count
-        if not isinstance(model, GramModel):
+        if not isinstance(model, GramSurrogate):
             count += 1
-            return sketch_model(data, draw(count, model.n_components), penalty=penalty)
+            return sketch_surrogate(data, draw(count, model.n_components), penalty=penalty)
         # As many components as samples are the worst number of all: a small sketch jumps over it.
         more = max(model.n_components, 4 * data.shape[0] // 64 * 64)
         if model.n_components + more > most_components:
             return None
         count += 1
-        fresh = sketch_model(data, draw(count, more), penalty=penalty)
-        assert isinstance(fresh, GramModel)
+        fresh = sketch_surrogate(data, draw(count, more), penalty=penalty)
+        assert isinstance(fresh, GramSurrogate)
         model.add(fresh)
         return model
 

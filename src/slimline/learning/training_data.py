@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from slimline._base.rounding import overflow_allowed, sum_error
 from slimline.data import Matrix, Squares
-from slimline.data._arrays import dense_copy, stored_rows
+from slimline.data._arrays import stored_rows, to_dense
 from slimline.data._standardised import Standardised
 from slimline.projections import Projection
 
@@ -75,7 +75,7 @@ class TrainingData:
 
     def dense(self) -> Floats:
         """Return all values, in one pass."""
-        return self._measured(lambda squares: dense_copy(self.matrix, squares))
+        return self._measured(lambda squares: to_dense(self.matrix, squares))
 
     def stored_rows(self) -> Any:
         """Return the rows as they are stored, in one pass."""

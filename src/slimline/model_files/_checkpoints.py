@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from slimline.data._passes import Arrays, PassKeeper
+from slimline.data._passes import Arrays, CheckpointStore
 from slimline.errors import CheckpointWarning, DataError, InvalidParameterError
 from slimline.model_files._tensors import array_pieces, read_tensors, tensor_pieces
 
@@ -24,7 +24,7 @@ from slimline.model_files._tensors import array_pieces, read_tensors, tensor_pie
 EVERY = 30.0
 
 
-class PassFiles(PassKeeper):
+class PassFiles(CheckpointStore):
     """Keeps every pass of a job in a folder, one file each.
 
     Passes are numbered. When the job is started again it asks for the same passes in the same order, and those that

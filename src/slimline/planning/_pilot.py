@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 from slimline.data import Matrix, open_matrix
 from slimline.learning import (
-    Model,
-    Task,
+    BinaryProblem,
+    Surrogate,
     TrainingData,
-    direct_model,
+    direct_surrogate,
     growing,
     loss_named,
     recover_certified,
-    sketch_model,
+    sketch_surrogate,
 )
-from slimline.learning.surrogate import EXACT, GramModel, gram_of
+from slimline.learning.surrogate import EXACT, GramSurrogate, gram_of
 from slimline.planning._problem import Problem
 from slimline.projections import Gaussian
 
@@ -76,7 +76,7 @@ def _effective(eigenvalues: Floats, penalty: float) -> float:
     return float(np.sum(eigenvalues / (eigenvalues + penalty)))
 
 
-Improve = Callable[[Model, float], Model | None]
+Improve = Callable[[Surrogate, float], Surrogate | None]
 
 #: Passes of a rehearsal: more steps than this are not worth planning with.
 _MOST_STEPS = 30
@@ -95,7 +95,7 @@ _HINGE = 4.0
 
 
 @dataclass(frozen=True)
-class Rehearsal:
+class PilotRun:
     """What the steps did."""
 
     #: Certified relative error after each step.
@@ -140,7 +140,7 @@ def smoothness(loss: str) -> float:
     return loss_named(loss).smoothness or _HINGE
 
 
-def rehearse(rows: Floats, signs: list[Floats], spectrum: Spectrum, problem: Problem, n_components: int) -> Rehearsal:
+def run_pilot(rows: Floats, signs: list[Floats], spectrum: Spectrum, problem: Problem, n_components: int) -> PilotRun:
     """Take the steps on a sample."""
     penalty = 1.0 / problem.C
     felt = penalty / smoothness(problem.loss)
@@ -157,27 +157,27 @@ def rehearse(rows: Floats, signs: list[Floats], spectrum: Spectrum, problem: Pro
         data,
         signs,
         problem,
-        lambda: (sketch_model(data, draw(0, r), penalty=penalty), growing(data, draw, most, penalty)),
+        lambda: (sketch_surrogate(data, draw(0, r), penalty=penalty), growing(data, draw, most, penalty)),
     )
 
 
-def rehearse_exact(rows: Floats, signs: list[Floats], problem: Problem) -> Rehearsal:
+def run_exact_pilot(rows: Floats, signs: list[Floats], problem: Problem) -> PilotRun:
     """Solve the sample exactly, through its Gram matrix."""
     data = TrainingData(open_matrix(rows), problem.constant)
     K = gram_of(rows, data.constant)
     problem = replace(problem, tol=min(problem.tol, EXACT))
-    return _timed(data, signs, problem, lambda: (GramModel(K, rows.shape[1], exact=True), None))
+    return _timed(data, signs, problem, lambda: (GramSurrogate(K, rows.shape[1], exact=True), None))
 
 
-def rehearse_direct(matrix: Matrix, signs: list[Floats], problem: Problem) -> Rehearsal:
+def run_direct_pilot(matrix: Matrix, signs: list[Floats], problem: Problem) -> PilotRun:
     """Solve the sample by going through its rows again and again."""
     data = TrainingData(matrix, problem.constant)
-    return _timed(data, signs, problem, lambda: (direct_model(data), None))
+    return _timed(data, signs, problem, lambda: (direct_surrogate(data), None))
 
 
 def _timed(
-    data: TrainingData, signs: list[Floats], problem: Problem, make: Callable[[], tuple[Model, Improve | None]]
-) -> Rehearsal:
+    data: TrainingData, signs: list[Floats], problem: Problem, make: Callable[[], tuple[Surrogate, Improve | None]]
+) -> PilotRun:
     """Return the steps; short ones are taken again, since the first time is often not the best."""
     first = _taken(data, signs, problem, *make())
     if first.step_seconds * len(first.errors) > _SHORT_SECONDS:
@@ -190,15 +190,15 @@ def _taken(
     data: TrainingData,
     signs: list[Floats],
     problem: Problem,
-    model: Model,
+    model: Surrogate,
     improve: Improve | None,
-) -> Rehearsal:
-    tasks = [Task(loss_named(problem.loss), y, np.ones(len(y)), 1.0 / problem.C) for y in signs]
+) -> PilotRun:
+    tasks = [BinaryProblem(loss_named(problem.loss), y, np.ones(len(y)), 1.0 / problem.C) for y in signs]
     components = model.n_components
     errors: list[float] = []
     improving = 0.0
 
-    def better(model: Model, steps_left: float) -> Model | None:
+    def better(model: Surrogate, steps_left: float) -> Surrogate | None:
         nonlocal improving
         assert improve is not None
         begin = time.perf_counter()
@@ -219,4 +219,4 @@ def _taken(
     )
     seconds = (time.perf_counter() - begin - improving) / len(errors)
     dual = np.array([state.task.representer(state.dual.a) for state in outcome.progress])
-    return Rehearsal(tuple(errors), components, outcome.model.n_components / components, seconds, dual)
+    return PilotRun(tuple(errors), components, outcome.model.n_components / components, seconds, dual)

@@ -12,7 +12,7 @@ from slimline.errors import InvalidParameterError
 from slimline.learning.training_data import AUTO
 from slimline.planning._guarantees import curves, found_margin, given_margin, guarantees
 from slimline.planning._memory import carried_bytes
-from slimline.planning._prediction import imagine, look_at, predict
+from slimline.planning._prediction import predict, probe_data, probe_worst_case
 from slimline.planning._problem import Problem, check_choices, opened, shape_of
 from slimline.planning._records import Cost, Plan, advise
 from slimline.planning._route import default_components
@@ -126,10 +126,10 @@ def plan(
     before = matrix.passes if matrix is not None else 0
     if matrix is None:
         tell("rehearsing the fit on made-up data")
-        found, source = imagine(shape.shape[1], bool(standardize), problem, r), "sizes"
+        found, source = probe_worst_case(shape.shape[1], bool(standardize), problem, r), "sizes"
     else:
         tell(f"looking at {matrix.name}")
-        found = look_at(matrix, codes, problem, r)
+        found = probe_data(matrix, codes, problem, r)
         source = f"{matrix.name}: {matrix.shape[0]:,} rows, {found.sample:,} of them in the rehearsal"
     tell("asking the theorems")
     kept = found_margin(found, codes, problem, delta) if margin is None else given_margin(margin, problem, delta)

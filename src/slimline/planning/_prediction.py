@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 
 from slimline.bounds._embeddings import FAMILIES
 from slimline.data import Matrix, Squares, open_matrix
-from slimline.data._arrays import dense_copy, has_stored_rows, stored_rows
+from slimline.data._arrays import stored_rows, supports_row_access, to_dense
 from slimline.learning.problem import class_signs
 from slimline.learning.training_data import TrainingData
 from slimline.planning._memory import fit_bytes
 from slimline.planning._pilot import (
     SMALLEST_STEP,
-    Rehearsal,
+    PilotRun,
     Spectrum,
-    rehearse,
-    rehearse_direct,
-    rehearse_exact,
+    run_direct_pilot,
+    run_exact_pilot,
+    run_pilot,
     spectrum_of,
 )
 from slimline.planning._problem import Problem
@@ -55,12 +55,12 @@ class Findings:
     #: Eigenvalues of XXᵀ of the sample.
     spectrum: Spectrum
     #: The steps with a sketch and with the Gram matrix, on the sample.
-    sketched: Rehearsal
-    exact: Rehearsal
+    sketched: PilotRun
+    exact: PilotRun
     #: Rows of it.
     sample: int
     #: The steps with the rows themselves; None where these cannot be had.
-    direct: Rehearsal | None = None
+    direct: PilotRun | None = None
     #: Rows that these were tried with,
     direct_sample: int = 0
     #: and by what power of their number they take longer.
@@ -71,7 +71,7 @@ class Findings:
     cosines: Floats | None = None
 
 
-def look_at(matrix: Matrix, codes: NDArray[np.intp] | None, problem: Problem, n_components: int) -> Findings:
+def probe_data(matrix: Matrix, codes: NDArray[np.intp] | None, problem: Problem, n_components: int) -> Findings:
     """Look at data: a sketch of a sample of the rows, these rows themselves, and one product with a separator."""
     rng = np.random.default_rng(problem.seed)
     known = codes is not None
@@ -80,12 +80,12 @@ def look_at(matrix: Matrix, codes: NDArray[np.intp] | None, problem: Problem, n_
     rows = _sketch(matrix.rows(sample), problem.seed)
     found = rehearsed(rows, classes[sample], problem, n_components)
     signs = class_signs(classes[sample], problem.n_classes)
-    if has_stored_rows(matrix):
+    if supports_row_access(matrix):
         found = _with_direct(found, matrix, classes, problem, rng)
     factors = np.zeros((matrix.shape[0], problem.n_tasks))
     through_origin = found.exact.dual
     if problem.constant:  # a margin is one through the origin
-        through_origin = rehearse_exact(rows, signs, replace(problem, constant=0.0)).dual
+        through_origin = run_exact_pilot(rows, signs, replace(problem, constant=0.0)).dual
     factors[sample] = through_origin.T
     begin = time.perf_counter()
     squares = Squares(*matrix.shape)
@@ -108,10 +108,10 @@ def _with_direct(
     most = max(int(_DIRECT_BYTES / (shape.nbytes / shape.shape[0] + 1.0)), _HALF)
     sample = _sample(codes, problem.n_classes, rng, min(most, _DIRECT_SAMPLE))
     rows, size = open_matrix(stored_rows(matrix.rows(sample))), len(sample)
-    whole = rehearse_direct(rows, class_signs(codes[sample], problem.n_classes), problem)
+    whole = run_direct_pilot(rows, class_signs(codes[sample], problem.n_classes), problem)
     growth = 1.0
     if size < problem.n_samples and size >= 2 * _HALF:
-        part = rehearse_direct(
+        part = run_direct_pilot(
             rows.rows(slice(size // 2)), class_signs(codes[sample[: size // 2]], problem.n_classes), problem
         )
         ratio = whole.growing_seconds / part.growing_seconds
@@ -119,7 +119,7 @@ def _with_direct(
     return replace(found, direct=whole, direct_sample=size, direct_growth=growth)
 
 
-def imagine(n_features: int, standardised: bool, problem: Problem, n_components: int) -> Findings:
+def probe_worst_case(n_features: int, standardised: bool, problem: Problem, n_components: int) -> Findings:
     """Return what would be found in data of a size that have nothing in common: the hardest case."""
     rng = np.random.default_rng(problem.seed)
     sample = min(problem.n_samples, SAMPLE)
@@ -133,8 +133,8 @@ def rehearsed(rows: Floats, codes: NDArray[np.intp], problem: Problem, n_compone
     constant = TrainingData(open_matrix(rows), problem.constant).constant
     spectrum = spectrum_of(rows @ rows.T + constant**2, problem.n_samples)
     signs = class_signs(codes, problem.n_classes)
-    sketched = rehearse(rows, signs, spectrum, problem, n_components)
-    return Findings(spectrum, sketched, rehearse_exact(rows, signs, problem), len(rows))
+    sketched = run_pilot(rows, signs, spectrum, problem, n_components)
+    return Findings(spectrum, sketched, run_exact_pilot(rows, signs, problem), len(rows))
 
 
 def _sample(codes: NDArray[np.intp], n_classes: int, rng: np.random.Generator, most: int = SAMPLE) -> NDArray[np.intp]:
@@ -148,7 +148,7 @@ def _sample(codes: NDArray[np.intp], n_classes: int, rng: np.random.Generator, m
 def _sketch(matrix: Matrix, seed: int) -> Floats:
     d = matrix.shape[1]
     if d <= WIDTH:
-        return np.asarray(dense_copy(matrix), dtype=np.float64)
+        return np.asarray(to_dense(matrix), dtype=np.float64)
     return np.asarray(matrix.sketch(HashEmbedding(d, WIDTH, seed=seed, nnz_per_feature=_NONZEROS)), dtype=np.float64)
 
 

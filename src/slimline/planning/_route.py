@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from slimline.data import Matrix
-from slimline.data._arrays import has_stored_rows
+from slimline.data._arrays import supports_row_access
 from slimline.data._standardised import Standardised
 from slimline.learning.surrogate import GRAM_SAMPLES
 
@@ -77,7 +77,7 @@ class DataShape:
             matrix.density,
             matrix.normal_passes,
             isinstance(matrix, Standardised),
-            has_stored_rows(matrix),
+            supports_row_access(matrix),
             matrix.reads_ahead or matrix.packed,
             matrix.packed,
         )

@@ -188,8 +188,8 @@ def draw_margins(axes: Axes, audit: Audit) -> None:
     if audit.n_classes == 2:
         grid = np.linspace(low, high, _GRID)
         some = before[np.linspace(0, len(before) - 1, min(len(before), _LAW_POINTS)).round().astype(int)]
-        foretold = np.asarray(cosine.cdf(np.clip(grid, -1.0, 1.0)[:, None], audit.n_components, some)).mean(axis=1)
-        axes.plot(grid, foretold, zorder=6, gid="law", **_LAW)
+        predicted = np.asarray(cosine.cdf(np.clip(grid, -1.0, 1.0)[:, None], audit.n_components, some)).mean(axis=1)
+        axes.plot(grid, predicted, zorder=6, gid="law", **_LAW)
         words.append((f"{_law(audit)}, all draws", PURPLE))
     axes.set_xlim(low, high)
     axes.set_ylim(0.0, 1.02)

@@ -75,10 +75,10 @@ def _check(matrix: Matrix, exact: Any, seed: int) -> None:
     _close(matrix.dot(W[:, 0]), exact @ W[:, 0], size @ np.abs(W[:, 0]))
     _close(matrix.tdot(A), exact.T @ A, size.T @ np.abs(A))
     assert matrix.passes == before + 3
-    wide, tall = matrix.normal(A)
+    wide, short_panels = matrix.normal(A)
     assert matrix.passes == before + (4 if matrix.whole_columns else 5)
     _close(wide, exact.T @ A, size.T @ np.abs(A))
-    _close(tall, exact @ (exact.T @ A), size @ (size.T @ np.abs(A)))
+    _close(short_panels, exact @ (exact.T @ A), size @ (size.T @ np.abs(A)))
     gram = matrix.gram()
     _close(gram, exact @ exact.T, size @ size.T)
     assert np.array_equal(gram, gram.T)

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from slimline.estimators._fitting import Fitting
-from slimline.learning import Rows, Task, TrainingData, loss_named, solve_rows
+from slimline.learning import BinaryProblem, Rows, TrainingData, loss_named, solve_rows
 from slimline.learning.certificate import gap_parts, relative
 from slimline.learning.problem import DualPoint, Point
 from slimline.planning import choose_route
@@ -55,7 +55,7 @@ class Judge:
     def __init__(self, problem: Problem, loss: str) -> None:
         n = problem.shape[0]
         self._problem = problem
-        self._task = Task(loss_named(loss), problem.labels, np.ones(n), 1.0 / problem.C)
+        self._task = BinaryProblem(loss_named(loss), problem.labels, np.ones(n), 1.0 / problem.C)
         self._data = TrainingData(problem.trained_on)
 
     @cached_property

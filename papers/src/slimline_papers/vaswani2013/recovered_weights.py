@@ -16,7 +16,7 @@ from scipy.linalg import eigh, eigvalsh
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from slimline import CertifiedClassifier, GaussianProjection, SignProjection, open_matrix
-from slimline.learning import Task, TrainingData, loss_named, recover_dual, recover_naive, sketch_model
+from slimline.learning import BinaryProblem, TrainingData, loss_named, recover_dual, recover_naive, sketch_surrogate
 from slimline_papers.item import Experiment, Part
 from slimline_papers.sources.records import Challenge
 from slimline_papers.study import Study
@@ -104,12 +104,12 @@ def _measure(study: Study, part: Part) -> Iterator[Sequence[object]]:
         yield name, family, 0, run, "exact", *facts, 0.0, certified, *_quality(ridge, fitted.coef_[0])
         return
     data = TrainingData(open_matrix(X))
-    task = Task(loss_named("squared"), y, np.ones(len(y)), _PENALTY)
+    task = BinaryProblem(loss_named("squared"), y, np.ones(len(y)), _PENALTY)
     for r in study.pick(_MINIATURE, _PROJECTIONS, _PROJECTIONS | {"DOROTHEA": _FULL_DOROTHEA})[name]:
         seed = study.seed_of("vaswani2013.recovered", name, family, r, run)
         projection = FAMILIES[family](r, random_state=seed).projection_for(X.shape)
         Z = data.matrix.sketch(projection, double=True)
-        model = sketch_model(data, projection, Z, _PENALTY)
+        model = sketch_surrogate(data, projection, Z, _PENALTY)
         embedding = np.abs(eigvalsh(Z @ Z.T, ridge.gram) - 1).max()
         naive, dual = recover_naive(data, [task], model, Z, projection), recover_dual(data, [task], model)
         for recovery, outcome in (("naive", naive), ("dual", dual)):

@@ -55,11 +55,11 @@ class DenseMatrix(NamedMatrix):
         if array.dtype.kind not in "fiub":
             raise InvalidParameterError(f"{name} must hold real numbers; its element type is {array.dtype}.")
         self._array = array
-        self.tall = array.shape[0] > _TALL and not self._by_columns
+        self.short_panels = array.shape[0] > _TALL and not self._by_columns
         native = array.dtype.newbyteorder("=")
         super().__init__(array.shape, native if native in KERNEL_TYPES else np.float64, name)
         low = _BLOCK_BYTES // max(self.shape[1] * array.itemsize, 1) < min(_LOW, self.shape[0])
-        self.products_by_column = low and not self.tall and not self._by_columns
+        self.products_by_column = low and not self.short_panels and not self._by_columns
         self._missing = missing_number(missing, array.dtype, name)
         self.names = Names.given(feature_names, sample_ids, labels, self.shape, name)
 

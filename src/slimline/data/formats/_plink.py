@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.data._arrays import GenotypesInFile
+from slimline.data._arrays import LazyGenotypes
 from slimline.data._blocks import Block
 from slimline.data._files import DataFile, digest
 from slimline.data._matrix import Matrix
@@ -41,7 +41,7 @@ class PlinkMatrix(Matrix):
 
     whole_columns = True
     packed = True
-    reads_lightly = True  # a byte is read in a fraction of the time that its four genotypes take
+    io_bound = True  # a byte is read in a fraction of the time that its four genotypes take
 
     def __init__(self, bed: DataFile, bim: DataFile, fam: DataFile) -> None:
         self._bed, self._bim, self._fam = bed, bim, fam
@@ -74,7 +74,7 @@ class PlinkMatrix(Matrix):
         with self._bed.open() as file:
             for start in range(first * step, d, step):
                 stop = min(start + step, d)
-                values = GenotypesInFile(file, _HEAD + start * size, (n, stop - start), memory)
+                values = LazyGenotypes(file, _HEAD + start * size, (n, stop - start), memory)
                 yield Block(slice(0, n), slice(start, stop), values)
 
     @property

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from slimline.auditing import Audit
-from slimline.auditing._records import Frequency, Kept, PairsKept, Promise
+from slimline.auditing._records import Frequency, PairsKept, Preservation, Promise
 from slimline.planning import Plan
 from slimline.report._records import FitReport
 from slimline.report.page._charts import (
@@ -170,7 +170,7 @@ def _ratios(audit: Audit) -> Html | None:
     )
 
 
-def _strip(kept: Kept, axis: Axis, eps: float) -> Html:
+def _strip(kept: Preservation, axis: Axis, eps: float) -> Html:
     values = sorted(float(value) for value in kept.ratios)
     if len(values) > _DOTS:
         values = [values[round(k * (len(values) - 1) / (_DOTS - 1))] for k in range(_DOTS)]
@@ -209,7 +209,7 @@ def _table(audit: Audit) -> Html:
     return joined(table("Before the projection and after its draws", columns, rows), more if sentences else None)
 
 
-def _kept_row(kept: Kept) -> list[Content]:
+def _kept_row(kept: Preservation) -> list[Content]:
     return [
         joined(kept.name, element("small", f" {kept.about}") if kept.about else None),
         number(kept.before),
