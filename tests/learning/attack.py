@@ -63,15 +63,16 @@ def with_constant(X, constant):
 
 
 def point_at(data, w):
-    return Point(w, data.values(w[:, None])[:, 0], data.values_error(float(np.linalg.norm(w))))
+    values, terms = data.values(w[:, None])
+    return Point(w, values[:, 0], data.values_error(float(np.linalg.norm(w)), terms))
 
 
 def dual_point_at(data, task, a):
     """Return the dual point of a, after a pass as the recovery makes it."""
     beta = task.representer(a)
-    W, F = data.normal(beta[:, None])
+    W, F, terms = data.normal(beta[:, None])
     weights = W[0] / task.penalty
-    error = data.values_error(float(np.linalg.norm(weights)))
+    error = data.values_error(float(np.linalg.norm(weights)), terms)
     return DualPoint(weights, F[:, 0] / task.penalty, error, a=a, weights_error=data.weights_error(beta) / task.penalty)
 
 

@@ -33,11 +33,11 @@ class KilledError(Exception):
 def job(matrix: Any) -> list[Any]:
     """Every operation, one after the other, some depending on those before."""
     squares = Squares(*matrix.shape)
-    product = matrix.dot(W)
+    product, terms = matrix.dot(W, return_terms=True)
     back = matrix.tdot(product, squares)
     both = matrix.normal(A)
     stats = matrix.column_stats()
-    out = [product, back, squares.rows, squares.columns, *both, matrix.row_norms(), matrix.summands]
+    out = [product, back, squares.rows, squares.columns, *both, matrix.row_norms(), terms]
     out += [stats.mean, stats.std, stats.nonzeros, stats.missing]
     for projection in (HashEmbedding(D, 64, seed=0), Gaussian(D, 8, seed=0)):
         out.append(matrix.sketch(projection))

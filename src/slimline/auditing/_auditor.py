@@ -117,7 +117,7 @@ def audit(
     repeats, eps, delta = whole("repeats", repeats), chance("eps", eps), chance("delta", delta)
     errors, seed = share("errors", errors, "the points"), _seed(random_state)
     whole_matrix = matrix_of(X)
-    passes = whole_matrix.passes
+    passes = whole_matrix.passes_of_this_thread
     labels = _labels(whole_matrix, y)
     drawn = _first(projection, n_components, whole_matrix.shape, seed)
     matrix, labels = _sample(whole_matrix, labels, rows, seed)
@@ -141,7 +141,7 @@ def audit(
         points=matrix.shape[0],
         classes=0 if labels is None else labels.n_classes,
     )
-    return _written(whole_matrix, before, draws, asked, whole_matrix.passes - passes, begin)
+    return _written(whole_matrix, before, draws, asked, whole_matrix.passes_of_this_thread - passes, begin)
 
 
 def _seed(random_state: Any) -> int:

@@ -164,9 +164,9 @@ class _Work:
         from slimline.report import Phase
 
         self._display.phase(name)
-        start, before = time.perf_counter(), 0 if self.data is None else self.data.passes
+        start, before = time.perf_counter(), 0 if self.data is None else self.data.passes_of_this_thread
         yield
-        passes = 0 if self.data is None else self.data.passes - before
+        passes = 0 if self.data is None else self.data.passes_of_this_thread - before
         give_back()  # vectors as long as the data are wide, which the next phase might not find room in
         self.phases.append(Phase(name, passes, time.perf_counter() - start))
 

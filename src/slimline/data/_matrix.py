@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,7 +96,13 @@ class Matrix(Storage):
             refuse_overflow(self, out.dtype)
         return products.in_rows(out)
 
-    def dot(self, W: Any, squares: Squares | None = None) -> FloatMatrix:
+    @overload
+    def dot(self, W: Any, squares: Squares | None = None) -> FloatMatrix: ...
+    @overload
+    def dot(
+        self, W: Any, squares: Squares | None = None, *, return_terms: Literal[True]
+    ) -> tuple[FloatMatrix, int]: ...
+    def dot(self, W: Any, squares: Squares | None = None, *, return_terms: bool = False) -> Any:
         """Return X W, in one pass.
 
         Parameters
@@ -105,11 +111,16 @@ class Matrix(Storage):
             Right-hand sides; all of them share the pass.
         squares : Squares, optional
             Filled with the sums of the squares of rows and columns, in the same pass.
+        return_terms : bool, default=False
+            Also return the bound of the rounding error.
 
         Returns
         -------
         product : array of shape (n_samples,) or (n_samples, k), float64
             X W.
+        terms : int
+            Only with `return_terms=True`: a sum of this many terms, added one after the other, loses at least as much
+            to rounding as any entry of the product did.
         """
         W, flat = right_hand_sides(W, self.shape[1], "W", "feature")
         out = np.zeros((self.shape[0], W.shape[1]))
@@ -126,8 +137,8 @@ class Matrix(Storage):
         sums.finish()
         if not all_finite(out):
             refuse_overflow(self, out.dtype)
-        self.summands = sums.summands
-        return out[:, 0] if flat else out
+        product = out[:, 0] if flat else out
+        return (product, sums.terms) if return_terms else product
 
     def tdot(self, A: Any, squares: Squares | None = None) -> FloatMatrix:
         """Return Xᵀ A, in one pass.
@@ -184,7 +195,13 @@ class Matrix(Storage):
             self._require_finite(out, slice(None), block, affine)
             yield block.columns, out
 
-    def normal(self, A: Any, squares: Squares | None = None) -> tuple[FloatMatrix, FloatMatrix]:
+    @overload
+    def normal(self, A: Any, squares: Squares | None = None) -> tuple[FloatMatrix, FloatMatrix]: ...
+    @overload
+    def normal(
+        self, A: Any, squares: Squares | None = None, *, return_terms: Literal[True]
+    ) -> tuple[FloatMatrix, FloatMatrix, int]: ...
+    def normal(self, A: Any, squares: Squares | None = None, *, return_terms: bool = False) -> Any:
         """Return Xᵀ A and X Xᵀ A: in one pass where whole columns can be had at full speed, else in two.
 
         Parameters
@@ -193,6 +210,8 @@ class Matrix(Storage):
             Right-hand sides.
         squares : Squares, optional
             Filled with the sums of the squares of rows and columns, in the first pass.
+        return_terms : bool, default=False
+            Also return the bound of the rounding error.
 
         Returns
         -------
@@ -200,10 +219,13 @@ class Matrix(Storage):
             Xᵀ A.
         product : array of shape (n_samples,) or (n_samples, k), float64
             X Xᵀ A.
+        terms : int
+            Only with `return_terms=True`: as for `dot`, for the product X W of the computed W.
         """
         if self.normal_passes == 2:
             W = self.tdot(A, squares)
-            return W, self.dot(W)
+            product, terms = self.dot(W, return_terms=True)
+            return (W, product, terms) if return_terms else (W, product)
         A, flat = right_hand_sides(A, self.shape[0], "A", "sample")
         W, out = np.zeros((self.shape[1], A.shape[1])), np.zeros(A.shape)
         begin_squares(squares, self.shape)
@@ -218,8 +240,8 @@ class Matrix(Storage):
         sums.finish()
         if not all_finite(out):
             refuse_overflow(self, out.dtype)
-        self.summands = sums.summands
-        return (W[:, 0], out[:, 0]) if flat else (W, out)
+        both = (W[:, 0], out[:, 0]) if flat else (W, out)
+        return (*both, sums.terms) if return_terms else both
 
     def gram(self) -> FloatMatrix:
         """Return X Xᵀ: in one pass where whole columns can be had, else in one for each group of rows that is held.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from queue import Empty, Full, Queue
-from threading import Event, Thread
+from threading import Event, Lock, Thread, local
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -163,16 +163,33 @@ Listener = Callable[[PassProgress], None]
 
 
 class PassCounter:
-    """How many times the data went by; the views of a matrix share it."""
+    """Counts of the passes over the data of a matrix, which its views share: all passes, and those of each thread.
 
-    def __init__(self) -> None:
-        self.count = 0
+    A job, such as a fit, counts its own passes as a difference of `of_this_thread`: a second job that goes through the
+    same matrix in another thread does not add to them.
+    """
+
+    def __init__(self, count: int = 0) -> None:
+        self.count = count
         self.listener: Listener | None = None
         self.keeper: CheckpointStore | None = None
+        self._lock = Lock()
+        self._own = local()
 
-    def __getstate__(self) -> dict[str, Any]:
+    @property
+    def of_this_thread(self) -> int:
+        """Return how many passes the calling thread has made."""
+        return int(getattr(self._own, "count", 0))
+
+    def add(self) -> None:
+        """Count a pass that the calling thread has finished."""
+        self._own.count = self.of_this_thread + 1
+        with self._lock:
+            self.count += 1
+
+    def __reduce__(self) -> tuple[type[PassCounter], tuple[int]]:
         # who listens stays here: another process has a screen of its own, and few functions can be sent to it
-        return {"count": self.count, "listener": None, "keeper": None}
+        return PassCounter, (self.count,)
 
 
 class ProgressBar:
@@ -229,7 +246,7 @@ def iterate_pass(
         matrix.require_unchanged()
     if keeper is not None and kept is not None:
         keeper.end(None if first is None else kept.sums())
-    counter.count += 1
+    counter.add()
     matrix._tell(operation, 1.0, done=True)
 
 

@@ -49,8 +49,8 @@ class BlockedSum:
         self._counts = np.zeros(4, dtype=np.int64)
 
     @property
-    def summands(self) -> int:
-        """Return how many additions, one after the other, lose as much as the sums did, at most."""
+    def terms(self) -> int:
+        """Return the length of a chain of additions that loses at least as much to rounding as these sums did."""
         widest, panels, chain, _ = self._counts.tolist()
         return int(max(widest + panels, chain))
 

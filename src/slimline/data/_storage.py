@@ -46,8 +46,6 @@ class Storage(ABC):
     packed = False
     #: Share of the values that are stored, where only those that are not zero are; None: all of them.
     density: float | None = None
-    #: How many additions, one after the other, lose as much to rounding as the last `dot` or `normal` did, at most.
-    summands = 0
 
     def __init__(self, shape: tuple[int, int], dtype: Any, name: str) -> None:
         self.shape = (int(shape[0]), int(shape[1]))
@@ -150,6 +148,11 @@ class Storage(ABC):
     def passes(self) -> int:
         """Return how many times the data went by since the matrix was opened, views included."""
         return self._counter.count
+
+    @property
+    def passes_of_this_thread(self) -> int:
+        """Return how many of these passes the calling thread made: a job counts its own, whoever shares the matrix."""
+        return self._counter.of_this_thread
 
     def listen(self, listener: Listener | None) -> None:
         """Tell a function how far each pass is, from now on; None: no longer.

@@ -201,7 +201,7 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         """Divide the rows into folds, where the classifier has any: before those of weight 0 are left out."""
 
     def _train(self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, callbacks: StepCallbacks) -> None:
-        before = matrix.passes
+        before = matrix.passes_of_this_thread
         data, s, signs, fitting = self._prepared(matrix, codes, weight)
         tasks = [BinaryProblem(loss_named(self.loss), sign, s, 1.0 / float(self.C)) for sign in signs]
         outcome = fitting.outcome(data, tasks, lambda step: self._tell(step, callbacks))
@@ -258,7 +258,7 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
             self.route_ = replace(self.route_, method=taken, reason="steps with the sketch gained too little")
         self.history_ = outcome.history
         self.n_iter_ = len(outcome.history)
-        self.n_passes_ = data.matrix.passes - passes_before
+        self.n_passes_ = data.matrix.passes_of_this_thread - passes_before
         self.projections_ = [projection.to_json() for projection in fitting.drawn]
 
     def watch(self, on_step: Callable[[Step], None] | None) -> Self:

@@ -163,7 +163,7 @@ class CertifiedClassifierCV(CertifiedClassifier):
         self._folds = [(train[train >= 0], test[test >= 0]) for train, test in both]
 
     def _train(self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, callbacks: StepCallbacks) -> None:
-        before, folds = matrix.passes, self.__dict__.pop("_folds")
+        before, folds = matrix.passes_of_this_thread, self.__dict__.pop("_folds")
         for name in ("coefs_path_", "certificates_path_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         asked, on_sketch = penalties(self.Cs), self.search == "sketch"

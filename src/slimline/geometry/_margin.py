@@ -291,8 +291,9 @@ def error_allowed_margin(
     offset = offset / largest / length
     if not np.isfinite(offset):
         raise InvalidParameterError("intercept is too large beside separator: their quotient is no float64.")
-    values = np.where(codes == 1, 1.0, -1.0) * (data.matrix.dot(u) * scale / length + offset)
-    lost = sum_error(data.matrix.summands + 1) * data.sizes * scale
+    product, terms = data.matrix.dot(u, return_terms=True)
+    values = np.where(codes == 1, 1.0, -1.0) * (product * scale / length + offset)
+    lost = sum_error(terms + 1) * data.sizes * scale
     lost += 2.0 * data.norms_error * (np.abs(values) + abs(offset))  # the sum may be small beside its terms
     order = np.argsort(values, kind="stable")
     place = min(int(np.floor(errors * len(values) * (1.0 + 1e-12))), len(values) - 1)

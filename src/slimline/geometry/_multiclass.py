@@ -281,8 +281,9 @@ class _Weighing:
         """Take vectors, scaled to norm 1, if they attain more than the best ones."""
         points = self._points
         U = U / np.linalg.norm(U, axis=0)
-        values = points.data.matrix.dot(U) * points.factor[:, None]
-        lost = sum_error(points.data.matrix.summands + 1) * (points.data.sizes * points.factor)[:, None]
+        product, terms = points.data.matrix.dot(U, return_terms=True)
+        values = product * points.factor[:, None]
+        lost = sum_error(terms + 1) * (points.data.sizes * points.factor)[:, None]
         error = lost * np.ones(U.shape[1]) + points.norms_error * np.abs(values)
         least = float((points.pairs.leads(values) - points.pairs.doubts(error)).min())
         least /= 1.0 + sum_error(len(U))

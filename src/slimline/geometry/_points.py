@@ -365,10 +365,10 @@ class Points:
         combination : Combination
             In as many passes as `Matrix.normal` takes.
         """
-        weights, values = self.matrix.normal(B)
+        weights, values, terms = self.matrix.normal(B, return_terms=True)
         flat = B.ndim == 1
         sizes = self.sizes if flat else self.sizes[:, None]
-        lost = sum_error(self.matrix.summands + 1) * np.linalg.norm(weights, axis=0) * sizes
+        lost = sum_error(terms + 1) * np.linalg.norm(weights, axis=0) * sizes
         return Combination(weights, values, np.asarray(sum_error(self.shape[0]) * (np.abs(B).T @ self.sizes)), lost)
 
     def centred_if_far(self) -> Points:

@@ -39,13 +39,13 @@ def next_points(
         answers.append(a)
         found.append(own)
     B = np.column_stack([state.task.representer(a) for state, a in zip(states, answers, strict=True)])
-    W, F = data.normal(B)
+    W, F, terms = data.normal(B)
     points: list[tuple[DualPoint, Point | None]] = []
     for j, (state, a) in enumerate(zip(states, answers, strict=True)):
         penalty = state.task.penalty
         weights = W[j]
         weights /= penalty
-        error = data.values_error(float(np.linalg.norm(weights)))
+        error = data.values_error(float(np.linalg.norm(weights)), terms)
         lost = data.weights_error(B[:, j]) / penalty
         dual = DualPoint(weights, F[:, j] / penalty, error, a=a, weights_error=lost)
         points.append((dual, _own_point(data, found[j])))

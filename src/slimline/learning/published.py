@@ -87,12 +87,12 @@ def recover_naive(
         z = np.asarray(beta @ Z, dtype=np.float64)
         W[:-1, j] = projection.lift(z[None, :])[0]
         W[-1, j] = data.constant * beta.sum()
-    F = data.values(W)
+    F, terms = data.values(W)
     proofs: list[GapBound | None] = []
     for j, (state, dual) in enumerate(zip(progress, duals, strict=True)):
         weights = np.ascontiguousarray(W[:, j])
         state.dual = dual
-        state.best = Point(weights, F[:, j], data.values_error(float(np.linalg.norm(weights))))
+        state.best = Point(weights, F[:, j], data.values_error(float(np.linalg.norm(weights)), terms))
         middle = bound_gap(state.task, state.best, dual, data.row_bounds)
         radius = bound((middle.radius + float(np.linalg.norm(weights - middle.weights))) * (1.0 + 1e-9))
         proofs.append(GapBound(weights, radius, middle.gap, relative(radius, state.best.norm)))

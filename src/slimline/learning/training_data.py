@@ -33,12 +33,12 @@ class TrainingData:
         self._weight = weight
         self._squares: Squares | None = None
         self._row_squares: Floats | None = None
-        self._passes_before = matrix.passes
+        self._passes_before = matrix.passes_of_this_thread
 
     @property
     def passes(self) -> int:
         """Return how many times the data went by since this object was made."""
-        return self.matrix.passes - self._passes_before
+        return self.matrix.passes_of_this_thread - self._passes_before
 
     @property
     def passes_of_a_step(self) -> int:
@@ -89,20 +89,21 @@ class TrainingData:
         self._squares = self._squares or squares
         return result
 
-    def normal(self, B: Floats) -> tuple[list[Floats], Floats]:
-        """Return the columns of [X, c]ᵀ B, the constant column's part last, and [X, c] [X, c]ᵀ B."""
+    def normal(self, B: Floats) -> tuple[list[Floats], Floats, int]:
+        """Return the columns of [X, c]ᵀ B, the constant column's part last, [X, c] [X, c]ᵀ B, and its `terms`."""
         new = None
         if self._squares is None:
             new = Squares(*self.shape, self._weight)
-        W, F = self.matrix.normal(B, squares=new)
+        W, F, terms = self.matrix.normal(B, squares=new, return_terms=True)
         self._squares = self._squares or new
         bias = self.constant * B.sum(axis=0)
-        return [np.append(column, last) for column, last in zip(W.T, bias, strict=True)], F + self.constant * bias
+        columns = [np.append(column, last) for column, last in zip(W.T, bias, strict=True)]
+        return columns, F + self.constant * bias, terms
 
-    def values(self, W: Floats) -> Floats:
-        """Return [X, c] W, in one pass."""
-        product = self.matrix.dot(W[:-1]) + self.constant * W[-1]
-        return np.asarray(product)
+    def values(self, W: Floats) -> tuple[Floats, int]:
+        """Return [X, c] W, in one pass, and the terms that bound its rounding error."""
+        product, terms = self.matrix.dot(W[:-1], return_terms=True)
+        return np.asarray(product + self.constant * W[-1]), terms
 
     @cached_property
     def row_bounds(self) -> Floats:
@@ -121,9 +122,9 @@ class TrainingData:
         weight = float(self.shape[0]) if self._weight is None else float(self._weight.sum())
         return np.append(self._squares.columns, self.constant**2 * weight)
 
-    def values_error(self, norm: float) -> float:
-        """Return ω: the values of weights of this norm are within ω ρᵢ of the exact ones."""
-        return sum_error(self.matrix.summands + 1) * norm
+    def values_error(self, norm: float, terms: int) -> float:
+        """Return ω: values of weights of this norm, computed with so many terms, are within ω ρᵢ of the exact ones."""
+        return sum_error(terms + 1) * norm
 
     def weights_error(self, B: Floats) -> float:
         """Return how far [X, c]ᵀ B, as computed for one right-hand side, may be from the exact one, in norm."""

@@ -228,9 +228,9 @@ class _Work:
     def phase(self, name: str) -> Iterator[None]:
         if self._progress is not None:
             self._progress(name)
-        start, before = time.perf_counter(), self._matrix.passes
+        start, before = time.perf_counter(), self._matrix.passes_of_this_thread
         yield
-        self.phases.append(Phase(name, self._matrix.passes - before, time.perf_counter() - start))
+        self.phases.append(Phase(name, self._matrix.passes_of_this_thread - before, time.perf_counter() - start))
 
 
 def _phase_of(model: CertifiedClassifier) -> Phase:

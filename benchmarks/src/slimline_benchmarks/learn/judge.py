@@ -119,8 +119,9 @@ class Judge:
 
     def _point(self, fit: Fit) -> Point:
         weights = np.append(np.asarray(fit.weights, dtype=np.float64), 0.0)
-        values = self._data.values(weights[:, None])[:, 0] + fit.intercept
-        return Point(weights, values, self._data.values_error(float(np.linalg.norm(weights))))
+        values, terms = self._data.values(weights[:, None])
+        error = self._data.values_error(float(np.linalg.norm(weights)), terms)
+        return Point(weights, values[:, 0] + fit.intercept, error)
 
     def _own_dual(self, fit: Fit, point: Point) -> DualPoint:
         """Return the dual point of the answer: its own variables, or those that are optimal for its margins."""
@@ -132,9 +133,9 @@ class Judge:
         """Return w_α and its values, in one pass."""
         penalty = self._task.penalty
         beta = self._task.representer(a)
-        W, F = self._data.normal(beta[:, None])
+        W, F, terms = self._data.normal(beta[:, None])
         weights = W[0] / penalty
-        values_error = self._data.values_error(float(np.linalg.norm(weights)))
+        values_error = self._data.values_error(float(np.linalg.norm(weights)), terms)
         error = self._data.weights_error(beta) / penalty
         return DualPoint(weights, F[:, 0] / penalty, values_error, a=a, weights_error=error)
 
