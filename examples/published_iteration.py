@@ -1,14 +1,14 @@
 """The published iteration diverges; the certified one cannot
 ==========================================================
 
-From the same sketch, both against the exact weights.
+Both start from the same sketch and are compared with the exact weights.
 
-DOROTHEA (800 × 100,000, sparse) as it comes, no row scaled, squared loss, C = 1, a sketch of 500 components: the
-iteration of Zhang et al. (2013; Vaswani 2013, §2.5) multiplies its error by about a thousand in every step. Run it with
-``python examples/published_iteration.py``; a file name behind it (``picture.png``) draws the figure of
+The data are DOROTHEA (800 × 100,000, sparse) without scaling, with squared loss, C = 1 and a sketch of 500 components.
+The iteration of Zhang et al. (2013; Vaswani 2013, §2.5) multiplies its error by about a thousand in every step. Run the
+example with ``python examples/published_iteration.py``. Add a file name (``picture.png``) to draw the figure of
 docs/certificates.md.
 
-The data set is looked for in the folder that SLIMLINE_DATA names. Without it a smaller one is simulated.
+The example looks for the data set in the folder SLIMLINE_DATA. Without this variable it simulates a smaller one.
 """
 # sphinx_gallery_thumbnail_path = 'images/published_iteration.png'
 
@@ -40,13 +40,13 @@ class Problem:
 
     def __post_init__(self) -> None:
         # The dual of the squared loss is a linear system, (XXᵀ + I/C) α = y with w = Xᵀα: solved directly, in float64,
-        # by nothing of slimline.
+        # without slimline.
         K = (self.X @ self.X.T).toarray()
         self.exact = self.X.T @ scipy.linalg.solve(K + np.eye(len(self.y)), self.y, assume_a="pos")
         self.norm = np.linalg.norm(self.exact)
 
     def fit(self, recovery: str, max_passes: int) -> CertifiedClassifier:
-        """Return what a recovery reaches in so many passes."""
+        """Return the model that a recovery reaches within `max_passes`."""
         model = CertifiedClassifier(
             C=1.0,
             loss="squared",
@@ -59,7 +59,7 @@ class Problem:
             random_state=0,
         )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # passes are kept short on purpose
+            warnings.simplefilter("ignore", ConvergenceWarning)  # few passes, on purpose
             return model.fit(self.X, self.y)
 
     def error(self, model: CertifiedClassifier) -> float:
@@ -68,13 +68,13 @@ class Problem:
 
 
 def load() -> Problem:
-    """Return DOROTHEA, or a simulated set in its place."""
+    """Return DOROTHEA, or a simulated data set in its place."""
     folder = os.environ.get("SLIMLINE_DATA")
     if folder and (Path(folder) / "dorothea").is_dir():
         X = sp.load_npz(Path(folder) / "dorothea" / "dorothea_train.npz")
         y = np.loadtxt(Path(folder) / "dorothea" / "dorothea_train.labels")
         return Problem("DOROTHEA", sp.csc_array(X, dtype=np.float64), y, 500)
-    print("SLIMLINE_DATA does not lead to DOROTHEA: a simulated sparse set stands in for it\n")
+    print("SLIMLINE_DATA does not contain DOROTHEA: using a simulated sparse data set\n")
     rng = np.random.default_rng(0)
     X = sp.csc_array((rng.random((400, 20_000)) < 0.01).astype(np.float64))
     return Problem("simulated", X, np.where(X[:, [0]].toarray()[:, 0] + (rng.random(400) < 0.1) > 0, 1.0, -1.0), 250)
@@ -87,17 +87,17 @@ def main(figure: str | None = None) -> None:
     print(f"{problem.name}: {n:,} × {d:,}, squared loss, C = 1, {problem.n_components} components\n")
     print("published iteration\n passes  steps  true error")
     published = []
-    for steps in PUBLISHED_STEPS:  # one pass for the sketch, one for a step: CSC matrices come by whole columns
+    for steps in PUBLISHED_STEPS:  # one pass for the sketch, one per step: CSC matrices are stored by columns
         model = problem.fit("iterative", 1 + steps)
         published.append((model.n_passes_, problem.error(model)))
         print(f"{model.n_passes_:7}  {steps:5}  {published[-1][1]:10.1e}")
-    print("\ncertified (a sketch that contracts too little grows, at the cost of a pass)")
-    print(" passes  steps  components  true error  proved: at most")
+    print("\ncertified (a sketch that contracts too slowly is enlarged, which costs a pass)")
+    print(" passes  steps  components  true error  certified error")
     certified = []
     for passes in CERTIFIED_PASSES:
         model = problem.fit("certified", passes)
-        # The radius is proved, and is divided by the norm of the exact weights, as the true error is. A user does not
-        # know that norm: `relative_error` is the radius over the least that it can be.
+        # The radius is certified. Here it is divided by the norm of the exact weights, as the true error is. A user
+        # does not know that norm: `relative_error` divides the radius by a lower bound of it.
         proved = model.certificate_.radius[0] / problem.norm
         certified.append((model.n_passes_, problem.error(model), proved))
         components = model.history_[-1].n_components
@@ -110,7 +110,7 @@ def main(figure: str | None = None) -> None:
 
 
 def draw(problem: Problem, published: list, certified: list, path: str) -> None:
-    """Draw error against passes; colours of Okabe and Ito, which colour-blind readers can tell apart."""
+    """Draw error against passes, in the colour-blind safe colours of Okabe and Ito."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -135,14 +135,14 @@ def draw(problem: Problem, published: list, certified: list, path: str) -> None:
         axes.annotate(words, (5.6, 3e10), color="#D55E00", va="center")
         middle = len(passes) // 2
         axes.annotate(
-            "certified: what is proved",
-            (passes[middle - 1], proved[middle - 1]),  # to the left of what is said of w = 0
+            "certified error",
+            (passes[middle - 1], proved[middle - 1]),  # to the left of the label of w = 0
             (8, 8),
             color="#0072B2",
             textcoords="offset points",
         )
         axes.annotate(
-            "certified: true error",
+            "true error of the certified steps",
             (passes[middle], error[middle]),
             (-8, -8),
             color="#0072B2",

@@ -2,9 +2,9 @@
 Replay a figure of a paper
 ==========================
 
-Every figure and table of the five documents behind slimline can be replayed. Fig. 1 of shi2012 says that a margin is
-no help if the points are spread: four points keep a margin of 1 while fewer and fewer projections to a line keep them
-apart.
+slimline can replay every figure and table of the five documents behind it. Fig. 1 of shi2012 shows that a margin does
+not help if the points are spread out: four points keep a margin of 1 while fewer and fewer projections to a line
+separate them.
 """
 
 import tempfile
@@ -12,17 +12,17 @@ import tempfile
 from slimline_papers import Study, find_items, reproduce
 
 (figure,) = find_items(["shi2012.fig1"])
-with tempfile.TemporaryDirectory() as folder:  # `slimline reproduce shi2012.fig1` leaves CSV, figures and a page
+with tempfile.TemporaryDirectory() as folder:  # `slimline reproduce shi2012.fig1` writes CSV, figures and a page
     (result,) = reproduce([figure], folder, Study("miniature"))
 
 # %%
-# Each claim comes with what is printed, what was measured, and a verdict that is computed from the two.
+# Each claim has the printed value, the measured value, and a verdict computed from the two.
 
 for finding in result.findings:
     print(f"{finding.verdict}: {finding.claim}\n    printed {finding.printed}; measured {finding.ours}")
 
 # %%
-# What was measured is a table; figure and verdicts see nothing else.
+# The measurements are a table. The figure and the verdicts use nothing else.
 
 table = result.measured.table
 for spread, matrices, separable in zip(table["spread"], table["matrices"], table["separable"], strict=True):
