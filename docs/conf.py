@@ -61,18 +61,25 @@ html_sidebars = {"index": [], "quickstart": [], "how_do_i": [], "contributing": 
 html_show_sourcelink = False
 
 #: Where a file that is not in this folder is found on the site.
-ELSEWHERE = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md"}
+ELSEWHERE = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "contributing.md",
+    **{
+        f"benchmarks/results/{name}.md": f"benchmark_{name}.md"
+        for name in ("projections", "matrix", "learn", "fit_memory", "geometry")
+    },
+}
 
 
 def _link(match: re.Match[str]) -> str:
     """Return a link as the site has it: pages are in one folder there, and examples in the gallery."""
-    target = match[1].removeprefix("../").removeprefix("docs/")
+    target = re.sub(r"^(\.\./)+", "", match[1]).removeprefix("docs/")
     target = re.sub(r"^examples/(\w+)\.py$", r"auto_examples/\1.rst", target)
     return f"]({ELSEWHERE.get(target, target)}{match[2] or ''})"
 
 
 def _on_the_site(app: object, name: str, source: list[str]) -> None:
-    """Put README.md and CONTRIBUTING.md into the pages that stand for them, and turn links into those of the site."""
+    """Fill the pages that stand for a file outside this folder, and turn links into those of the site."""
     for file, page in ELSEWHERE.items():
         if f"{name}.md" == page:
             source[0] = (ROOT / file).read_text(encoding="utf-8") + source[0]

@@ -1,4 +1,4 @@
-"""Print the tables of benchmarks.md from the JSON of `slimline bench projections`."""
+"""Print the tables of benchmarks/results/projections.md from the JSON of `slimline bench projections`."""
 
 import json
 import sys

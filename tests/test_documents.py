@@ -220,7 +220,11 @@ def test_doctests(name):
         str(path.relative_to(ROOT))
         for path in [
             *ROOT.glob("*.md"),
-            *(path for folder in ("docs", "papers", "benchmarks") for path in ROOT.glob(f"{folder}/*.md")),
+            *(
+                path
+                for folder in ("docs", "papers", "benchmarks", "benchmarks/results")
+                for path in ROOT.glob(f"{folder}/*.md")
+            ),
         ]
     ),
 )
