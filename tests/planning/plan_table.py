@@ -1,4 +1,4 @@
-"""Print the table of docs/plan.md: what was predicted for the public data sets, and what then happened.
+"""Print the table of benchmarks/results/plan.md: predictions for the public data sets, and measurements.
 
 Run with `SLIMLINE_DATA=<folder> python -m tests.planning.plan_table`, on a machine that does nothing else.
 """
