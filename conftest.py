@@ -62,11 +62,34 @@ def data_dir() -> Path:
     return Path(folder)
 
 
+def _mark_fast_tier(items: list[pytest.Item]) -> None:
+    """Mark the first case of each test `fast`, unless the test or that case is `slow` or `nightly`."""
+    begun = set()
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        if item.get_closest_marker("slow") or item.get_closest_marker("nightly"):
+            if item.get_closest_marker("fast"):
+                raise pytest.UsageError(f"{item.nodeid} is marked fast, but also slow or nightly")
+        elif test not in begun:
+            begun.add(test)
+            item.add_marker("fast")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Where SLIMLINE_FAST_SECONDS is set, list the tests of the fast tier that took longer than that."""
+    limit = float(os.environ.get("SLIMLINE_FAST_SECONDS", "inf"))
+    for report in terminalreporter.getreports("passed"):
+        if "fast" in report.keywords and report.duration > limit:
+            terminalreporter.write_line(f"too slow for the fast tier: {report.duration:.1f} s, {report.nodeid}")
+
+
 _data_tests_passed = 0
 _USES_DATA = ("uses", "data sets")
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m selects
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    _mark_fast_tier(items)
     for item in items:
         if item.get_closest_marker("data"):
             item.user_properties.append(_USES_DATA)  # unlike a keyword, no folder of the same name has it

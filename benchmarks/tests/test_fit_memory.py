@@ -13,9 +13,12 @@ import pytest
 
 from slimline.data._simulate import write_genotypes
 
-pytestmark = pytest.mark.skipif(
-    not Path("/proc/self/clear_refs").exists(), reason="the peak of memory can only be reset on Linux"
-)
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.skipif(
+        not Path("/proc/self/clear_refs").exists(), reason="the peak of memory can only be reset on Linux"
+    ),
+]
 
 #: Megabytes that do not grow with the data; and how far measurement and plan may be apart.
 SLACK, SHARE = 12, 0.25

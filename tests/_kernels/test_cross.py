@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.nightly
+
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "src" / "slimline" / "_kernels" / "cpp"
 CHECK = Path(__file__).parent / "cross" / "check.cpp"

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="RssAnon is told by Linux only")
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="RssAnon is told by Linux only"),
+]
 
 _SCRIPT = """
 import sys, threading, time

@@ -17,7 +17,10 @@ from tests.data.storage_writers import FORMATS, write
 
 LIMIT = 60
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="RssAnon is told by Linux only")
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="RssAnon is told by Linux only"),
+]
 
 _SCRIPT = """
 import importlib, json, sys, threading, time

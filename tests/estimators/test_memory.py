@@ -70,9 +70,12 @@ for case in json.loads(sys.argv[1]):
     os.waitpid(child, 0)
 """
 
-pytestmark = pytest.mark.skipif(
-    not Path("/proc/self/clear_refs").exists(), reason="the peak of memory can only be reset on Linux"
-)
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.skipif(
+        not Path("/proc/self/clear_refs").exists(), reason="the peak of memory can only be reset on Linux"
+    ),
+]
 
 
 CONTROLS = [("control", "dense"), ("control", "bytes")]

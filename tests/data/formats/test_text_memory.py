@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+pytestmark = pytest.mark.nightly
+
 SCRIPT = """
 import sys, threading
 from slimline import open_matrix

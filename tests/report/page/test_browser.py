@@ -7,6 +7,8 @@ from slimline.report.page._features import count_sentence, state_of
 from tests.browser import BEYOND, opened
 from tests.report.page.examples import EXAMPLES, many_classes, two_classes
 
+pytestmark = pytest.mark.nightly
+
 #: Whether the shapes of each chart lie in it, but for the width of a stroke.
 INSIDE = """
 () => [...document.querySelectorAll(".area")].map((area) => {

@@ -3,10 +3,13 @@
 import runpy
 from pathlib import Path
 
+import pytest
 from matplotlib.image import imread
 
 from slimline.report import fit_page
 from tests.report.page.examples import two_classes
+
+pytestmark = pytest.mark.nightly
 
 DOCS = Path(__file__).parents[3] / "docs"
 
