@@ -4,13 +4,43 @@ Every error of slimline is a :class:`SlimlineError`. Those about a value that wa
 `ValueError` too, as scikit-learn users expect.
 """
 
+from __future__ import annotations
+
+from typing import Self
+
 
 class SlimlineError(Exception):
     """Root of all errors that slimline raises on purpose."""
 
 
 class InvalidParameterError(SlimlineError, ValueError):
-    """A parameter, or a combination of parameters, that cannot work."""
+    """A parameter, or a combination of parameters, that cannot work.
+
+    Parameters
+    ----------
+    message : str
+        What is allowed and what was given: a sentence whose subject is the parameter, such as "must lie in (0, 1); got
+        2.". A whole sentence if the error is about no single parameter.
+    parameter : str or None
+        Name of the parameter.
+    value : object
+        The value that was given.
+
+    Attributes
+    ----------
+    parameter : str or None
+        Name of the parameter as the caller wrote it: on the command line, the option.
+    value : object
+        The value that was given; None if the message is not about one.
+    """
+
+    def __init__(self, message: str, parameter: str | None = None, value: object = None) -> None:
+        super().__init__(message if parameter is None else f"{parameter} {message}")
+        self.parameter, self.value, self._message = parameter, value, message
+
+    def renamed(self, parameter: str) -> Self:
+        """Return the error with another name of the parameter, such as an option of a command."""
+        return type(self)(self._message, parameter, self.value)
 
 
 class NoDimensionError(InvalidParameterError):

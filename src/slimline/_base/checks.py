@@ -18,7 +18,7 @@ def number(name: str, value: Any, above: float, most: float = np.inf) -> float:
     real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
     if not real or not above < float(value) <= most or not np.isfinite(float(value)):
         end = f" and at most {most:g}" if most < np.inf else ""
-        raise InvalidParameterError(f"{name} must be a number above {above:g}{end}; got {value!r}.")
+        raise InvalidParameterError(f"must be a number above {above:g}{end}; got {value!r}.", name, value)
     return float(value)
 
 
@@ -27,14 +27,14 @@ def whole(name: str, value: Any, least: int = 1, most: float = np.inf) -> int:
     good = isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
     if not good:
         end = f" and at most {int(most):,}" if most < np.inf else ""
-        raise InvalidParameterError(f"{name} must be a whole number, at least {least:,}{end}; got {value!r}.")
+        raise InvalidParameterError(f"must be a whole number, at least {least:,}{end}; got {value!r}.", name, value)
     return int(value)
 
 
 def chance(name: str, value: Any) -> float:
     """Return a number within (0, 1), or refuse it."""
     if not (isinstance(value, Real) and 0 < float(value) < 1):
-        raise InvalidParameterError(f"{name} must be a number in (0, 1); got {value!r}.")
+        raise InvalidParameterError(f"must be a number in (0, 1); got {value!r}.", name, value)
     return float(value)
 
 
@@ -42,7 +42,7 @@ def share(name: str, value: Any, of: str) -> float:
     """Return a number within [0, 1), or refuse it."""
     real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
     if not real or not 0.0 <= float(value) < 1.0:
-        raise InvalidParameterError(f"{name} must be a share of {of}, in [0, 1); got {value!r}.")
+        raise InvalidParameterError(f"must be a share of {of}, in [0, 1); got {value!r}.", name, value)
     return float(value)
 
 
@@ -60,11 +60,13 @@ def sample_weights(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
         return None
     weight = np.ascontiguousarray(real_array(sample_weight, "sample_weight"), dtype=np.float64)
     if weight.shape != (n,):
-        raise InvalidParameterError(f"sample_weight must have one entry for each of {n} samples; got {weight.shape}.")
+        raise InvalidParameterError(
+            f"must have one entry for each of {n} samples; got {weight.shape}.", "sample_weight"
+        )
     if not (np.isfinite(weight).all() and (weight >= 0).all()):
-        raise InvalidParameterError("sample_weight must hold finite numbers, 0 or more.")
+        raise InvalidParameterError("must hold finite numbers, 0 or more.", "sample_weight")
     if n and not 0 < weight.sum() < np.inf:
-        raise InvalidParameterError("sample_weight must have a finite sum above 0.")
+        raise InvalidParameterError("must have a finite sum above 0.", "sample_weight")
     return weight
 
 
@@ -73,23 +75,23 @@ def right_hand_sides(V: Any, size: int, name: str, of: str) -> tuple[NDArray[np.
     V = real_array(V, name)
     flat = V.ndim == 1
     if V.ndim not in (1, 2) or V.shape[0] != size:
-        raise InvalidParameterError(f"{name} must have one row for each of {size} {of}s; got shape {V.shape}.")
+        raise InvalidParameterError(f"must have one row for each of {size} {of}s; got shape {V.shape}.", name)
     V = np.ascontiguousarray(V.reshape(size, -1) if size else V.reshape(0, 1 if flat else V.shape[1]), dtype=np.float64)
     if not np.isfinite(V).all():
-        raise InvalidParameterError(f"{name} holds NaN or an infinity.")
+        raise InvalidParameterError("holds NaN or an infinity.", name)
     return V, flat
 
 
 def real_array(values: Any, name: str) -> NDArray[Any]:
     """Return an array of real numbers, of any shape, or raise."""
     if sp.issparse(values):
-        raise InvalidParameterError(f"{name} must be dense: pass {name}.toarray().")
+        raise InvalidParameterError(f"must be dense: pass {name}.toarray().", name)
     try:
         array = np.asarray(values)
     except (TypeError, ValueError) as error:  # lists of different lengths, for instance
-        raise InvalidParameterError(f"{name} cannot be made an array: {error}") from error
+        raise InvalidParameterError(f"cannot be made an array: {error}", name) from error
     if array.dtype.kind not in "fiub":
-        raise InvalidParameterError(f"{name} must hold real numbers; got element type {array.dtype}.")
+        raise InvalidParameterError(f"must hold real numbers; got element type {array.dtype}.", name)
     return array
 
 
@@ -99,7 +101,9 @@ def missing_number(missing: Any, dtype: np.dtype[Any], name: str) -> int | None:
         return None
     whole = isinstance(missing, (int, np.integer)) and not isinstance(missing, bool)
     if not whole and not (isinstance(missing, (float, np.floating)) and float(missing).is_integer()):
-        raise InvalidParameterError(f"missing must be a whole number (NaN is missing anyway); got {missing!r}.")
+        raise InvalidParameterError(
+            f"must be a whole number (NaN is missing anyway); got {missing!r}.", "missing", missing
+        )
     number = int(missing)
     if dtype.kind == "f":
         if abs(number) > int(np.finfo(dtype).max) or int(dtype.type(number)) != number:

@@ -42,6 +42,6 @@ def get(name: str, version: str = "correct") -> Bound:
     if name not in BOUNDS:
         raise InvalidParameterError(f"There is no bound {name!r}. Choose from {', '.join(BOUNDS)}.")
     if version not in ("correct", "printed"):
-        raise InvalidParameterError(f'version must be "correct" or "printed"; got {version!r}.')
+        raise InvalidParameterError(f'must be "correct" or "printed"; got {version!r}.', "version", version)
     bound = BOUNDS[name]
     return bound.printed if version == "printed" and bound.printed is not None else bound

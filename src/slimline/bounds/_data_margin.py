@@ -175,8 +175,9 @@ def _binary(cosines: npt.ArrayLike, margin: float, errors: int) -> Chances:
     given = _cosines(cosines)
     if given.ndim != 1:
         raise InvalidParameterError(
-            f"cosines must be a list of numbers, one a point; got an array of shape {given.shape}. "
-            "For several classes take multiclass_margin_dimension."
+            f"must be a list of numbers, one a point; got an array of shape {given.shape}. "
+            "For several classes take multiclass_margin_dimension.",
+            "cosines",
         )
     wanted, allowed = _margin(margin, 1), _errors(errors, given.size)
     distinct, counts = np.unique(given, return_counts=True)
@@ -212,7 +213,7 @@ def _cosines(cosines: npt.ArrayLike) -> Values:
     if not given.size:
         raise InvalidParameterError("cosines is empty: give one cosine a point.")
     if not np.all(np.abs(given) <= 1 + _ROUNDING):
-        raise InvalidParameterError("cosines must lie in [-1, 1]: divide ⟨u, xᵢ⟩ by ‖u‖‖xᵢ‖.")
+        raise InvalidParameterError("must lie in [-1, 1]: divide ⟨u, xᵢ⟩ by ‖u‖‖xᵢ‖.", "cosines")
     return np.clip(given, -1.0, 1.0)
 
 
@@ -222,11 +223,14 @@ def _classes(cosines: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Values, Val
     columns = np.asarray(labels)
     if given.ndim != 2 or given.shape[1] < 2:
         raise InvalidParameterError(
-            f"cosines must have a row a point and a column a class, at least two; got an array of shape {given.shape}."
+            f"must have a row a point and a column a class, at least two; got an array of shape {given.shape}.",
+            "cosines",
         )
     good = columns.shape == given.shape[:1] and columns.dtype.kind in "iu"
     if not good or np.any((columns < 0) | (columns >= given.shape[1])):
-        raise InvalidParameterError("labels must name the column of the class of each point: whole numbers from 0 on.")
+        raise InvalidParameterError(
+            "must name the column of the class of each point: whole numbers from 0 on.", "labels"
+        )
     own = np.zeros(given.shape, bool)
     own[np.arange(len(given)), columns] = True
     return given[own], given[~own].reshape(len(given), -1)
@@ -235,7 +239,7 @@ def _classes(cosines: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Values, Val
 def _number(name: str, value: Any) -> float:
     given = real_numbers("margin of data", name, value)
     if given.ndim:
-        raise InvalidParameterError(f"{name} must be one number; got an array of shape {given.shape}.")
+        raise InvalidParameterError(f"must be one number; got an array of shape {given.shape}.", name)
     return float(given)
 
 
@@ -258,12 +262,12 @@ def _delta(delta: float) -> float:
 def _whole(name: str, value: int, least: int) -> int:
     number = _number(name, value)
     if not (number >= least and number.is_integer()):
-        raise InvalidParameterError(f"{name} must be a whole number, at least {least}; got {number:g}.")
+        raise InvalidParameterError(f"must be a whole number, at least {least}; got {number:g}.", name, number)
     return int(number)
 
 
 def _errors(errors: int, points: int) -> int:
     allowed = _whole("errors", errors, 0)
     if allowed >= points:
-        raise InvalidParameterError(f"errors must be below the number of points, {points}; got {allowed}.")
+        raise InvalidParameterError(f"must be below the number of points, {points}; got {allowed}.", "errors")
     return allowed

@@ -197,7 +197,7 @@ def _edges(eps: Values) -> tuple[Values, Values]:
 def embedding(eps: Values, delta: Values, family: str, rank: Values, features: Values) -> Values:
     """Return the least dimension that an explicit bound of this kind asks for, by family."""
     if not isinstance(family, str) or family not in FAMILIES:
-        raise InvalidParameterError(f"family must be one of {', '.join(FAMILIES)}; got {family!r}.")
+        raise InvalidParameterError(f"must be one of {', '.join(FAMILIES)}; got {family!r}.", "family", family)
     if family == "gaussian":
         return _davidson_szarek(eps, delta, rank)
     if family in ("sign", "achlioptas"):

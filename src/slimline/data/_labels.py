@@ -18,15 +18,17 @@ def class_codes(labels: Any, matrix: Matrix) -> tuple[NDArray[Any], NDArray[np.i
     labels = np.asarray(labels)
     if labels.ndim != 1 and labels.shape[1:] != (1,):  # a column is common
         shown = "None" if labels.shape == () and labels.item() is None else f"an array of shape {labels.shape}"
-        raise InvalidParameterError(f"y must have one label for each of the {matrix.shape[0]:,} rows; got {shown}.")
+        raise InvalidParameterError(f"must have one label for each of the {matrix.shape[0]:,} rows; got {shown}.", "y")
     labels = labels.ravel()
     if len(labels) != matrix.shape[0]:
-        raise InvalidParameterError(f"y has {len(labels):,} labels, and {matrix.name} {matrix.shape[0]:,} rows.")
+        raise InvalidParameterError(f"has {len(labels):,} labels, and {matrix.name} {matrix.shape[0]:,} rows.", "y")
     require_labels(labels)
     if labels.dtype == object:
         labels = labels.astype(str)
     if type_of_target(labels).startswith("continuous"):
-        raise InvalidParameterError("y holds measurements, not classes: a classifier has nothing to learn from them.")
+        raise InvalidParameterError(
+            "holds measurements, not classes: a classifier has nothing to learn from them.", "y"
+        )
     names, codes = np.unique(labels, return_inverse=True)
     if len(names) < 2:
         raise DataError("y has only one class: there is nothing to tell apart.")

@@ -69,8 +69,10 @@ class Matrix(Storage):
         """
         if not isinstance(projection, Projection):
             raise InvalidParameterError(
-                f"sketch takes a projection of slimline.projections, not {type(projection).__name__}; a transformer "
-                "has one for it: transformer.projection_for(matrix.shape)."
+                f"must be one of slimline.projections; got {type(projection).__name__}. A transformer has one: "
+                "transformer.projection_for(matrix.shape).",
+                "projection",
+                projection,
             )
         if projection.n_features != self.shape[1]:
             raise InvalidParameterError(

@@ -103,7 +103,7 @@ def _opener(path: Path, format: str | None) -> Callable[..., Matrix]:
             raise FileNotFoundError(f"{path}: no such file.") from None
         raise
     if name not in FORMATS:
-        raise InvalidParameterError(f"format must be one of {', '.join(FORMATS)}; got {name!r}.")
+        raise InvalidParameterError(f"must be one of {', '.join(FORMATS)}; got {name!r}.", "format")
     module, function, _ = FORMATS[name]
     opener: Callable[..., Matrix] = getattr(import_module(f"slimline.data.formats.{module}"), function)
     return opener

@@ -110,8 +110,9 @@ class Squares:
         """Start from nothing, or raise if the matrix has another shape."""
         if shape != (self.rows.size, self.columns.size):
             raise InvalidParameterError(
-                f"squares has room for {self.rows.size} samples and {self.columns.size} features, and the matrix has "
-                f"{shape[0]} and {shape[1]}: make it with Squares(*matrix.shape)."
+                f"has room for {self.rows.size} samples and {self.columns.size} features, and the matrix has "
+                f"{shape[0]} and {shape[1]}: make it with Squares(*matrix.shape).",
+                "squares",
             )
         self.rows[:] = 0.0
         self.columns[:] = 0.0
@@ -142,7 +143,7 @@ def begin_squares(squares: Any, shape: tuple[int, int]) -> None:
         return
     if not isinstance(squares, Squares):
         raise InvalidParameterError(
-            f"squares must be slimline.data.Squares(n_samples, n_features) or None; got {type(squares).__name__}."
+            f"must be slimline.data.Squares(n_samples, n_features) or None; got {type(squares).__name__}.", "squares"
         )
     squares.begin(shape)
 

@@ -79,11 +79,15 @@ class PopulationModel:
                 raise InvalidParameterError(f"{values}: lower it.")
         for name in ("fst", "fst_region"):
             if not _is_real(getattr(self, name)) or not 0 < getattr(self, name) < 1:
-                raise InvalidParameterError(f"{name} must lie in (0, 1); got {getattr(self, name)!r}.")
+                raise InvalidParameterError(
+                    f"must lie in (0, 1); got {getattr(self, name)!r}.", name, getattr(self, name)
+                )
         if not _is_real(self.missing_rate) or not 0 <= self.missing_rate < 1:
-            raise InvalidParameterError(f"missing_rate must lie in [0, 1); got {self.missing_rate!r}.")
+            raise InvalidParameterError(
+                f"must lie in [0, 1); got {self.missing_rate!r}.", "missing_rate", self.missing_rate
+            )
         if isinstance(self.seed, bool) or not isinstance(self.seed, Integral) or self.seed < 0:
-            raise InvalidParameterError(f"seed must be a whole number, 0 or more; got {self.seed!r}.")
+            raise InvalidParameterError(f"must be a whole number, 0 or more; got {self.seed!r}.", "seed", self.seed)
 
     @property
     def region_of_population(self) -> NDArray[np.int64]:
@@ -132,7 +136,7 @@ class PopulationModel:
 def require_count(name: str, value: object) -> None:
     """Raise unless the value is a whole number, 1 or more."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise InvalidParameterError(f"{name} must be a whole number, 1 or more; got {value!r}.")
+        raise InvalidParameterError(f"must be a whole number, 1 or more; got {value!r}.", name, value)
 
 
 def _is_real(value: object) -> bool:
@@ -352,7 +356,7 @@ def output_paths(path: str | os.PathLike[str], formats: Iterable[str]) -> dict[s
     """Return the files that `write_genotypes` would write, in the order in which they appear."""
     chosen = {formats} if isinstance(formats, str) else set(formats)
     if not chosen or chosen - set(FORMATS):
-        raise InvalidParameterError(f"formats must be some of {', '.join(FORMATS)}; got {sorted(map(str, chosen))}.")
+        raise InvalidParameterError(f"must be some of {', '.join(FORMATS)}; got {sorted(map(str, chosen))}.", "formats")
     stem = Path(path)
     if stem.suffix.lower() in (".bed", ".npy"):
         stem = stem.with_suffix("")

@@ -214,4 +214,6 @@ def _rule(value: Any, name: str, words: tuple[str, ...], d: int, number: bool = 
             if array.shape == (d,) and np.isfinite(array).all():
                 return np.ascontiguousarray(array, dtype=np.float64)
     choices = ", ".join([*(repr(word) for word in words), "None", *(["a number"] if number else [])])
-    raise InvalidParameterError(f"{name} must be {choices} or {d} finite numbers, one a column; got {value!r:.100}.")
+    raise InvalidParameterError(
+        f"must be {choices} or {d} finite numbers, one a column; got {value!r:.100}.", name, value
+    )

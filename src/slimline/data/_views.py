@@ -137,7 +137,7 @@ def row_numbers(index: Any, n: int) -> NDArray[np.intp]:
     try:
         index = np.asarray(index)
     except ValueError as error:
-        raise InvalidParameterError(f"rows cannot be chosen by that: {error}") from error
+        raise InvalidParameterError(f"cannot be chosen by that: {error}", "rows") from error
     if index.dtype == np.bool_:
         if index.shape != (n,):
             raise InvalidParameterError(f"a mask of rows must have one entry for each of {n} rows; got {index.shape}.")
@@ -253,7 +253,7 @@ def column_numbers(index: Any, d: int) -> NDArray[np.intp]:
     try:
         index = np.asarray(index)
     except ValueError as error:
-        raise InvalidParameterError(f"columns cannot be chosen by that: {error}") from error
+        raise InvalidParameterError(f"cannot be chosen by that: {error}", "columns") from error
     if index.dtype == np.bool_:
         if index.shape != (d,):
             raise InvalidParameterError(

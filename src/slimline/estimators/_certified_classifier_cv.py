@@ -150,7 +150,7 @@ class CertifiedClassifierCV(CertifiedClassifier):
         """
         check_parameters(self)
         if self.search not in ("certified", "sketch"):
-            raise InvalidParameterError(f'search must be "certified" or "sketch"; got {self.search!r}.')
+            raise InvalidParameterError(f'must be "certified" or "sketch"; got {self.search!r}.', "search", self.search)
         self._with_callbacks(type(self)._fit, X, y, sample_weight, groups)
         return self
 

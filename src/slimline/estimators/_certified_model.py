@@ -164,7 +164,7 @@ class CertifiedModel(NamedFeatures, ClassifierMixin, BaseEstimator):  # type: ig
         """
         check_is_fitted(self)
         if isinstance(k, bool) or not isinstance(k, Integral) or not 1 <= k <= self.n_features_in_:
-            raise InvalidParameterError(f"k must be a whole number from 1 to {self.n_features_in_}; got {k!r}.")
+            raise InvalidParameterError(f"must be a whole number from 1 to {self.n_features_in_}; got {k!r}.", "k", k)
         first = ranking_of(self.certificate_, self.classes_, label, int(k))
         names = self._feature_names
         name = np.array([f"x{j}" if names is None else names[j] for j in first.index.tolist()], dtype=object)

@@ -104,25 +104,29 @@ def check_parameters(estimator: Any) -> None:
             continue
         if isinstance(value, bool) or not isinstance(value, Real) or not _size(value) > 0.0:
             either = f'"{AUTO}" or ' if name == "intercept_scaling" else ""
-            raise InvalidParameterError(f"{name} must be {either}a number above 0; got {value!r}.")
+            raise InvalidParameterError(f"must be {either}a number above 0; got {value!r}.", name, value)
         if not 1e-100 <= _size(value) <= 1e100:
             raise InvalidParameterError(f"{name}={value!r:.50} is beyond what can be computed with: 1e-100 to 1e100.")
     for name, choices in (("method", ("auto", "sketch", "gram", "direct")), ("recovery", RECOVERIES)):
         if getattr(estimator, name) not in choices:
-            raise InvalidParameterError(f"{name} must be one of {choices}; got {getattr(estimator, name)!r}.")
+            raise InvalidParameterError(
+                f"must be one of {choices}; got {getattr(estimator, name)!r}.", name, getattr(estimator, name)
+            )
     for name in ("fit_intercept", "standardize"):
         if not isinstance(getattr(estimator, name), (bool, np.bool_, Integral)):
-            raise InvalidParameterError(f"{name} must be True or False; got {getattr(estimator, name)!r:.50}.")
+            raise InvalidParameterError(
+                f"must be True or False; got {getattr(estimator, name)!r:.50}.", name, getattr(estimator, name)
+            )
     transformer_of(estimator.projection, 64)  # refuses what is not a projection, whichever route is taken
     r = estimator.n_components
     if r != "auto" and (isinstance(r, bool) or not isinstance(r, Integral) or r < 1):
-        raise InvalidParameterError(f'n_components must be "auto" or a whole number above 0; got {r!r}.')
+        raise InvalidParameterError(f'must be "auto" or a whole number above 0; got {r!r}.', "n_components")
     if (
         isinstance(estimator.max_passes, bool)
         or not isinstance(estimator.max_passes, Integral)
         or estimator.max_passes < 1
     ):
-        raise InvalidParameterError(f"max_passes must be a whole number above 0; got {estimator.max_passes!r}.")
+        raise InvalidParameterError(f"must be a whole number above 0; got {estimator.max_passes!r}.", "max_passes")
     if estimator.recovery != "certified" and estimator.method not in ("auto", "sketch"):
         raise InvalidParameterError(
             f"recovery={estimator.recovery!r} needs a sketch: it cannot go with method={estimator.method!r}."

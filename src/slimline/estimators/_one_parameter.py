@@ -317,10 +317,12 @@ class OneParameterClassifier(NamedFeatures, ClassifierMixin, BaseEstimator):  # 
         for name in ("n_components", "max_iter"):
             value = getattr(self, name)
             if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-                raise InvalidParameterError(f"{name} must be a whole number, 1 or more; got {value!r}.")
+                raise InvalidParameterError(f"must be a whole number, 1 or more; got {value!r}.", name, value)
         for name in ("C", "tol"):
             value = getattr(self, name)
             if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < np.inf:
-                raise InvalidParameterError(f"{name} must be a finite number above 0; got {value!r}.")
+                raise InvalidParameterError(f"must be a finite number above 0; got {value!r}.", name, value)
         if not isinstance(self.fit_intercept, (bool, np.bool_)):
-            raise InvalidParameterError(f"fit_intercept must be True or False; got {self.fit_intercept!r}.")
+            raise InvalidParameterError(
+                f"must be True or False; got {self.fit_intercept!r}.", "fit_intercept", self.fit_intercept
+            )

@@ -160,7 +160,7 @@ def penalties(Cs: Any, unit: float = 1.0) -> Floats:
     values = np.atleast_1d(np.asarray(Cs))
     fine = not isinstance(Cs, (bool, Real)) and values.ndim == 1 and values.size > 0 and values.dtype.kind in "fiu"
     if not fine or not np.isfinite(values).all() or (values <= 0).any():
-        raise InvalidParameterError(f"Cs must be a whole number above 0 or numbers above 0; got {Cs!r:.100}.")
+        raise InvalidParameterError(f"must be a whole number above 0 or numbers above 0; got {Cs!r:.100}.", "Cs", Cs)
     return np.unique(values.astype(np.float64))
 
 

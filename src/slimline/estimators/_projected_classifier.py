@@ -264,7 +264,7 @@ class ProjectedClassifier(NamedFeatures, ClassifierMixin, BaseEstimator):  # typ
             n_components = AUTOMATIC_COMPONENTS
         elif isinstance(n_components, bool) or not isinstance(n_components, Integral) or n_components < 1:
             raise InvalidParameterError(
-                f'n_components must be "auto" or a whole number, 1 or more; got {n_components!r}.'
+                f'must be "auto" or a whole number, 1 or more; got {n_components!r}.', "n_components", n_components
             )
         transformer = transformer_of(self.projection, n_components)
         if transformer.random_state is None:

@@ -167,7 +167,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Z = check_array(Z, dtype=[np.float64, np.float32], accept_sparse=("csr", "csc", "coo"))
         Z = Z.toarray() if sp.issparse(Z) else Z  # type: ignore[attr-defined]
         if Z.shape[1] != self.n_components_:
-            raise InvalidParameterError(f"Z has {Z.shape[1]} columns, but n_components_ is {self.n_components_}.")
+            raise InvalidParameterError(f"has {Z.shape[1]} columns, but n_components_ is {self.n_components_}.", "Z")
         return self._inverse().apply(Z)
 
     @property
@@ -246,7 +246,9 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             return self._automatic_dimension(n_samples, n_features)
         if isinstance(self.n_components, bool) or not isinstance(self.n_components, Integral) or self.n_components < 1:
             raise InvalidParameterError(
-                f'n_components must be "auto" or a whole number, 1 or more; got {self.n_components!r}.'
+                f'must be "auto" or a whole number, 1 or more; got {self.n_components!r}.',
+                "n_components",
+                self.n_components,
             )
         if self.n_components > n_features:
             warnings.warn(
@@ -259,12 +261,14 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _check_parameters(self) -> None:
         if not _is_number(self.eps) or not 0 < self.eps < 1:
-            raise InvalidParameterError(f"eps must lie in (0, 1); got {self.eps!r}.")
+            raise InvalidParameterError(f"must lie in (0, 1); got {self.eps!r}.", "eps", self.eps)
         if self.delta is not None and not (_is_number(self.delta) and 0 < self.delta < 1):
-            raise InvalidParameterError(f"delta must be None or lie in (0, 1); got {self.delta!r}.")
+            raise InvalidParameterError(f"must be None or lie in (0, 1); got {self.delta!r}.", "delta", self.delta)
         if not isinstance(self.compute_inverse_components, (bool, np.bool_)):
             raise InvalidParameterError(
-                f"compute_inverse_components must be True or False; got {self.compute_inverse_components!r}."
+                f"must be True or False; got {self.compute_inverse_components!r}.",
+                "compute_inverse_components",
+                self.compute_inverse_components,
             )
 
     def _automatic_dimension(self, n_samples: int, n_features: int) -> int:
@@ -358,14 +362,18 @@ def _seed(random_state: Any) -> int:
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):
         seed = int(random_state)
         if not 0 <= seed < 2**64:
-            raise InvalidParameterError(f"random_state must lie between 0 and 2**64 - 1; got {random_state!r}.")
+            raise InvalidParameterError(
+                f"must lie between 0 and 2**64 - 1; got {random_state!r}.", "random_state", random_state
+            )
         return seed
     try:
         generator = check_random_state(random_state)
     except ValueError:
         raise InvalidParameterError(
-            "random_state must be a whole number, a numpy.random.RandomState or None; "
-            f"got {random_state!r}. Of a numpy Generator pass a number: int(rng.integers(2**32))."
+            "must be a whole number, a numpy.random.RandomState or None; "
+            f"got {random_state!r}. Of a numpy Generator pass a number: int(rng.integers(2**32)).",
+            "random_state",
+            random_state,
         ) from None
     low, high = generator.randint(0, 2**32, size=2, dtype=np.uint64)
     return int(low) | int(high) << 32
@@ -425,4 +433,6 @@ class SparseOutputProjection(RandomProjection):
 
     def _check_dense_output(self) -> None:
         if not isinstance(self.dense_output, (bool, np.bool_)):
-            raise InvalidParameterError(f"dense_output must be True or False; got {self.dense_output!r}.")
+            raise InvalidParameterError(
+                f"must be True or False; got {self.dense_output!r}.", "dense_output", self.dense_output
+            )

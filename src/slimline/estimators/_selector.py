@@ -112,10 +112,10 @@ class CertifiedFeatureSelector(NamedFeatures, SelectorMixin, MetaEstimatorMixin,
         for name in ("k", "repeats"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-                raise InvalidParameterError(f"{name} must be a whole number above 0; got {value!r}.")
+                raise InvalidParameterError(f"must be a whole number above 0; got {value!r}.", name, value)
         base = CertifiedClassifier() if self.estimator is None else self.estimator
         if not isinstance(base, CertifiedClassifier):
-            raise InvalidParameterError(f"estimator must be a CertifiedClassifier; got {base!r:.200}.")
+            raise InvalidParameterError(f"must be a CertifiedClassifier; got {base!r:.200}.", "estimator", base)
         seeds = check_random_state(base.random_state)
         self.estimators_ = []
         for _ in range(int(self.repeats)):

@@ -200,7 +200,7 @@ class SparseSignProjection(SparseOutputProjection):
             density = float(self.density)
         else:
             raise InvalidParameterError(
-                f'density must be "auto", "achlioptas" or a number in (0, 1]; got {self.density!r}.'
+                f'must be "auto", "achlioptas" or a number in (0, 1]; got {self.density!r}.', "density", self.density
             )
         return SparseSign(n_features, n_components, seed, density)
 
@@ -417,7 +417,9 @@ def make_projection(family: str = "auto", n_components: int | str = "auto", **pa
         fits = n_components == "auto" or (isinstance(n_components, Integral) and int(n_components) % parts == 0)
         family = "osnap" if fits else "cw"
     if family not in _FAMILIES:
-        raise InvalidParameterError(f'family must be "auto" or one of {", ".join(_FAMILIES)}; got {family!r}.')
+        raise InvalidParameterError(
+            f'must be "auto" or one of {", ".join(_FAMILIES)}; got {family!r}.', "family", family
+        )
     make, fixed = _FAMILIES[family]
     return make(n_components, **{**fixed, **parameters})
 
@@ -430,5 +432,5 @@ def transformer_of(projection: Any, n_components: int) -> RandomProjection:
         copied: RandomProjection = clone(projection).set_params(n_components=n_components)
         return copied
     raise InvalidParameterError(
-        f"projection must be the name of a family or a projection transformer; got {projection!r:.100}."
+        f"must be the name of a family or a projection transformer; got {projection!r:.100}.", "projection", projection
     )

@@ -31,11 +31,15 @@ def class_factors(class_weight: Any, classes: NDArray[Any], codes: NDArray[np.in
         return factors
     if isinstance(class_weight, str):
         if class_weight != "balanced":
-            raise InvalidParameterError(f'class_weight must be a dict, "balanced" or None; got {class_weight!r}.')
+            raise InvalidParameterError(
+                f'must be a dict, "balanced" or None; got {class_weight!r}.', "class_weight", class_weight
+            )
         total = np.bincount(codes, weights=weight, minlength=len(classes))
         return np.asarray(weight.sum() / (len(classes) * total))
     if not isinstance(class_weight, Mapping):
-        raise InvalidParameterError(f'class_weight must be a dict, "balanced" or None; got {class_weight!r}.')
+        raise InvalidParameterError(
+            f'must be a dict, "balanced" or None; got {class_weight!r}.', "class_weight", class_weight
+        )
     if class_weight and not any(_plain(label) in classes.tolist() for label in class_weight):
         raise InvalidParameterError(
             f"no key of class_weight is a class: it has {list(class_weight)!r:.100}, "

@@ -199,8 +199,9 @@ def error_on(space: RowSpace, Z: Floats, projection: Projection) -> EmbeddingErr
     """Measure the embedding error on a row space that is known already: for many projections of the same data."""
     if Z.shape != (space.rows.size, projection.n_components) or Z.dtype != np.float64:
         raise InvalidParameterError(
-            f"Z must be float64, of shape {(space.rows.size, projection.n_components)}: the rows space.rows of "
-            f"matrix.sketch(projection, double=True); got {Z.dtype}, {Z.shape}."
+            f"must be float64, of shape {(space.rows.size, projection.n_components)}: the rows space.rows of "
+            f"matrix.sketch(projection, double=True); got {Z.dtype}, {Z.shape}.",
+            "Z",
         )
     k, r = Z.shape
     if k:

@@ -43,7 +43,7 @@ def projection_of(projection: Any, shape: tuple[int, int]) -> Projection:
             repr(projection) if len(repr(projection)) <= _SHOWN else f"an object of type {type(projection).__name__}"
         )
         raise InvalidParameterError(
-            f"projection must be one of slimline's, such as GaussianProjection(n_components=256); got {shown}."
+            f"must be one of slimline's, such as GaussianProjection(n_components=256); got {shown}.", "projection"
         )
     if drawn.n_features != shape[1]:
         raise InvalidParameterError(

@@ -279,7 +279,8 @@ def error_allowed_margin(
     u = real_array(separator, "separator").astype(np.float64)
     if u.shape != (data.shape[1],) or not np.isfinite(u).all() or not u.any():
         raise InvalidParameterError(
-            f"separator must be a vector of {data.shape[1]:,} finite numbers, not all of them 0; got shape {u.shape}."
+            f"must be a vector of {data.shape[1]:,} finite numbers, not all of them 0; got shape {u.shape}.",
+            "separator",
         )
     norms = np.sqrt(data.squares)
     if normalised:

@@ -65,7 +65,9 @@ def one_parameter_margin(
     """
     tol = number("tol", tol, 0.0, 0.5)
     if denominator not in ("difference", "printed"):
-        raise InvalidParameterError(f'denominator must be "difference" or "printed"; got {denominator!r}.')
+        raise InvalidParameterError(
+            f'must be "difference" or "printed"; got {denominator!r}.', "denominator", denominator
+        )
     data = Points.of(X)
     names, codes = class_codes(y, data.matrix)
     drawn = _of_each_class(projections, len(names), data.shape)
@@ -104,7 +106,9 @@ def _of_each_class(projections: Any, n_classes: int, shape: tuple[int, int]) -> 
         return [dataclasses.replace(first, seed=int(seed)) for seed in seeds]
     drawn = [projection_of(projection, shape) for projection in projections]
     if len(drawn) != n_classes:
-        raise InvalidParameterError(f"y has {n_classes} classes, and there are {len(drawn)} projections: give as many.")
+        raise InvalidParameterError(
+            f"has {n_classes} classes, and there are {len(drawn)} projections: give as many.", "y"
+        )
     if len({projection.n_components for projection in drawn}) > 1:
         raise InvalidParameterError("all projections must have the same number of components: one vector is for all.")
     return drawn

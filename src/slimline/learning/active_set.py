@@ -155,9 +155,11 @@ def descend_rows(
     if not sparse:
         _require_rows(Z, "Z")
     elif Z.format != "csr" or Z.dtype not in (np.float32, np.float64) or 0 in Z.shape:
-        raise InvalidParameterError("Z must be a CSR matrix of float32 or float64, with a row and a column at least.")
+        raise InvalidParameterError(
+            "must be a CSR matrix of float32 or float64, with a row and a column at least.", "Z"
+        )
     if not np.isfinite(constant):
-        raise InvalidParameterError(f"constant must be finite, not {constant}.")
+        raise InvalidParameterError(f"must be finite, not {constant}.", "constant")
     _require_problem(Z.shape[0], y, q, diag, upper, lam, a, max_epochs, tolerance, seed)
     _require_vector(v, Z.shape[1] + (constant != 0.0), "v")
     problem = (constant, y, q, diag, upper, lam, a, v, max_epochs, tolerance, seed)
@@ -183,7 +185,7 @@ def descend_gram(
     """Descend on `a` with K written out."""
     _require_rows(K, "K")
     if K.shape[0] != K.shape[1]:
-        raise InvalidParameterError(f"K must be square, one row and one column a sample, but has shape {K.shape}.")
+        raise InvalidParameterError(f"must be square, one row and one column a sample, but has shape {K.shape}.", "K")
     _require_problem(len(K), y, q, diag, upper, lam, a, max_epochs, tolerance, seed)
     _require_vector(f, len(K), "f")
     product = f - q
@@ -194,11 +196,11 @@ def descend_gram(
 
 def _require_rows(X: NDArray[Any], name: str) -> None:
     if X.ndim != 2 or X.dtype not in (np.float32, np.float64):
-        raise InvalidParameterError(f"{name} must be a matrix of float32 or float64: convert it first.")
+        raise InvalidParameterError("must be a matrix of float32 or float64: convert it first.", name)
     if 0 in X.shape:
-        raise InvalidParameterError(f"{name} must have a row and a column at least, but has shape {X.shape}.")
+        raise InvalidParameterError(f"must have a row and a column at least, but has shape {X.shape}.", name)
     if X.shape[1] > 1 and X.strides[1] != X.itemsize:
-        raise InvalidParameterError(f"{name} must be in C order: pass numpy.ascontiguousarray({name}).")
+        raise InvalidParameterError(f"must be in C order: pass numpy.ascontiguousarray({name}).", name)
 
 
 def _require_problem(
@@ -216,13 +218,13 @@ def _require_problem(
     for vector, name in ((y, "y"), (q, "q"), (diag, "diag"), (upper, "upper"), (a, "a")):
         _require_vector(vector, n, name)
     if not np.all(np.abs(y) == 1):
-        raise InvalidParameterError("y must hold -1 and +1 only.")
+        raise InvalidParameterError("must hold -1 and +1 only.", "y")
     if not (np.all(np.isfinite(q)) and np.all(np.isfinite(diag)) and np.all(diag >= 0)):
         raise InvalidParameterError("q and diag must be finite, and diag 0 or more.")
     if not (np.all(upper >= 0) and np.all(a >= 0) and np.all(a <= upper) and np.all(np.isfinite(a))):
         raise InvalidParameterError("a must be finite, with 0 <= a <= upper: clip it first.")
     if not 0 < lam < np.inf:
-        raise InvalidParameterError(f"lam must be positive and finite, not {lam}.")
+        raise InvalidParameterError(f"must be positive and finite, not {lam}.", "lam")
     if not 1 <= max_epochs < 2**32 or not tolerance >= 0 or not 0 <= seed < 2**64:
         raise InvalidParameterError(
             f"max_epochs must be 1 or more, tolerance 0 or more and seed an integer of 64 bits, not {max_epochs}, "
@@ -232,4 +234,4 @@ def _require_problem(
 
 def _require_vector(vector: Floats, length: int, name: str) -> None:
     if vector.shape != (length,) or vector.dtype != np.float64 or not vector.flags.c_contiguous:
-        raise InvalidParameterError(f"{name} must be a contiguous float64 vector of length {length}.")
+        raise InvalidParameterError(f"must be a contiguous float64 vector of length {length}.", name)

@@ -271,6 +271,6 @@ def _violation(point: _Point, group: Groups) -> float:
 def _require_problem(Q: Floats, c: Floats, group: Groups) -> None:
     n = len(c)
     if Q.shape != (n, n) or Q.dtype != np.float64 or not n:
-        raise InvalidParameterError(f"Q must be a square float64 matrix, as long as c; got {Q.shape} and {n}.")
+        raise InvalidParameterError(f"must be a square float64 matrix, as long as c; got {Q.shape} and {n}.", "Q")
     if group.shape != (n,) or group.dtype != np.uint8 or not np.all(np.bincount(group)):
-        raise InvalidParameterError("group must number the simplex of each coordinate, as uint8, none without one.")
+        raise InvalidParameterError("must number the simplex of each coordinate, as uint8, none without one.", "group")

@@ -48,9 +48,9 @@ _METHODS = ("auto", "sketch", "gram", "direct")
 def check_choices(loss: str, method: str, n_components: Any) -> None:
     """Refuse a loss, a method or a number of components that there is not."""
     if loss not in LOSSES:
-        raise InvalidParameterError(f"loss must be one of {', '.join(LOSSES)}; got {loss!r}.")
+        raise InvalidParameterError(f"must be one of {', '.join(LOSSES)}; got {loss!r}.", "loss", loss)
     if method not in _METHODS:
-        raise InvalidParameterError(f"method must be one of {', '.join(_METHODS)}; got {method!r}.")
+        raise InvalidParameterError(f"must be one of {', '.join(_METHODS)}; got {method!r}.", "method", method)
     if not (isinstance(n_components, str) and n_components == "auto"):
         whole('n_components, if it is not "auto",', n_components)
 
@@ -74,7 +74,7 @@ def opened(
     names, codes = class_codes(labels, matrix)
     found = len(names)
     if n_classes is not None and n_classes != found:
-        raise InvalidParameterError(f"y has {found} classes, and n_classes={n_classes!r}: leave n_classes out.")
+        raise InvalidParameterError(f"has {found} classes, and n_classes={n_classes!r}: leave n_classes out.", "y")
     return matrix, codes, found
 
 
@@ -90,9 +90,13 @@ def shape_of(
         try:
             kind = np.dtype(dtype)
         except TypeError:
-            raise InvalidParameterError(f'dtype must be a type of numbers, such as "float32"; got {dtype!r}.') from None
+            raise InvalidParameterError(
+                f'must be a type of numbers, such as "float32"; got {dtype!r}.', "dtype", dtype
+            ) from None
         if kind.kind not in "fiub":
-            raise InvalidParameterError(f'dtype must be a type of real numbers, such as "int8"; got {dtype!r}.')
+            raise InvalidParameterError(
+                f'must be a type of real numbers, such as "int8"; got {dtype!r}.', "dtype", dtype
+            )
         stored = not standardize and (share is not None or kind.kind == "f")
         return DataShape(size, kind, share, 1 if share is None else 2, standardize, stored)
     if n_features is not None and n_features != matrix.shape[1]:

@@ -29,7 +29,7 @@ def result_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the type of a sketch of data of this type."""
     if dtype not in KERNEL_TYPES:
         raise InvalidParameterError(
-            f"X has element type {dtype}; convert it to one of {', '.join(map(str, KERNEL_TYPES))}."
+            f"has element type {dtype}; convert it to one of {', '.join(map(str, KERNEL_TYPES))}.", "X"
         )
     return np.dtype(np.float64 if dtype == np.float64 else np.float32)
 
@@ -188,13 +188,17 @@ class Projection(ABC):
         for name, least in (("n_features", 1), ("n_components", 1), ("seed", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-                raise InvalidParameterError(f"{name} must be a whole number, {least} or more; got {value!r}.")
+                raise InvalidParameterError(f"must be a whole number, {least} or more; got {value!r}.", name, value)
             object.__setattr__(self, name, int(value))
         for name, limit in (("seed", 64), ("n_features", 62)):
             if getattr(self, name) >= 2**limit:
-                raise InvalidParameterError(f"{name} must be below 2**{limit}; got {getattr(self, name)}.")
+                raise InvalidParameterError(
+                    f"must be below 2**{limit}; got {getattr(self, name)}.", name, getattr(self, name)
+                )
         if self.n_components > 2**30:
-            raise InvalidParameterError(f"n_components must be at most 2**30; got {self.n_components}.")
+            raise InvalidParameterError(
+                f"must be at most 2**30; got {self.n_components}.", "n_components", self.n_components
+            )
 
     # What a family must say ------------------------------------------------------------------
 
@@ -272,9 +276,11 @@ class Projection(ABC):
             X R, in float64 for float64 data and float32 else.
         """
         if getattr(X, "ndim", None) != 2 or not hasattr(X, "dtype"):
-            raise InvalidParameterError("X must be an array or a sparse matrix with two dimensions.")
+            raise InvalidParameterError("must be an array or a sparse matrix with two dimensions.", "X")
         if isinstance(first_feature, bool) or not isinstance(first_feature, (int, np.integer)):
-            raise InvalidParameterError(f"first_feature must be a whole number; got {first_feature!r}.")
+            raise InvalidParameterError(
+                f"must be a whole number; got {first_feature!r}.", "first_feature", first_feature
+            )
         n, width = X.shape
         if first_feature < 0 or first_feature + width > self.n_features:
             raise InvalidParameterError(
@@ -284,7 +290,9 @@ class Projection(ABC):
         dtype = result_dtype(X.dtype)
         if accumulate := out is not None:
             if out.shape != (n, self.n_components) or out.dtype != dtype or not out.flags.carray:
-                raise InvalidParameterError(f"out must be a C-ordered {dtype} array of shape {(n, self.n_components)}.")
+                raise InvalidParameterError(
+                    f"must be a C-ordered {dtype} array of shape {(n, self.n_components)}.", "out"
+                )
         else:
             out = np.empty((n, self.n_components), dtype=dtype)
         if width == 0 or n == 0:
@@ -317,12 +325,12 @@ class Projection(ABC):
         self._check_range(start, stop)
         V = np.asarray(V)
         if V.dtype.kind not in "fiub":
-            raise InvalidParameterError(f"V must hold real numbers; got element type {V.dtype}.")
+            raise InvalidParameterError(f"must hold real numbers; got element type {V.dtype}.", "V")
         given, flat = V.shape, V.ndim == 1
         dtype = np.float32 if V.dtype == np.float32 else np.float64
         V = np.require(np.atleast_2d(V), dtype, ["C", "A"])
         if V.ndim != 2 or V.shape[1] != self.n_components:
-            raise InvalidParameterError(f"V must have n_components={self.n_components} columns; got shape {given}.")
+            raise InvalidParameterError(f"must have n_components={self.n_components} columns; got shape {given}.", "V")
         out: FloatArray = np.empty((V.shape[0], stop - start), dtype=dtype)
         if out.size:
             self._lift(V, start, out)
@@ -390,8 +398,10 @@ class Projection(ABC):
             wanted = None
         if wanted not in (np.float64, np.float32):
             raise InvalidParameterError(
-                f"dtype must be float64 or float32; got {dtype!r}. For another type convert the rows: "
-                "projection.rows().astype(dtype)."
+                f"must be float64 or float32; got {dtype!r}. For another type convert the rows: "
+                "projection.rows().astype(dtype).",
+                "dtype",
+                dtype,
             )
         return start, stop, wanted
 

@@ -38,7 +38,7 @@ class SubsampledHadamard(KernelProjection):
         """Refuse more columns than there are."""
         super().__post_init__()
         if not isinstance(self.replace, (bool, np.bool_)):
-            raise InvalidParameterError(f"replace must be True or False; got {self.replace!r}.")
+            raise InvalidParameterError(f"must be True or False; got {self.replace!r}.", "replace", self.replace)
         object.__setattr__(self, "replace", bool(self.replace))
         if self.n_features > 2**32:
             raise InvalidParameterError(
@@ -141,6 +141,8 @@ def walsh_hadamard(X: FloatArray) -> FloatArray:
     X = np.asarray(X)
     Y: FloatArray = np.array(X, dtype=np.float32 if X.dtype == np.float32 else np.float64, order="C", copy=True)
     if Y.ndim not in (1, 2) or Y.shape[-1] < 1 or Y.shape[-1] & (Y.shape[-1] - 1):
-        raise InvalidParameterError(f"rows must have a power of two entries; got shape {X.shape}. Pad them with zeros.")
+        raise InvalidParameterError(
+            f"must have a power of two entries; got shape {X.shape}. Pad them with zeros.", "rows"
+        )
     _native.walsh_hadamard(np.atleast_2d(Y), thread_count())
     return Y

@@ -82,7 +82,7 @@ def count_parts(nnz_per_feature: Any, bucket_width: Any) -> int:
     """Return into how many equal parts the columns fall."""
     for name, value in (("nnz_per_feature", nnz_per_feature), ("bucket_width", bucket_width)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= 65535:
-            raise InvalidParameterError(f"{name} must be a whole number from 1 to 65535; got {value!r}.")
+            raise InvalidParameterError(f"must be a whole number from 1 to 65535; got {value!r}.", name, value)
     return int(nnz_per_feature) * int(bucket_width)
 
 
@@ -115,7 +115,7 @@ class HashEmbedding(KernelProjection):
         for name in ("nnz_per_feature", "bucket_width"):
             object.__setattr__(self, name, int(getattr(self, name)))
         if self.hash not in ("grouped", "independent"):
-            raise InvalidParameterError(f"hash must be 'grouped' or 'independent'; got {self.hash!r}.")
+            raise InvalidParameterError(f"must be 'grouped' or 'independent'; got {self.hash!r}.", "hash", self.hash)
         if self.n_components % parts:
             raise InvalidParameterError(
                 f"n_components={self.n_components} must be a multiple of nnz_per_feature * bucket_width = {parts}; "
@@ -249,7 +249,9 @@ class ShiftedEmbedding(HashEmbedding):
         first = self.first
         whole = isinstance(first, (int, np.integer)) and not isinstance(first, bool)
         if not whole or first < 0 or first % GROUP or first + self.n_features >= 2**62:
-            raise InvalidParameterError(f"first must be a multiple of {GROUP}, 0 or more, below 2**62; got {first!r}.")
+            raise InvalidParameterError(
+                f"must be a multiple of {GROUP}, 0 or more, below 2**62; got {first!r}.", "first", first
+            )
         object.__setattr__(self, "first", int(first))
 
     def _kernel_row(self, feature: int) -> int:
@@ -279,7 +281,9 @@ class SparseSign(RowDrawnProjection):
             or not isinstance(self.density, (float, int))
             or not 2**-24 <= self.density <= 1
         ):
-            raise InvalidParameterError(f"density must lie between 2**-24 and 1; got {self.density!r}.")
+            raise InvalidParameterError(
+                f"must lie between 2**-24 and 1; got {self.density!r}.", "density", self.density
+            )
         object.__setattr__(self, "density", float(self.density))
 
     @property

@@ -37,7 +37,7 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.header not in (True, False, "auto"):
-            raise InvalidParameterError(f"header must be True, False or 'auto'; got {self.header!r}.")
+            raise InvalidParameterError(f"must be True, False or 'auto'; got {self.header!r}.", "header", self.header)
         if self.delimiter is not None and (
             not isinstance(self.delimiter, str)
             or len(self.delimiter.encode("utf-8", "replace")) != 1
@@ -45,13 +45,15 @@ class Options:
             or self.delimiter.isalnum()
         ):
             raise InvalidParameterError(
-                f"delimiter must be one character such as ',', ';', '|', a tab or a space; got {self.delimiter!r}."
+                f"must be one character such as ',', ';', '|', a tab or a space; got {self.delimiter!r}.",
+                "delimiter",
+                self.delimiter,
             )
         if isinstance(self.missing_text, str) or not all(isinstance(text, str) for text in self.missing_text):
-            raise InvalidParameterError("missing_text must be a sequence of texts.")
+            raise InvalidParameterError("must be a sequence of texts.", "missing_text")
         for name, column in (("label", self.label), ("id", self.id)):
             if column is not None and (isinstance(column, bool) or not isinstance(column, (str, int, np.integer))):
-                raise InvalidParameterError(f"{name} must be the name or the number of a column; got {column!r}.")
+                raise InvalidParameterError(f"must be the name or the number of a column; got {column!r}.", name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,9 +302,9 @@ def open_delimited(
     try:
         dtype = np.dtype(dtype)
     except TypeError:
-        raise InvalidParameterError(f"dtype must be float64 or float32; got {dtype!r}.") from None
+        raise InvalidParameterError(f"must be float64 or float32; got {dtype!r}.", "dtype", dtype) from None
     if dtype not in (np.float64, np.float32):
-        raise InvalidParameterError(f"dtype must be float64 or float32; got {dtype}.")
+        raise InvalidParameterError(f"must be float64 or float32; got {dtype}.", "dtype", dtype)
     text = TextFile(path)
     columns = find_columns(text, Options(delimiter, header, label, id, missing_text))
     return DelimitedMatrix(text, columns, _index(text, columns, dtype), dtype)

@@ -51,9 +51,9 @@ class DenseMatrix(NamedMatrix):
     ) -> None:
         array = np.asarray(array)
         if array.ndim != 2:
-            raise InvalidParameterError(f"{name} must have two dimensions; it has {array.ndim}.")
+            raise InvalidParameterError(f"must have two dimensions; it has {array.ndim}.", name)
         if array.dtype.kind not in "fiub":
-            raise InvalidParameterError(f"{name} must hold real numbers; its element type is {array.dtype}.")
+            raise InvalidParameterError(f"must hold real numbers; its element type is {array.dtype}.", name)
         self._array = array
         self.short_panels = array.shape[0] > _TALL and not self._by_columns
         native = array.dtype.newbyteorder("=")

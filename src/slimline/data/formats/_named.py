@@ -33,9 +33,9 @@ class Names:
             try:
                 labels = np.asarray(labels)
             except ValueError as error:  # lists of different lengths
-                raise InvalidParameterError(f"labels must be a vector: {error}") from error
+                raise InvalidParameterError(f"must be a vector: {error}", "labels") from error
             if labels.ndim != 1:
-                raise InvalidParameterError(f"labels must be a vector; got an array of shape {labels.shape}.")
+                raise InvalidParameterError(f"must be a vector; got an array of shape {labels.shape}.", "labels")
         names = cls(_texts(features, "feature_names"), _texts(samples, "sample_ids"), labels)
         names.require_fit(shape, where, InvalidParameterError)
         return names
@@ -57,7 +57,7 @@ def _texts(given: Any, what: str) -> Sequence[str] | None:
     if given is None or (isinstance(given, Sequence) and not isinstance(given, (str, bytes))):
         return given
     if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
-        raise InvalidParameterError(f"{what} must be a sequence of texts; got {given!r:.100}.")
+        raise InvalidParameterError(f"must be a sequence of texts; got {given!r:.100}.", what)
     return [str(name) for name in given]
 
 

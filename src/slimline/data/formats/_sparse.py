@@ -35,9 +35,9 @@ class SparseMatrix(NamedMatrix):
         labels: Any = None,
     ) -> None:
         if array.ndim != 2:
-            raise InvalidParameterError(f"{name} must have two dimensions; it has {array.ndim}.")
+            raise InvalidParameterError(f"must have two dimensions; it has {array.ndim}.", name)
         if array.dtype.kind not in "fiub":
-            raise InvalidParameterError(f"{name} must hold real numbers; its element type is {array.dtype}.")
+            raise InvalidParameterError(f"must hold real numbers; its element type is {array.dtype}.", name)
         require_sound(array)
         self._array = array if array.format in ("csr", "csc") else without_wrapping(array).tocsr()
         self._canonical = bool(self._array.has_canonical_format)

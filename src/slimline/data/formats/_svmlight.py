@@ -97,9 +97,9 @@ def open_svmlight(
     first pass.
     """
     if zero_based not in (True, False, "auto"):
-        raise InvalidParameterError(f"zero_based must be True, False or 'auto'; got {zero_based!r}.")
+        raise InvalidParameterError(f"must be True, False or 'auto'; got {zero_based!r}.", "zero_based", zero_based)
     if n_features is not None and (not isinstance(n_features, (int, np.integer)) or n_features < 1):
-        raise InvalidParameterError(f"n_features must be a whole number, 1 or more; got {n_features!r}.")
+        raise InvalidParameterError(f"must be a whole number, 1 or more; got {n_features!r}.", "n_features", n_features)
     text = TextFile(path)
     index = _index(text, 1 if zero_based is False else 0)
     return _matrix(text, index, n_features, int(index.smallest > 0) if zero_based == "auto" else 1 - int(zero_based))
