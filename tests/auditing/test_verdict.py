@@ -1,6 +1,7 @@
 """The words of an audit, in every case."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,8 +10,11 @@ from slimline import audit
 from slimline.auditing._guarantees import AuditSettings, frequency
 from slimline.auditing._records import BracketCheck, Frequency, PairsKept, Preservation, WrongSide
 from slimline.auditing._verdict import outcome_of, verdict_of
-from slimline.auditing._words import at_most, only_times, percent, ratios, times, values
+from slimline.auditing._words import at_most, percent, ratios, times, values
 from tests.auditing.clouds import clouds, several
+from tests.snapshots import check_snapshot, titled
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
 
 ASKED = AuditSettings(
     r=64,
@@ -100,76 +104,83 @@ def test_distances_decide_where_there_is_no_margin(margins):
     assert outcome(margins, shares=(0.94, 0.94, 0.96)) == "shrunk"
 
 
-def test_separable_in_all_some_and_no_draws():
-    def first(*after):
-        return words(two(0.5, after))[0]
-
-    assert (
-        first(0.5, 0.4)
-        == "The classes stayed separable in all 2 draws (a chance of 15.8 % to 100 %, at 95 % confidence)."
-    )
-    assert first(0.5, 0.0).startswith("The classes stayed separable in only 1 of 2 draws (a chance of 1.26 % to 98.7 %")
-    assert first(0.0, 0.0).startswith("The classes stayed separable in none of 2 draws (a chance of 0 % to 84.2 %")
-    assert first(0.5).startswith("The classes stayed separable in the one draw (a chance of 2.5 % to 100 %")
-    assert first(0.0).startswith("The classes stayed separable in no draw (of one; a chance of 0 % to 97.5 %")
+INTERCEPT_LEFT = two(0.5, [0.0, 0.5], with_intercept=(2.0, [1.0, 2.0]))
+ONLY_INTERCEPT = two(0.0, [0.0, 0.0], with_intercept=(2.0, [1.0, 2.0]))
+NOTHING = two(0.0, [0.0, 0.0])
+CRAMMER_SINGER = kept("Crammer-Singer margin", 1.0, [0.9, 0.8])
+WRONG = WrongSide(1, (3, 4), 2.5)
+HELD = BracketCheck("paul2013.2", "enclosing ball", 2, 2, 2, 0.4)
 
 
-def test_what_a_plane_through_the_origin_loses_and_an_intercept_keeps():
-    said = words(two(0.5, [0.0, 0.5], with_intercept=(2.0, [1.0, 2.0])))
-    assert said[0].startswith("The classes stayed separable in all 2 draws")
-    assert said[1].startswith("A plane through the origin was left in only 1 of 2 draws")
-    assert said[1].endswith("; else it takes an intercept.")
-    said = words(two(0.0, [0.0, 0.0], with_intercept=(2.0, [1.0, 2.0])))
-    assert said[0] == "No plane through the origin separates the classes; one with an intercept does."
-    assert said[2].startswith("The margin with intercept of 2 became 1 to 2: 50 % to 100 % (median 75 %) of it")
+def definition_7(before, after, **fields):
+    return kept("normalised multiclass margin", before, after, **fields)
 
 
-def test_the_margin_that_decides_and_the_plain_one():
-    said = words(two(0.5, [0.25, 0.45], plain=(3.0, [1.5, 1.5])))
-    assert said[1] == (
-        "The normalised margin of 0.5 became 0.25 to 0.45: 50 % to 90 % (median 70 %) of it; within 1 ± 0.2 in 1 of 2 "
-        "draws (a chance of 1.26 % to 98.7 %, at 95 % confidence)."
-    )
-    assert said[2] == "The margin became 50 % of what it was."
+def below(margins, bound):
+    """Say of margins that they are at most so large before the projection."""
+    return tuple(replace(one, before_upper=bound) for one in margins)
 
 
-def test_what_is_not_proved():
-    said = words(two(0.5, [0.5, 0.0], undecided=(1,)))
-    assert said[0].endswith("confidence); in 1 more neither that nor the opposite was proved.")
-    said = words(two(0.0, [0.0, 0.0], decided=False))
-    assert said[0].startswith("Whether the classes are separable is open: neither plane nor a proof")
-    tiny = [replace(one, before_upper=3.2e-9) for one in two(0.0, [0.0, 8.5e-10])]
-    assert words(tuple(tiny))[0] == (
-        "Before the projection nothing separates the classes by a margin with intercept above 4e-09, which is nothing "
-        "beside the points; what was found after it is at most 9e-10."
-    )
-    none = [replace(one, before_upper=3.2e-9) for one in two(0.0, [0.0, 0.0])]
-    assert "there is no margin to keep (none above 4e-09, by proof); a projection cannot" in words(tuple(none))[0]
-    margins = two(0.0, [0.0, 0.0], with_intercept=(2.0, [1.0, 2.0]))
-    assert words(margins)[0].startswith("No plane through the origin separates the classes; one with")
-    open_ = (margins[0], replace(margins[1], decided=False), margins[2])
-    assert words(open_)[0].startswith("No plane through the origin was found to separate the classes; one with")
-    wide = replace(kept("normalised multiclass margin", 0.3, [0.2, 0.2]), before_upper=0.4)
-    said = words((kept("Crammer-Singer margin", 1.0, [0.9, 0.8]), wide), SEVERAL)
-    assert said[1].startswith("The normalised multiclass margin of 0.3 or more became 0.2: 67 % of it")
+def verdicts():
+    return {
+        "separable in all draws": words(two(0.5, [0.5, 0.4])),
+        "separable in some draws": words(two(0.5, [0.5, 0.0])),
+        "separable in no draw": words(two(0.5, [0.0, 0.0])),
+        "separable in the one draw": words(two(0.5, [0.5])),
+        "separable in no draw of one": words(two(0.5, [0.0])),
+        "an intercept is left": words(INTERCEPT_LEFT),
+        "only an intercept before": words(ONLY_INTERCEPT),
+        "the plain margin beside the normalised one": words(two(0.5, [0.25, 0.45], plain=(3.0, [1.5, 1.5]))),
+        "a draw that is open": words(two(0.5, [0.5, 0.0], undecided=(1,))),
+        "open before": words(two(0.0, [0.0, 0.0], decided=False)),
+        "open about planes through the origin": words(
+            (ONLY_INTERCEPT[0], replace(ONLY_INTERCEPT[1], decided=False), ONLY_INTERCEPT[2])
+        ),
+        "nothing beside the points": words(below(two(0.0, [0.0, 8.5e-10]), 3.2e-9)),
+        "nothing, by proof": words(below(NOTHING, 3.2e-9)),
+        "nothing separates": words(NOTHING),
+        "nothing separates all": words((*NOTHING, kept("error-allowed margin", 0.04, [0.03, 0.02]))),
+        "no labels": words(()),
+        "several classes": words((CRAMMER_SINGER, definition_7(0.3, [0.0, 0.2], upper=[0.1, 0.2])), SEVERAL),
+        "several classes, a lower bound": words(
+            (CRAMMER_SINGER, replace(definition_7(0.3, [0.2, 0.2]), before_upper=0.4)), SEVERAL
+        ),
+        "several classes, vectors of any length": words((CRAMMER_SINGER, definition_7(0.0, [0.0, 0.0])), SEVERAL),
+        "several classes, nothing": words(
+            (kept("Crammer-Singer margin", 0.0, [0.0]), definition_7(0.0, [0.0])), SEVERAL
+        ),
+        "points on the wrong side": words(two(0.5, [0.4, 0.4]), wrong=WRONG),
+        "points on the wrong side of a soft margin, srht": words(
+            two(0.0, [0.0]), replace(ASKED, family="srht"), wrong=replace(WRONG, after=(3,))
+        ),
+        "dimensions that the law needs": words(two(0.5, [0.4]), needed=ASKED.features),
+        "more than the features": words(two(0.5, [0.4]), needed=ASKED.features + 1),
+        "one dimension, several classes": words((kept("Crammer-Singer margin", 1.0, [0.9]),), SEVERAL, needed=1),
+        "distances": words((), shares=(0.9, 0.8)),
+        "distances of one draw": words((), shares=(0.9,)),
+        "no pair": words((), n_pairs=0),
+        "brackets that held": words((), brackets=[HELD]),
+        "brackets without lower ends": words((), brackets=[replace(HELD, ends_used=1)]),
+        "a bracket that was violated": words(
+            (), brackets=[replace(HELD, held=1, bound="paul2013.1", about="margin"), HELD]
+        ),
+        "one dimension of points": words((), replace(ASKED, rank=1), error=(0.4, 0.4)),
+        "a rank that rounding hides": words((), replace(ASKED, complete=False)),
+        "points that are zero": words((), replace(ASKED, rank=0)),
+    }
 
 
-def test_several_classes():
-    margins = (
-        kept("Crammer-Singer margin", 1.0, [0.9, 0.8]),
-        kept("normalised multiclass margin", 0.3, [0.0, 0.2], upper=[0.1, 0.2]),
-    )
-    said = words(margins, SEVERAL)
-    assert said[0].startswith("The classes stayed separable in all 2 draws")
-    assert said[1].startswith(
-        "The normalised multiclass margin of 0.3 became 0 to 0.2 or more: 0 % to 67 % (median 33 %)"
-    )
-    assert said[2] == "The Crammer-Singer margin became 80 % to 90 % (median 85 %) of what it was."
-    said = words((margins[0], kept("normalised multiclass margin", 0.0, [0.0, 0.0])), SEVERAL)
-    assert said[0] == "No vectors of one length were found that tell the classes apart; vectors of any length do."
-    nothing = (kept("Crammer-Singer margin", 0.0, [0.0]), kept("normalised multiclass margin", 0.0, [0.0]))
-    said = words(nothing, SEVERAL)
-    assert said[0].startswith("No vectors tell the classes apart, so there is no margin to keep")
+def said_once(verdicts):
+    """Return verdicts as one text, in which what an earlier one said is an ellipsis."""
+    known, texts = set(), {}
+    for name, sentences in verdicts.items():
+        texts[name] = "\n".join("…" if one in known else one for one in sentences)
+        known.update(sentences)
+    return titled(texts)
+
+
+def test_sentences():
+    check_snapshot(SNAPSHOTS / "verdict.txt", said_once(verdicts()))
 
 
 @pytest.mark.parametrize("number", [0.0, 1e-13, 1.0000001e-13, 9.2e-9, 0.5, 3.0])
@@ -177,83 +188,8 @@ def test_what_is_ruled_out_is_rounded_up(number):
     assert number <= float(at_most(number)) <= 2.0 * number
 
 
-def test_nothing_separates_and_no_labels():
-    said = words(two(0.0, [0.0, 0.0]))
-    assert said[0] == (
-        "No plane separates the classes, so there is no margin to keep; a projection cannot make them separable, and "
-        "did not."
-    )
-    most = (*two(0.0, [0.0, 0.0]), kept("error-allowed margin", 0.04, [0.03, 0.02]))
-    assert words(most)[1] == (
-        "About a soft-margin plane through the origin all but 5 % of the points have a margin of 0.04 in cosines, and "
-        "0.02 to 0.03 after the projection: 50 % to 75 % (median 62 %) of it."
-    )
-    assert words(())[0] == "There are no labels, so no margin was measured."
-
-
-def test_points_on_the_wrong_side():
-    wrong = WrongSide(1, (3, 4), 2.5)
-    said = [one for one in words(two(0.5, [0.4, 0.4]), wrong=wrong) if "wrong side" in one]
-    assert said == [
-        "Points on the wrong side of the separator chosen before: 1 before, 3.5 after on average, where the exact law "
-        "expects 2.5."
-    ]
-    srht = replace(ASKED, family="srht")
-    said = [one for one in words(two(0.0, [0.0]), srht, wrong=replace(wrong, after=(3,))) if "wrong side" in one]
-    assert said == [
-        "Points on the wrong side of a soft-margin plane through the origin, chosen before: 1 before, 3 after, where "
-        "the exact law of a Gaussian projection expects 2.5."
-    ]
-
-
-def test_dimensions_that_the_law_asks_for():
-    many, one = two(0.5, [0.4]), (kept("Crammer-Singer margin", 1.0, [0.9]),)
-    features = ASKED.features
-    assert (
-        f"By the exact law it takes {features:,} dimensions to keep the margin of the separator chosen before above 0 "
-        "with a chance of 95 % or more."
-    ) in words(many, needed=features)
-    assert (
-        "By the exact law it takes 1 dimension to keep the margin of the vectors chosen before above 0 with a chance "
-        "of 95 % or more."
-    ) in words(one, SEVERAL, needed=1)
-    beyond = f"95 % or more, and there are only {features:,} features."
-    assert any(said.endswith(beyond) for said in words(many, needed=features + 1))
-
-
-def test_distances():
-    assert words((), shares=(0.9, 0.8))[1] == (
-        "85 % of all squared distances changed by at most 20 %, where the exact law foretells 90 %; the largest change "
-        "of a draw was 0.3."
-    )
-    assert words((), shares=(0.9,))[1].endswith("the largest change was 0.3.")
-    assert words((), n_pairs=0)[1] == "There is no pair of different points."
-
-
-def test_embedding_error_and_brackets():
-    def last(**given):
-        return words((), **given)[-1]
-
-    good = BracketCheck("paul2013.2", "enclosing ball", 2, 2, 2, 0.4)
-    span = "The embedding error on the span of the points (12 dimensions) was 0.4 to 0.5"
-    assert last() == f"{span}."
-    assert last(brackets=[good]) == f"{span}; paul2013's brackets held in every draw."
-    assert last(brackets=[replace(good, ends_used=1)]).endswith("every draw; above 1 their lower ends say nothing.")
-    broken = replace(good, held=1, bound="paul2013.1", about="margin")
-    assert last(brackets=[broken, good]) == (
-        f"{span}; paul2013's brackets were violated: paul2013.1 (margin). That cannot be: please report it."
-    )
-    one = replace(ASKED, rank=1)
-    assert "(1 dimension) was 0.4." in last(asked=one, error=(0.4, 0.4))
-    hidden = last(asked=replace(ASKED, complete=False))
-    assert hidden == "The embedding error on the span of the points is at least 0.4 to 0.5."
-    assert last(asked=replace(ASKED, rank=0)) == "All points are zero."
-
-
 def test_numbers_in_words():
     assert times(Frequency(3, 10, 0.1, 0.6)) == "3 of 10 draws (a chance of 10 % to 60 %, at 95 % confidence)"
-    assert only_times(Frequency(3, 10, 0.1, 0.6)).startswith("only 3 of 10")
-    assert only_times(Frequency(10, 10, 0.7, 1.0)).startswith("all 10")
     assert [percent(share) for share in (0.0, 3e-7, 0.1234, 0.99995, 1.0)] == [
         "0 %", "3e-05 %", "12.3 %", "more than 99.99 %", "100 %",
     ]  # fmt: skip
@@ -266,42 +202,19 @@ def test_numbers_in_words():
 # ---- the same from data --------------------------------------------------------------------------
 
 
-def sentence(found, part):
-    return next(said for said in found.verdict if part in said)
-
-
-def test_theorem_and_law_of_the_same_separator():
+def test_sentences_about_data():
+    """The law and the theorem of the same separator: where they say much, little and nothing."""
     X, y = clouds(10, 400, 60.0, seed=1)
-    found = audit(X, y, n_components=390, repeats=3)
-    same = next(kept for kept in found.margins if kept.name.endswith("same separator"))
-    law, _, theorem = same.promises
-    chance = "By the exact law the separator chosen before loses its margin with a chance of at most "
-    assert sentence(found, "loses its margin").startswith(chance + percent(law.predicted))
-    true = f"shi2012.6 promises a margin of {theorem.low:.3g}, which came true in every draw."
-    assert sentence(found, "shi2012.6") == true
-    srht = audit(X, y, projection="srht", n_components=390, repeats=3)
-    assert "shi2012.6 promises to a Gaussian projection a margin" in sentence(srht, "shi2012.6")
-    assert "By the exact law of a Gaussian projection the separator" in sentence(srht, "loses its margin")
-    few = audit(X, y, n_components=4, repeats=3)
-    assert sentence(few, "shi2012.6").startswith(
-        "shi2012.6 promises nothing with 4 dimensions; a margin above 0 takes "
-    )
-    assert "may well lose its margin" in sentence(
-        audit(*clouds(10, 400, 1.0, seed=1), n_components=4), "By the exact law"
-    )
-    some = audit(X, y, n_components=250, repeats=1)
-    theorem = next(kept for kept in some.margins if kept.name.endswith("same separator")).promises[2]
-    assert -1.0 < theorem.low < 0.0
-    takes = f"; it takes {theorem.needed:,}."
-    assert sentence(some, "shi2012.6") == "shi2012.6 promises no positive margin with 250 dimensions" + takes
-
-
-def test_the_vectors_of_several_classes():
-    X, y = several(9, 3, 200, seed=3)
-    found = audit(X, y, n_components=150, repeats=2)
-    assert "the vectors chosen before lose their margin with a chance of at most" in sentence(found, "By the exact law")
-    assert "the margin of the vectors chosen before" in sentence(found, "dimensions to keep")
-    assert found.wrong_side is None and not any("wrong side" in said for said in found.verdict)
+    found = {
+        "a theorem that came true": audit(X, y, n_components=390, repeats=3),
+        "of a Gaussian projection": audit(X, y, projection="srht", n_components=390, repeats=3),
+        "a theorem without a positive margin": audit(X, y, n_components=250, repeats=1),
+        "a theorem that promises nothing": audit(X, y, n_components=4, repeats=3),
+        "a law that promises little": audit(*clouds(10, 400, 1.0, seed=1), n_components=4),
+        "several classes": audit(*several(9, 3, 200, seed=3), n_components=150, repeats=2),
+    }
+    sentences = {name: (*one.verdict, *one.notes) for name, one in found.items()}
+    check_snapshot(SNAPSHOTS / "audits.txt", said_once(sentences))
 
 
 def test_lost_and_kept_of_data():
