@@ -16,11 +16,12 @@ from tests.learning.exact import as_floats, exact_weights
 NAMES = list(LOSSES)
 
 
+@pytest.mark.parametrize("cases", [40, pytest.param(400, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", NAMES)
-def test_no_claim_is_false_on_random_cases(name, global_random_seed):
+def test_no_claim_is_false_on_random_cases(name, cases, global_random_seed):
     rng = np.random.default_rng([global_random_seed, NAMES.index(name)])
     sharp = checked = 0
-    for _ in range(160):
+    for _ in range(cases):
         data, task, whole, exact, where = random_case(rng, name)
         truth = as_floats(exact)
         for number, (point, dual) in enumerate(pairs(rng, data, task, whole, truth)):

@@ -7,10 +7,12 @@ from sklearn.svm import LinearSVC
 
 from slimline.errors import InvalidParameterError
 from slimline.learning.active_set import descend_gram, descend_rows
+from tests.pairwise import pairwise
 
 LOSSES = ["hinge", "squared_hinge"]
 FORMS = ["rows", "gram"]
 DTYPES = [np.float64, np.float32]
+KINDS = ["random", "nearly separable", "duplicated", "ill-scaled", "zero rows", "wide"]
 
 
 def rows_of(kind, seed, n=60, r=12):
@@ -83,11 +85,8 @@ class Problem:
         np.testing.assert_array_less(np.abs(product - exact), 1e-13 * size + 1e-300)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("kind", ["random", "nearly separable", "duplicated", "ill-scaled", "zero rows", "wide"])
-def test_against_a_general_optimiser(form, loss, dtype, kind):
+@pytest.mark.parametrize("kind, form, loss, dtype", pairwise(KINDS, FORMS, LOSSES, DTYPES))
+def test_against_a_general_optimiser(kind, form, loss, dtype):
     X, y = rows_of(kind, 4)
     rng = np.random.default_rng(8)
     problem = Problem(
@@ -150,12 +149,10 @@ def test_a_seed_decides_everything(form):
     assert not np.array_equal(first, other)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("lam", [1e-12, 1e-6, 1e6, 1e12])
-@pytest.mark.parametrize("scale", [1e-15, 1.0, 1e15])
-def test_extreme_scales_stay_finite(form, loss, dtype, lam, scale):
+@pytest.mark.parametrize(
+    "lam, scale, form, loss, dtype", pairwise([1e-12, 1e-6, 1e6, 1e12], [1e-15, 1.0, 1e15], FORMS, LOSSES, DTYPES)
+)
+def test_extreme_scales_stay_finite(lam, scale, form, loss, dtype):
     X, y = rows_of("zero rows", 6, n=20, r=30)
     problem = Problem(loss, (scale * X).astype(dtype), y, lam=lam)
     a, ended = problem.solve(form, max_epochs=300, tolerance=1e-3)
@@ -213,24 +210,26 @@ def test_rows_of_a_view_are_those_of_a_copy():
 
 
 @pytest.mark.parametrize(
-    "change, message",
+    "change",
     [
-        ({"Z": np.zeros((3, 2), dtype=np.int8)}, "float32 or float64"),
-        ({"Z": np.zeros((3, 2), order="F")}, "C order"),
-        ({"Z": np.zeros((3, 0))}, "a row and a column"),
-        ({"y": np.zeros(3)}, "-1 and \\+1"),
-        ({"q": np.ones(2)}, "length 3"),
-        ({"q": np.full(3, np.nan)}, "finite"),
-        ({"diag": -np.ones(3)}, "0 or more"),
-        ({"a": 2 * np.ones(3)}, "clip"),
-        ({"v": np.zeros(3)}, "length 2"),
-        ({"lam": -1.0}, "lam"),
-        ({"max_epochs": 0}, "max_epochs"),
+        {"Z": np.zeros((3, 2), dtype=np.int8)},
+        {"Z": np.zeros((3, 2), order="F")},
+        {"Z": np.zeros((3, 0))},
+        {"y": np.zeros(3)},
+        {"q": np.ones(2)},
+        {"q": np.full(3, np.nan)},
+        {"diag": -np.ones(3)},
+        {"a": 2 * np.ones(3)},
+        {"v": np.zeros(3)},
+        {"lam": -1.0},
+        {"max_epochs": 0},
     ],
+    ids=str,
 )
-def test_wrong_arguments_say_what_is_wrong(change, message):
+def test_wrong_arguments_are_refused(change):
     ones = np.ones(3)
     right = {"Z": np.zeros((3, 2)), "y": ones, "q": ones, "diag": ones, "upper": ones, "lam": 1.0}
     right |= {"a": np.zeros(3), "v": np.zeros(2), "max_epochs": 2, "tolerance": 0.1, "seed": 0}
-    with pytest.raises(InvalidParameterError, match=message):
+    descend_rows(**(right | {"a": np.zeros(3), "v": np.zeros(2)}))  # what is changed is all that is wrong
+    with pytest.raises(InvalidParameterError):
         descend_rows(**(right | change))

@@ -12,6 +12,7 @@ from slimline._kernels import _native
 from slimline.errors import InvalidParameterError
 from slimline.learning.active_set import descend_rows
 from tests.learning.test_coordinate_descent import DTYPES, LOSSES, Problem, rows_of
+from tests.pairwise import pairwise
 
 INDICES = [np.int32, np.int64]
 #: Arrays without a constant are what the other file is about.
@@ -67,11 +68,9 @@ def primal_of(problem):
     return 0.5 * problem.lam * (problem.state @ problem.state) + problem.s @ short**power
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("storage, constant", STORAGES)
-@pytest.mark.parametrize("kind", KINDS)
-def test_against_a_general_optimiser(loss, dtype, storage, constant, kind):
+@pytest.mark.parametrize("kind, storage_and_constant, dtype, loss", pairwise(KINDS, STORAGES, DTYPES, LOSSES))
+def test_against_a_general_optimiser(kind, storage_and_constant, dtype, loss):
+    storage, constant = storage_and_constant
     X, y = thinned(kind, 4)
     stored = X.astype(dtype) if storage == "array" else sparse_of(X, dtype, INDICES[storage == "csr64"])
     problem = random_problem(loss, stored, y, constant)
@@ -102,10 +101,7 @@ def test_against_liblinear_with_an_intercept(loss, sparse):
 
 
 @pytest.mark.usefixtures("each_instruction_set")
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("index", INDICES)
-@pytest.mark.parametrize("constant", [0.0, 1.5])
+@pytest.mark.parametrize("loss, dtype, index, constant", pairwise(LOSSES, DTYPES, INDICES, [0.0, 1.5]))
 def test_the_dense_kernel_goes_the_same_way(loss, dtype, index, constant):
     """Equal seeds visit rows in the same order, so that in float64 only rounding differs, epoch by epoch."""
     X, y = thinned("random", 12, n=90, r=37)
@@ -162,10 +158,8 @@ def test_a_matrix_without_any_stored_value(constant):
     problem.check(a, ended, 1e-9)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("scale", [1e-15, 1.0, 1e15])
-@pytest.mark.parametrize("lam", [1e-12, 1e12])
-def test_extreme_scales_stay_finite(loss, scale, lam):
+@pytest.mark.parametrize("scale, loss, lam", pairwise([1e-15, 1.0, 1e15], LOSSES, [1e-12, 1e12]))
+def test_extreme_scales_stay_finite(scale, loss, lam):
     X, y = thinned("zero rows", 6, n=20, r=30)
     problem = SparseProblem(loss, sparse_of(scale * X, np.float32), y, lam=lam, constant=1.0)
     a, ended = problem.solve(max_epochs=300, tolerance=1e-3)
@@ -197,28 +191,28 @@ def arguments(**changed):
 
 
 @pytest.mark.parametrize(
-    "change, message",
+    "change",
     [
-        ({"Z": sp.csc_array(np.eye(3, 2))}, "CSR"),
-        ({"Z": sp.coo_array(np.eye(3, 2))}, "CSR"),
-        ({"Z": sp.csr_array(np.eye(3, 2, dtype=np.int8))}, "float32 or float64"),
-        ({"Z": sp.csr_array((3, 0))}, "a row and a column"),
-        ({"Z": sp.csr_array((0, 2))}, "a row and a column"),
-        ({"v": np.zeros(3)}, "length 2"),
-        ({"v": np.zeros(2), "constant": 1.0}, "length 3"),
-        ({"v": np.zeros(3), "constant": np.nan}, "constant must be finite"),
-        ({"v": np.zeros(3), "constant": np.inf}, "constant must be finite"),
-        ({"y": np.zeros(3)}, "-1 and \\+1"),
-        ({"q": np.ones(2)}, "length 3"),
+        {"Z": sp.csc_array(np.eye(3, 2))},
+        {"Z": sp.coo_array(np.eye(3, 2))},
+        {"Z": sp.csr_array(np.eye(3, 2, dtype=np.int8))},
+        {"Z": sp.csr_array((3, 0))},
+        {"Z": sp.csr_array((0, 2))},
+        {"v": np.zeros(3)},
+        {"v": np.zeros(2), "constant": 1.0},
+        {"v": np.zeros(3), "constant": np.nan},
+        {"v": np.zeros(3), "constant": np.inf},
+        {"y": np.zeros(3)},
+        {"q": np.ones(2)},
     ],
+    ids=str,
 )
-def test_wrong_arguments_say_what_is_wrong(change, message):
-    with pytest.raises(InvalidParameterError, match=message):
+def test_wrong_arguments_are_refused(change):
+    with pytest.raises(InvalidParameterError):
         descend_rows(**arguments(**change))
 
 
-@pytest.mark.parametrize("constant", [0.0, 1.0])
-@pytest.mark.parametrize("index", INDICES)
+@pytest.mark.parametrize("constant, index", [(0.0, np.int32), (1.0, np.int64)])
 @pytest.mark.parametrize(
     "pointer, columns, values",
     [

@@ -7,9 +7,12 @@ import scipy.sparse as sp
 from slimline.learning import LOSSES, ArrayRows, SmallProblem, SparseRows, solve_gram, solve_rows
 from slimline.learning import solve_features as rows_form
 from tests.learning.exact import as_floats, distance, exact_weights
+from tests.pairwise import pairwise
 
 NAMES = list(LOSSES)
 PENALTIES = [1e-3, 1.0, 1e3]
+SHAPES = [(30, 17), (5, 200), (1, 1), (9, 1), (1, 9)]
+DTYPES = [np.float32, np.float64]
 
 
 def thin(seed, n, d, dtype=np.float64, index=np.int32, share=0.3):
@@ -36,11 +39,10 @@ def objective(X, problem, v):
     return problem.primal(float(v @ v), X @ v + problem.offset)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("index", [np.int32, np.int64])
-@pytest.mark.parametrize("constant", [0.0, 1.0, -2.5])
-@pytest.mark.parametrize("shape", [(30, 17), (5, 200), (1, 1), (9, 1), (1, 9)])
-def test_products_are_those_of_the_array_in_float64(dtype, index, constant, shape):
+@pytest.mark.parametrize(
+    "shape, constant, dtype, index", pairwise(SHAPES, [1.0, 0.0, -2.5], DTYPES, [np.int32, np.int64])
+)
+def test_products_are_those_of_the_array_in_float64(shape, constant, dtype, index):
     for share in (0.3, 0.0, 1.0):
         Z, X = thin(0, *shape, dtype, index, share)
         rows, whole = SparseRows(Z, constant), with_constant(X, constant)
@@ -57,10 +59,8 @@ def test_products_are_those_of_the_array_in_float64(dtype, index, constant, shap
         np.testing.assert_array_equal(Z.toarray(), X)  # nothing was written over
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("constant", [0.0, -2.5])
-@pytest.mark.parametrize("shape", [(30, 17), (5, 200), (1, 1), (9, 1), (1, 9)])
-def test_products_with_an_array_are_made_in_float64(dtype, constant, shape):
+@pytest.mark.parametrize("shape, constant, dtype", pairwise(SHAPES, [-2.5, 0.0], DTYPES))
+def test_products_with_an_array_are_made_in_float64(shape, constant, dtype):
     _, X = thin(0, *shape, dtype, share=1.0)
     for Z in (X.astype(dtype), np.hstack([X, X]).astype(dtype)[:, : shape[1]]):  # the second lies apart
         rows, whole = ArrayRows(Z, constant), with_constant(X, constant)
@@ -107,11 +107,10 @@ def test_tiny_problems_are_solved_exactly(name, penalty, constant):
             np.testing.assert_allclose(solution.values, whole @ v + problem.offset, rtol=1e-9, atol=1e-7 * size)
 
 
-@pytest.mark.parametrize("storage", ["sparse", "array"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("shape", [(50, 20), (25, 900)])  # the second is above what is factored
-@pytest.mark.parametrize("penalty", PENALTIES)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name, penalty, shape, dtype, storage",
+    pairwise(NAMES, PENALTIES, [(50, 20), (25, 900)], DTYPES, ["sparse", "array"]),  # 900 are above what is factored
+)
 def test_larger_problems_against_the_gram_matrix(name, penalty, shape, dtype, storage):
     Z, X = thin(3, *shape, dtype)
     whole = with_constant(X, 1.5)
