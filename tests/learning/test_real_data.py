@@ -1,6 +1,7 @@
 """Real data: no certificate is violated by an independent float64 solution, and the steps that are promised suffice.
 
-By default a part of the cases runs; SLIMLINE_FULL=1 runs every loss, C, intercept and standardising on every set.
+The full tier runs a part of the cases on some of the sets, the nightly tier on all of them; SLIMLINE_FULL=1 runs every
+loss, C, intercept and standardising.
 """
 
 import itertools
@@ -26,7 +27,7 @@ from tests.learning.real_sets import (
     standardised,
 )
 
-pytestmark = pytest.mark.data
+pytestmark = [pytest.mark.data, pytest.mark.slow]
 FULL = os.environ.get("SLIMLINE_FULL") == "1"
 ROWS = 300 if FULL else 80
 SETTINGS = list(itertools.product([1e-3, 1.0, 1e3], LOSSES, [False, True], [False, True]))
@@ -103,7 +104,16 @@ def violations(model, proved, X, truth, slack, k=20):
     return bad
 
 
-@pytest.mark.parametrize("name", NAMES)
+#: Of the sets of each kind (spectra, genes, words, genotypes), one is in the full tier.
+TIERED = [
+    name
+    if name in ("arcene", "golub", "newsgroups", "farm ads", "hapmap3")
+    else pytest.param(name, marks=pytest.mark.nightly)
+    for name in NAMES
+]
+
+
+@pytest.mark.parametrize("name", TIERED)
 def test_no_certificate_is_violated(data_dir, name):
     failed, tightest = [], np.inf
     for C, loss, intercept, standardise in chosen_settings(name):
@@ -130,7 +140,14 @@ def test_no_certificate_is_violated(data_dir, name):
     assert tightest < 1e-2  # what holds because it says nothing is no success
 
 
-@pytest.mark.parametrize("name", ["newsgroups", "farm ads", "dorothea", "dorothea scaled", "rcv1"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "newsgroups",
+        "rcv1",
+        *(pytest.param(n, marks=pytest.mark.nightly) for n in ("farm ads", "dorothea", "dorothea scaled")),
+    ],
+)
 def test_no_certificate_of_sparse_rows_is_violated(data_dir, name):
     """Every loss on every sparse set, with more rows than above: nothing but the data is gone through."""
     y = real_set(data_dir, name)[1]
