@@ -10,8 +10,6 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # before NumPy is imported: the workers
 import pytest
 from threadpoolctl import threadpool_limits
 
-from slimline import _kernels
-
 
 def _seeds() -> list[int]:
     """Seeds of the random tests: one, or those of SLIMLINE_TEST_SEEDS ("0-9", "3,7", "all" for 0 to 99)."""
@@ -24,24 +22,9 @@ def _seeds() -> list[int]:
     return [int(part) for part in text.split(",")]
 
 
-@pytest.hookimpl(trylast=True)  # so that a test's instruction sets follow each other, and can share what they are given
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "global_random_seed" in metafunc.fixturenames:
         metafunc.parametrize("global_random_seed", _seeds())
-    if "each_instruction_set" in metafunc.fixturenames:
-        # Where one is forced the others are left out: each has a run of its own.
-        forced = os.environ.get("SLIMLINE_ISA")
-        sets = [_kernels.instruction_set()] if forced else _kernels.instruction_sets()
-        metafunc.parametrize("each_instruction_set", sets, indirect=True)
-
-
-@pytest.fixture
-def each_instruction_set(request: pytest.FixtureRequest):
-    """Run the test once for every instruction set that this CPU has, or for the one that SLIMLINE_ISA forces."""
-    before = _kernels.instruction_set()
-    _kernels.select_instruction_set(request.param)
-    yield request.param
-    _kernels.select_instruction_set(before)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -93,8 +76,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("data"):
             item.user_properties.append(_USES_DATA)  # unlike a keyword, no folder of the same name has it
-        if "each_instruction_set" in getattr(item, "fixturenames", ()):  # a run for one of them may leave these out
-            item.add_marker("each_instruction_set")
 
 
 def pytest_collection_finish() -> None:

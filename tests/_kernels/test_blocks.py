@@ -8,9 +8,9 @@ import pytest
 import scipy.sparse as sp
 
 from slimline._kernels import _native
-from slimline._kernels import reference_blocks as reference
 from slimline.testing._explicit import Explicit, ExplicitStats
 from slimline.testing._moments import accumulation_error, require_close
+from tests.reference import blocks as reference
 
 TYPES = ["f8", "f4", "f2", "i1", "u1", "i2", "?", "packed"]
 NAMES = ["dot", "tdot", "normal", "squares", "tile", "statistics"]
@@ -126,11 +126,11 @@ def _twin(name, case, k):
     return [(weights, ExplicitStats.of(Explicit.plain(case.wide), weights)) for weights in _weights(case, k)]
 
 
-def _compare(name, case, k, threads, what, once):
+def _compare(name, case, k, threads, what):
     n, d = case.shape
     head = (case.x, case.samples, case.missing)
     affine = (case.centre, case.factor, case.fill)
-    one, given = native(f"block_{name}"), once(_twin, name, case, k)
+    one, given = native(f"block_{name}"), _twin(name, case, k)
     if name in ("dot", "tdot"):
         V, begin, expected, bound = given
         got = begin.copy()
@@ -168,69 +168,69 @@ def _compare(name, case, k, threads, what, once):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("dtype", TYPES)
-def test_odd_sizes(name, dtype, each_instruction_set, once):
+def test_odd_sizes(name, dtype):
     for order in "C" if dtype == "packed" else "CF":
         for size in SIZES:
             for shape in ((size, 3 + size % 7), (2 + size % 5, size))[:: 1 if name != "statistics" else 2]:
-                case = once(Case, dtype, order, shape, size, size % 2 == 0, size % 3)
-                _compare(name, case, 1 + size % 9, 1, f"{name} of {dtype} {order} {shape}", once)
+                case = Case(dtype, order, shape, size, size % 2 == 0, size % 3)
+                _compare(name, case, 1 + size % 9, 1, f"{name} of {dtype} {order} {shape}")
 
 
 # A second thread starts above about a millisecond of work.
 @pytest.mark.parametrize("name", ["dot", "tdot", "normal", "squares"])
 @pytest.mark.parametrize("dtype", TYPES)
-def test_several_threads(name, dtype, each_instruction_set, once):
+def test_several_threads(name, dtype):
     for order, shape in (("C", (1203, 1201)), ("F", (2402, 603))):
-        case = once(Case, dtype, order, shape, 4, True)
-        _compare(name, case, 9, 3, f"{name} of {dtype} {order} {shape} with 3 threads", once)
+        case = Case(dtype, order, shape, 4, True)
+        _compare(name, case, 9, 3, f"{name} of {dtype} {order} {shape} with 3 threads")
 
 
 @pytest.mark.parametrize("name", ["dot", "tdot", "normal"])
 @pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i1", "i2"])
-def test_few_long_columns(name, dtype, each_instruction_set, once):
+def test_few_long_columns(name, dtype):
     for shape, k, threads in (((5001, 1), 1, 1), ((20_003, 5), 2, 3), ((9001, 31), 6, 2)):
         for seed in (4, 5, 6, 7):  # with and without centre, factor and fill
-            case = once(Case, dtype, "F", shape, seed, seed % 2 == 0)
-            _compare(name, case, k, threads, f"{name} of {dtype} {shape} with {threads} threads", once)
-    _compare(name, once(Case, dtype, "C", (5, 20_003), 4, True), 3, 2, f"{name} of a few long rows of {dtype}", once)
+            case = Case(dtype, "F", shape, seed, seed % 2 == 0)
+            _compare(name, case, k, threads, f"{name} of {dtype} {shape} with {threads} threads")
+    _compare(name, Case(dtype, "C", (5, 20_003), 4, True), 3, 2, f"{name} of a few long rows of {dtype}")
 
 
 @pytest.mark.parametrize("name", ["dot", "tdot", "normal"])
 @pytest.mark.parametrize("dtype, order", [("f4", "F"), ("f4", "C"), ("i1", "F"), ("i1", "C")])
-def test_several_threads_with_few_long_lines(name, dtype, order, once):
+def test_several_threads_with_few_long_lines(name, dtype, order):
     shape = (200_003, 7) if order == "F" else (7, 200_003)
-    case = once(Case, dtype, order, shape, 4, True)
-    _compare(name, case, 9, 3, f"{name} of {dtype} {order} {shape} with 3 threads", once)
+    case = Case(dtype, order, shape, 4, True)
+    _compare(name, case, 9, 3, f"{name} of {dtype} {order} {shape} with 3 threads")
 
 
 @pytest.mark.parametrize("name", ["dot", "tdot", "normal"])
-def test_several_threads_with_packed_genotypes(name, each_instruction_set, once):
+def test_several_threads_with_packed_genotypes(name):
     for shape in ((4003, 1203), (60_001, 101)):
-        case = once(Case, "packed", "F", shape, 4, True)
-        _compare(name, case, 9, 3, f"{name} of packed genotypes {shape} with 3 threads", once)
+        case = Case("packed", "F", shape, 4, True)
+        _compare(name, case, 9, 3, f"{name} of packed genotypes {shape} with 3 threads")
 
 
 @pytest.mark.parametrize("name", ["dot", "tdot", "normal"])
-def test_packed_genotypes_and_one_vector(name, each_instruction_set, once):
+def test_packed_genotypes_and_one_vector(name):
     for people in (1, 5, 127, 128, 129, 1023, 1024, 1025, 3073):
         for variants in (1, 3, 4, 33, 70):
             seed = people + variants
-            case = once(Case, "packed", "F", (people, variants), seed, seed % 2 == 0, seed % 3)
-            _compare(name, case, 1, 1, f"{name} of packed genotypes {people} x {variants}", once)
+            case = Case("packed", "F", (people, variants), seed, seed % 2 == 0, seed % 3)
+            _compare(name, case, 1, 1, f"{name} of packed genotypes {people} x {variants}")
 
 
 @pytest.mark.parametrize("name", ["squares", "tile", "statistics"])
 @pytest.mark.parametrize("dtype", ["f4", "i1", "packed"])
-def test_several_threads_with_more_data(name, dtype, once):
+def test_several_threads_with_more_data(name, dtype):
     # that millisecond, at 0.24 ns a value for squares, 0.48 for a tile, 0.96 for statistics: half will do for these two
     part = 1 if name == "squares" or dtype == "packed" else 2
     order, shape = ("C", (401, 20_001 // part)) if dtype == "f4" else ("F", (4003, 2101 // part))
-    _compare(name, once(Case, dtype, order, shape, 4, True), 1, 2, f"{name} of {dtype} {order} with 2 threads", once)
+    _compare(name, Case(dtype, order, shape, 4, True), 1, 2, f"{name} of {dtype} {order} with 2 threads")
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_statistics_of_bytes_are_exact(dtype, order, each_instruction_set):
+def test_statistics_of_bytes_are_exact(dtype, order):
     """Many lines of small values, sums at the edge of 16 bits, and large values in some of the lines."""
     limits = np.iinfo(dtype)
     rng = np.random.default_rng(0)
@@ -250,15 +250,15 @@ def test_statistics_of_bytes_are_exact(dtype, order, each_instruction_set):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_nothing_at_all(name, once):
+def test_nothing_at_all(name):
     for shape in ((0, 3), (3, 0), (0, 0)):
         for order in "CF":
-            _compare(name, once(Case, "f4", order, shape, 3), 2, 2, f"{name} of nothing, {shape}", once)
+            _compare(name, Case("f4", order, shape, 3), 2, 2, f"{name} of nothing, {shape}")
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("dtype", ["f8", "f4", "f2"])
-def test_a_value_that_is_not_finite_shows(dtype, value, each_instruction_set):
+def test_a_value_that_is_not_finite_shows(dtype, value):
     function = native("block_dot")
     for d in (1, 5, 16, 33, 64, 70):
         x = np.ones((3, d), dtype)
@@ -297,8 +297,8 @@ def _compressed_cases(way, index_type, dtype):
 @pytest.mark.parametrize("way", ["gather", "scatter"])
 @pytest.mark.parametrize("index_type", [np.int32, np.int64])
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i1", "u1", "i2", "?"])
-def test_compressed(way, index_type, dtype, each_instruction_set, once):
-    for given, begin, expected, bound, what in once(_compressed_cases, way, index_type, dtype):
+def test_compressed(way, index_type, dtype):
+    for given, begin, expected, bound, what in _compressed_cases(way, index_type, dtype):
         for threads in (1, 2, 3):
             got = begin.copy()
             native(f"compressed_{way}")(*given, got, threads)
@@ -323,7 +323,7 @@ def test_damaged_parts_are_refused(way, harm):
         function(x.indptr, x.indices, x.data, np.ones((rows, 1)), None, None, np.zeros((out, 1)), 1)
 
 
-def test_genotypes_are_unpacked(each_instruction_set):
+def test_genotypes_are_unpacked():
     function = native("unpack_genotypes")
     rng = np.random.default_rng(0)
     for n in (*range(1, 71), 1001, 1002, 1003, 1004):

@@ -217,7 +217,7 @@ def test_damaged_matrices_are_refused(family, index_type, indptr, indices):
 
 @pytest.mark.parametrize("index_type", [np.int32, np.int64])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_an_index_outside_is_found_wherever_it_stands(index_type, dtype, each_instruction_set):
+def test_an_index_outside_is_found_wherever_it_stands(index_type, dtype):
     """Indices are looked at a vector at a time, and those behind the last whole vector one by one."""
     native = native_scatter("grouped", 1, 32)
     for count in (15, 16, 17, 40):

@@ -50,7 +50,7 @@ def _same(got, expected, bound, what):
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8])
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("way", ["dot", "tdot"])
-def test_any_size_and_value(dtype, order, way, each_instruction_set):
+def test_any_size_and_value(dtype, order, way):
     for number, length in enumerate(LENGTHS):
         lines = (24, 25, 33, 67)[number % 4]
         shape = (lines, length) if order == "C" else (length, lines)
@@ -68,7 +68,7 @@ def test_any_size_and_value(dtype, order, way, each_instruction_set):
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8])
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("way", ["dot", "tdot"])
-def test_few_missing_values(dtype, order, way, each_instruction_set):
+def test_few_missing_values(dtype, order, way):
     """Here and there, in whole stretches of a line, on whole lines: few of all, so that they may be listed."""
     for number, (lines, length) in enumerate([(24, 2049), (129, 130), (131, 4099), (515, 64), (300, 191), (26, 6200)]):
         shape = (lines, length) if order == "C" else (length, lines)
@@ -96,7 +96,7 @@ def test_few_missing_values(dtype, order, way, each_instruction_set):
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_the_largest_sums_do_not_overflow(dtype, order, each_instruction_set):
+def test_the_largest_sums_do_not_overflow(dtype, order):
     limits = np.iinfo(dtype)
     for value in {int(limits.min), int(limits.max)} - {0}:
         x = np.full((1100, 4200), value, dtype=dtype, order=order)
@@ -110,7 +110,7 @@ def test_the_largest_sums_do_not_overflow(dtype, order, each_instruction_set):
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("way", ["dot", "tdot", "normal"])
-def test_a_missing_value_that_nothing_fills_shows_whatever_it_is_multiplied_with(order, way, each_instruction_set):
+def test_a_missing_value_that_nothing_fills_shows_whatever_it_is_multiplied_with(order, way):
     x = np.ones((70, 90), dtype=np.int8, order=order)
     x[3, 5] = x[4, 5] = x[9, 6] = x[9, 7] = -127
     for kind in ("zeros", "cancelling", "some zeros"):
@@ -130,7 +130,7 @@ def test_a_missing_value_that_nothing_fills_shows_whatever_it_is_multiplied_with
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("way", ["dot", "tdot"])
-def test_numbers_far_from_each_other_keep_their_digits(order, way, each_instruction_set):
+def test_numbers_far_from_each_other_keep_their_digits(order, way):
     rng = np.random.default_rng(0)
     x = _bytes(np.int8, order, (200, 300), 1)
     x[:, ::7] = 0
@@ -144,7 +144,7 @@ def test_numbers_far_from_each_other_keep_their_digits(order, way, each_instruct
         _same(*_products(x, None, None, None, way, V, begin), "what is small")
 
 
-def test_a_normal_product_of_tiny_factors(each_instruction_set):
+def test_a_normal_product_of_tiny_factors():
     rng = np.random.default_rng(0)
     x = _bytes(np.int8, "C", (60, 200), 1)
     for size, scale in ((1e-90, 1e-49), (1e90, 1e49), (1e-90, 1e-120), (1.0, 1e-140)):

@@ -8,8 +8,8 @@ import pytest
 import scipy.sparse as sp
 
 from slimline._kernels import _native
-from slimline._kernels import reference_blocks as reference
 from slimline.testing._moments import accumulation_error, require_close
+from tests.reference import blocks as reference
 
 KINDS = ["sorted", "shuffled", "repeated", "one column", "few lines"]
 

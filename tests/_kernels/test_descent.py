@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from slimline._kernels import _native
-from slimline._kernels import reference_descent as reference
+from tests.reference import descent as reference
 
 
 def problem(n, r, seed, loss, dtype=np.float64, spread=0):

@@ -54,7 +54,7 @@ def _same(got, expected, bound, what):
     require_close(np.where(absent, 0, got), np.where(absent, 0, expected), np.where(absent, 0, bound), what)
 
 
-def test_any_number_of_people(each_instruction_set):
+def test_any_number_of_people():
     for number, n, d, packed, rng in _cases():
         A = rng.standard_normal((n, 1))
         if number % 4 == 3:
@@ -64,7 +64,7 @@ def test_any_number_of_people(each_instruction_set):
             _same(*_products(packed, n, centre if number % 5 else None, fill, A, threads), f"{n} × {d}")
 
 
-def test_numbers_that_digits_cannot_hold(each_instruction_set):
+def test_numbers_that_digits_cannot_hold():
     for _, n, d, packed, rng in _cases():
         for size in (1e-120, 1e120, np.nan, np.inf):
             A = rng.standard_normal((n, 1))
@@ -77,7 +77,7 @@ def test_numbers_that_digits_cannot_hold(each_instruction_set):
                 _same(*_products(packed, n, None, fill, A, 1), f"{n} × {d}, {size}")
 
 
-def test_a_missing_call_that_nothing_fills_shows_whatever_it_is_multiplied_with(each_instruction_set):
+def test_a_missing_call_that_nothing_fills_shows_whatever_it_is_multiplied_with():
     for _, n, d, packed, _ in _cases():
         absent = (PackedGenotypes(packed, n).unpack() == MISSING_CALL).any(axis=0)
         for A in (np.zeros((n, 1)), np.tile([[1.0], [-1.0]], (n // 2 + 1, 1))[:n]):
@@ -88,7 +88,7 @@ def test_a_missing_call_that_nothing_fills_shows_whatever_it_is_multiplied_with(
             assert np.array_equal(np.isnan(W[:, 0]), absent), (n, d)
 
 
-def test_both_products_at_once(each_instruction_set):
+def test_both_products_at_once():
     for _, n, d, packed, rng in _cases():
         A, centre, factor, fill = rng.standard_normal((n, 1)), rng.random(d), 0.5 + rng.random(d), 2 * rng.random(d)
         values = PackedGenotypes(packed, n).unpack().astype(np.float64)
@@ -101,7 +101,7 @@ def test_both_products_at_once(each_instruction_set):
 
 
 @pytest.mark.parametrize("weight", [1.0, -1.0, 1 - 2.0**-53])
-def test_the_largest_sums_do_not_overflow(weight, each_instruction_set):
+def test_the_largest_sums_do_not_overflow(weight):
     packed = np.zeros((10, 1100), dtype=np.uint8)  # two copies each
     got = np.zeros((10, 1))
     _native.block_tdot(packed, 4400, None, np.full((4400, 1), weight), None, None, got, 1)

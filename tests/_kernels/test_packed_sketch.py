@@ -17,7 +17,7 @@ SHAPES = [
 
 
 @pytest.mark.parametrize("columns", [16, 64, 80, 208])
-def test_any_number_of_people(columns, each_instruction_set):
+def test_any_number_of_people(columns):
     rng = np.random.default_rng(0)
     projection = HashEmbedding(3000, columns, 3)
     R = projection.rows().toarray()

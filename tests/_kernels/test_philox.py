@@ -17,7 +17,7 @@ def _words(text):
 
 
 @pytest.mark.parametrize("counter, key, answer", KNOWN_ANSWERS)
-def test_known_answers(counter, key, answer, each_instruction_set):
+def test_known_answers(counter, key, answer):
     low, high = map(int, _words(key))
     seed = low | high << 32
     words = np.empty(4, dtype=np.uint32)
@@ -27,7 +27,7 @@ def test_known_answers(counter, key, answer, each_instruction_set):
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 1000])
-def test_against_the_twin(count, each_instruction_set):
+def test_against_the_twin(count):
     rng = np.random.default_rng(count)
     counters = rng.integers(0, 2**32, size=(count, 4), dtype=np.uint32)
     seed = int(rng.integers(0, 2**64, dtype=np.uint64))

@@ -77,7 +77,7 @@ def _require_near(got, product, size, terms, before):
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("family", FAMILIES)
-def test_dense_sizes(family, dtype, each_instruction_set):
+def test_dense_sizes(family, dtype):
     rng = np.random.default_rng(0)
     for d in ODD:
         native, rows = _kernel(family, 32)
@@ -92,7 +92,7 @@ def test_dense_sizes(family, dtype, each_instruction_set):
 
 @pytest.mark.parametrize("n_components", [1, 2, 3, 15, 16, 17, 31, 33, 64, 65, 127, 128, 129, 1000])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_components(family, n_components, each_instruction_set):
+def test_components(family, n_components):
     if family == "grouped" and n_components % 16:
         n_components = 16 * n_components
     native, rows = _kernel(family, n_components)
@@ -106,7 +106,7 @@ def test_components(family, n_components, each_instruction_set):
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("family", FAMILIES)
-def test_strides_alignments_and_panels(family, dtype, each_instruction_set):
+def test_strides_alignments_and_panels(family, dtype):
     native, rows = _kernel(family, 64)
     rng = np.random.default_rng(1)
     for first in (0, 1, 5, 16, 100, 300):
@@ -127,7 +127,7 @@ def test_strides_alignments_and_panels(family, dtype, each_instruction_set):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_scale_and_single_rows(family, each_instruction_set):
+def test_scale_and_single_rows(family):
     native, rows = _kernel(family, 32)
     X = _data((1, 100), np.float64, np.random.default_rng(2))
     for x in (X, np.repeat(X, 3, axis=1)[:, ::3], np.repeat(X, 4, axis=0)[::4]):
@@ -148,9 +148,9 @@ def _times_normals(n_components, dtype):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8])
 @pytest.mark.parametrize("n_components, threads", [(256, 1), (513, 2), (600, 2), (1000, 3), (1025, 4), (2100, 2)])
-def test_columns_of_normals_shared_out(n_components, threads, dtype, each_instruction_set, once):
+def test_columns_of_normals_shared_out(n_components, threads, dtype):
     native, _ = _kernel("normal", n_components)
-    X, product, size = once(_times_normals, n_components, dtype)
+    X, product, size = _times_normals(n_components, dtype)
     rng = np.random.default_rng(n_components + 1)
     for x in (X, np.asfortranarray(X)):
         for accumulate in (False, True):
@@ -176,11 +176,11 @@ def _sums_of_far_values(shape, dtype):
 @pytest.mark.parametrize(
     "shape", [(1, 1, 5), (3, 130, 70_001), (40, 700, 130), (600, 130, 1700), (33, 6400, 3), (5, 16_500, 1024)]
 )
-def test_sums_by_look_up_round_as_sums_do(shape, dtype, each_instruction_set, once):
+def test_sums_by_look_up_round_as_sums_do(shape, dtype):
     # values of very different size; more workers than columns in the last but one, two stretches of signs in the last;
     # rows shared out in the fourth, columns elsewhere
     n, _, r = shape
-    X, expected, bound = once(_sums_of_far_values, shape, dtype)
+    X, expected, bound = _sums_of_far_values(shape, dtype)
     native = native_rows("sign", SEED, r)
     for x in (X, np.asfortranarray(X)):
         for threads in (1, 8):
@@ -192,7 +192,7 @@ def test_sums_by_look_up_round_as_sums_do(shape, dtype, each_instruction_set, on
 @pytest.mark.parametrize("index_type", [np.int32, np.int64])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_compressed(family, dtype, index_type, each_instruction_set):
+def test_compressed(family, dtype, index_type):
     native, rows = _kernel(family, 64)
     rng = np.random.default_rng(4)
     for n, d, first, density in [(1, 1, 0, 1), (3, 17, 5, 0.5), (9, 500, 300, 0.2), (40, 700, 3, 0.02), (5, 64, 0, 0)]:
@@ -212,7 +212,7 @@ def test_compressed(family, dtype, index_type, each_instruction_set):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_lift(family, dtype, each_instruction_set):
+def test_lift(family, dtype):
     native, rows = _kernel(family, 64)
     rng = np.random.default_rng(5)
     for first, d in [(0, 1), (3, 2), (15, 17), (100, 129), (0, 1000)]:
@@ -229,13 +229,13 @@ def test_lift(family, dtype, each_instruction_set):
     "hash, n_components", [("grouped", 16), ("grouped", 64), ("independent", 3), ("independent", 16)]
 )
 @pytest.mark.parametrize("value, dtype", [(255, np.uint8), (-128, np.int8), (127, np.int8), (-800, np.int16)])
-def test_bytes_never_overflow(hash, n_components, value, dtype, each_instruction_set, once):
+def test_bytes_never_overflow(hash, n_components, value, dtype):
     # Kernels may add bytes up in 16 bits; with the largest bytes and few buckets that would overflow first.
     # Every sum stays below 2^24, so that float32 has it exactly.
     d = 20_011
     native = native_scatter(hash, SEED, n_components)
     twin = reference.grouped_rows if hash == "grouped" else reference.independent_rows
-    R = once(twin, SEED, 0, d, n_components, 1, 1)
+    R = twin(SEED, 0, d, n_components, 1, 1)
     signs = R.sum(axis=1)
     # with each value's sign that of R's entry nothing cancels, so that sums grow as large as they can
     X = np.full((5, d), value, dtype=dtype)
@@ -248,7 +248,7 @@ def test_bytes_never_overflow(hash, n_components, value, dtype, each_instruction
 
 @pytest.mark.parametrize("size", [2, 64, 1024, 8192])
 @pytest.mark.parametrize("block", [1, 2, 16, 64, 1024])
-def test_hadamard_blocks(size, block, each_instruction_set):
+def test_hadamard_blocks(size, block):
     if block > size:
         return
     samples = reference.hadamard_samples(SEED, size, min(size, 48), False)
@@ -262,7 +262,7 @@ def test_hadamard_blocks(size, block, each_instruction_set):
             _require("hadamard", out, X, reference.hadamard_rows(SEED, first, first + d, samples))
 
 
-def test_float16_subnormals_and_extremes(each_instruction_set):
+def test_float16_subnormals_and_extremes():
     every = np.arange(2**16, dtype=np.uint16).view(np.float16)
     every = every[np.isfinite(every)]
     X = every.reshape(1, -1)
@@ -346,7 +346,7 @@ def _require_bytes(X, n_components, nonzeros):
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8])
 @pytest.mark.parametrize("n_components, nonzeros", BYTE_PARTS)
-def test_byte_sums_do_not_overflow(n_components, nonzeros, dtype, each_instruction_set):
+def test_byte_sums_do_not_overflow(n_components, nonzeros, dtype):
     for X, _ in _byte_cases(n_components, nonzeros, dtype):
         _require_bytes(X, n_components, nonzeros)
 
@@ -369,7 +369,7 @@ def test_byte_sums_would_overflow(dtype):
     assert {frozenset({0, 1}), frozenset({1, 2}), frozenset({0, 1, 2})} <= mixtures
 
 
-def test_bytes_are_widened_into_nearly_full_sums(each_instruction_set):
+def test_bytes_are_widened_into_nearly_full_sums():
     # The sums in int16 are all but full when the last chunk's bytes come on top. Only chunks where no sum is hit more
     # often than this one have entries, so that the sum is as large as its bound.
     R, hits = _many_rows(32, 1)

@@ -14,15 +14,15 @@ SEED = 0x9E3779B97F4A7C15
 
 @pytest.mark.parametrize("n_components", COMPONENTS)
 @pytest.mark.parametrize("entries", ["normal", "sign", "sparse_sign"])
-def test_written_rows(entries, n_components, each_instruction_set, once):
+def test_written_rows(entries, n_components):
     density = 0.3 if entries == "sparse_sign" else None
     native = native_rows(entries, SEED, n_components, density)
     for start in STARTS:
         if entries == "sparse_sign":
-            expected = once(reference.sparse_sign_rows, SEED, start, start + 19, n_components, density)
+            expected = reference.sparse_sign_rows(SEED, start, start + 19, n_components, density)
         else:
             twin = reference.normal_rows if entries == "normal" else reference.sign_rows
-            expected = once(twin, SEED, start, start + 19, n_components)
+            expected = twin(SEED, start, start + 19, n_components)
         for dtype in (np.float32, np.float64):
             got = written_rows(native, start, 19, n_components, dtype)
             assert got.tobytes() == expected.astype(dtype).tobytes(), (start, dtype)
@@ -30,11 +30,11 @@ def test_written_rows(entries, n_components, each_instruction_set, once):
 
 @pytest.mark.parametrize("density", [1.0, 0.9, 0.5, 1 / 3, 0.12, 0.1, 0.01, 1e-4, 1e-12])
 @pytest.mark.parametrize("n_components", [1, 3, 16, 129, 1000])
-def test_sparse_sign_rows(density, n_components, each_instruction_set, once):
+def test_sparse_sign_rows(density, n_components):
     scatter = native_scatter("sparse_sign", SEED, n_components, density=density)
     rows = native_rows("sparse_sign", SEED, n_components, density)
     for start in STARTS:
-        expected = once(reference.sparse_sign_rows, SEED, start, start + 50, n_components, density)
+        expected = reference.sparse_sign_rows(SEED, start, start + 50, n_components, density)
         np.testing.assert_array_equal(scattered_rows(scatter, start, 50, n_components), expected)
         np.testing.assert_array_equal(written_rows(rows, start, 50, n_components), expected)
 
@@ -43,7 +43,7 @@ def test_sparse_sign_rows(density, n_components, each_instruction_set, once):
     "nonzeros, width", [(1, 1), (1, 2), (1, 3), (1, 5), (1, 13), (1, 40), (2, 1), (4, 1), (7, 1), (3, 6)]
 )
 @pytest.mark.parametrize("buckets", [1, 2, 3, 16, 17, 48, 64, 1000, 1024])
-def test_hashed_rows(nonzeros, width, buckets, each_instruction_set, once):
+def test_hashed_rows(nonzeros, width, buckets):
     n_components = buckets * nonzeros * width
     twins = {"independent": reference.independent_rows}
     if buckets % 16 == 0:
@@ -51,7 +51,7 @@ def test_hashed_rows(nonzeros, width, buckets, each_instruction_set, once):
     for name, twin in twins.items():
         native = native_scatter(name, SEED, n_components, nonzeros, width)
         for start in STARTS:
-            expected = once(twin, SEED, start, start + 37, n_components, nonzeros, width)
+            expected = twin(SEED, start, start + 37, n_components, nonzeros, width)
             np.testing.assert_array_equal(
                 scattered_rows(native, start, 37, n_components), expected, err_msg=f"{name} {start}"
             )
@@ -76,7 +76,7 @@ def test_all_columns_sampled_without_replacement_are_a_permutation():
 
 @pytest.mark.parametrize("words", [1, 2, 3, 4, 5, 15, 16, 17, 33, 100])
 @pytest.mark.parametrize("start", [0, 128, 2**32 - 128, 2**32])
-def test_hadamard_signs(words, start, each_instruction_set):
+def test_hadamard_signs(words, start):
     out = np.empty(words, dtype=np.uint32)
     Hadamard(SEED, 2**32, 1, False, 1).signs(start, out)
     negative = np.unpackbits(out.astype("<u4").view(np.uint8), bitorder="little")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from slimline._kernels import _native
-from slimline._kernels import reference_simplex as reference
+from tests.reference import simplex as reference
 
 
 def problem(n, groups, seed, rank=None, spread=0):
@@ -41,7 +41,7 @@ def assert_same(mine, twin):
 
 
 @pytest.mark.parametrize("groups", [1, 2, 3])
-def test_every_size_takes_the_steps_of_the_twin(groups, each_instruction_set):
+def test_every_size_takes_the_steps_of_the_twin(groups):
     for n in range(groups, 71):
         mine, twin = both(*problem(n, groups, n, spread=n % 4), 40, 1e-9)
         assert_same(mine, twin)
@@ -49,7 +49,7 @@ def test_every_size_takes_the_steps_of_the_twin(groups, each_instruction_set):
 
 @pytest.mark.parametrize("n, rank", [(96, 5), (131, 200), (300, 20)])
 @pytest.mark.parametrize("max_steps, tolerance", [(0, 0.0), (1, 0.0), (3000, 1e-6), (3000, 0.0)])
-def test_long_descents(n, rank, max_steps, tolerance, each_instruction_set):
+def test_long_descents(n, rank, max_steps, tolerance):
     mine, twin = both(*problem(n, 2, n, rank), max_steps, tolerance)
     assert_same(mine, twin)
     assert mine[2] <= max_steps
@@ -57,7 +57,7 @@ def test_long_descents(n, rank, max_steps, tolerance, each_instruction_set):
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e-12, 1e12, 1e150])
-def test_far_scales(scale, each_instruction_set):
+def test_far_scales(scale):
     """Squares of slopes under- and overflow: the steps are still those of the twin, and weights stay weights."""
     q, group, a, gradient = problem(70, 2, 5)
     mine, twin = both(q * scale, group, a, gradient * scale, 500, 0.0)
@@ -66,7 +66,7 @@ def test_far_scales(scale, each_instruction_set):
     np.testing.assert_allclose(np.bincount(group, mine[0]), 1.0, rtol=1e-13)
 
 
-def test_flat_matrices_move_everything_to_the_corner(each_instruction_set):
+def test_flat_matrices_move_everything_to_the_corner():
     """Without curvature the problem is linear: each group ends at its smallest gradient."""
     group = np.array([0, 0, 1, 1, 1], dtype=np.uint8)
     gradient = np.array([1.0, 2.0, 3.0, 1.0, 2.0])
@@ -76,14 +76,14 @@ def test_flat_matrices_move_everything_to_the_corner(each_instruction_set):
     assert (steps, violation) == (3, 0.0)
 
 
-def test_ties_and_duplicates(each_instruction_set):
+def test_ties_and_duplicates():
     points = np.repeat(np.random.default_rng(1).integers(-3, 4, (12, 4)).astype(float), 4, axis=0)
     q, group = points @ points.T, (np.arange(48) % 2).astype(np.uint8)
     a = np.full(48, 1 / 24)
     assert_same(*both(q, group, a, q @ a, 400, 1e-12))
 
 
-def test_every_step_lowers_the_objective_and_keeps_the_sums(each_instruction_set):
+def test_every_step_lowers_the_objective_and_keeps_the_sums():
     q, group, a, gradient = problem(50, 3, 8, rank=10)
     c = q @ a - gradient
     before = 0.5 * a @ q @ a - c @ a
@@ -99,7 +99,7 @@ def test_every_step_lowers_the_objective_and_keeps_the_sums(each_instruction_set
     np.testing.assert_allclose(gradient, q @ a - c, atol=1e-12 * np.abs(q).max())
 
 
-def test_a_group_without_weight_or_without_members_stays_as_it_is(each_instruction_set):
+def test_a_group_without_weight_or_without_members_stays_as_it_is():
     q, group, a, gradient = problem(40, 3, 9)
     a[group == 1] = 0.0
     mine, twin = both(q, group, a, gradient, 200, 1e-10)
@@ -162,7 +162,7 @@ def test_a_matrix_that_may_not_be_written_is_left_alone():
     np.testing.assert_array_equal(q, before)
 
 
-def test_a_matrix_that_is_not_finite_ends(each_instruction_set):
+def test_a_matrix_that_is_not_finite_ends():
     """What it returns is of no use, but it returns, and weights never turn negative."""
     for value in (np.nan, np.inf, -np.inf):
         q, group, a, gradient = problem(40, 2, 4)

@@ -42,7 +42,7 @@ def compare(x, missing=None, weights=None, threads=1):
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i2"])
-def test_any_number_of_rows_and_columns(dtype, each_instruction_set):
+def test_any_number_of_rows_and_columns(dtype):
     rng = np.random.default_rng(0)
     for n, d in (
         (1, 1),
@@ -71,7 +71,7 @@ def test_any_number_of_rows_and_columns(dtype, each_instruction_set):
             compare(x, weights=rng.integers(0, 3, n).astype(np.float64))
 
 
-def test_first_rows_far_from_the_others(each_instruction_set):
+def test_first_rows_far_from_the_others():
     """What the first rows suggest is subtracted, and however bad it is little may be lost."""
     rng = np.random.default_rng(1)
     for first in (1, 15, 16, 17, 256, 300):
@@ -84,7 +84,7 @@ def test_first_rows_far_from_the_others(each_instruction_set):
     compare(x)
 
 
-def test_nothing_is_left_of_a_constant(each_instruction_set):
+def test_nothing_is_left_of_a_constant():
     constants = np.array([0.1, -1 / 3, 1e-300, 1e300, 5e-324, np.pi * 1e17, 0.0])
     for n in (1, 3, 16, 255, 257, 1000):
         for dtype in (np.float64, np.float32):
@@ -99,7 +99,7 @@ def test_nothing_is_left_of_a_constant(each_instruction_set):
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, 1.7e308])
-def test_what_is_too_large_shows(value, each_instruction_set):
+def test_what_is_too_large_shows(value):
     """A value that is not finite, or whose square is not, shows in the statistics of its column alone."""
     x = np.ones((600, 40))
     x[300:, ::2] = 3.0

@@ -18,7 +18,7 @@ def _matrix(size):
 
 @pytest.mark.parametrize("size", [2**k for k in range(13)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_against_the_matrix(size, dtype, each_instruction_set):
+def test_against_the_matrix(size, dtype):
     rng = np.random.default_rng(size)
     for n in (1, 2, 3, 9):
         X = rng.integers(-9, 10, size=(n, size)).astype(dtype)  # whole numbers: every sum is exact
@@ -29,7 +29,7 @@ def test_against_the_matrix(size, dtype, each_instruction_set):
 
 
 @pytest.mark.parametrize("size", [2**14, 2**17, 2**20])
-def test_large(size, each_instruction_set):
+def test_large(size):
     X = np.random.default_rng(0).integers(-9, 10, size=(3, size)).astype(np.float64)
     Y = X.copy()
     _native.walsh_hadamard(Y, 2)
@@ -38,7 +38,7 @@ def test_large(size, each_instruction_set):
 
 @pytest.mark.parametrize("offset", [0, 1, 2, 3, 5])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_rows_apart_and_at_any_alignment(offset, dtype, each_instruction_set):
+def test_rows_apart_and_at_any_alignment(offset, dtype):
     memory = np.zeros((4, 64 + 11), dtype=dtype)
     X = memory[:, offset : offset + 64]
     X[...] = np.random.default_rng(0).integers(-9, 10, size=X.shape)
@@ -49,7 +49,7 @@ def test_rows_apart_and_at_any_alignment(offset, dtype, each_instruction_set):
     np.testing.assert_array_equal(np.delete(memory, range(offset, offset + 64), axis=1), untouched)
 
 
-def test_rounding(each_instruction_set):
+def test_rounding():
     X = np.random.default_rng(0).standard_normal((4, 4096))
     exact = X @ _matrix(4096)
     for dtype in (np.float32, np.float64):

@@ -41,7 +41,7 @@ def test_filled_sketch(order, dtype, missing, fill, small, monkeypatch):
 
 @pytest.mark.parametrize(("nonzeros", "width"), [(1, 1), (4, 1), (2, 3), (1, 5)])
 @pytest.mark.parametrize("hash", ["grouped", "independent"])
-def test_genotypes_are_sketched_as_they_are_packed(nonzeros, width, hash, each_instruction_set):
+def test_genotypes_are_sketched_as_they_are_packed(nonzeros, width, hash):
     """Any number of people, also in the last byte; any first variant; rows of bytes that lie apart; several tiles."""
     rng = np.random.default_rng(2)
     columns = 16 * nonzeros * width

@@ -24,7 +24,7 @@ def explicit(values, centre, factor, fill):
 @pytest.mark.parametrize("dtype", WHOLE + FLOATS)
 @pytest.mark.parametrize(("nonzeros", "width"), [(1, 1), (4, 1), (1, 3)])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_any_type(dtype, nonzeros, width, order, each_instruction_set):
+def test_any_type(dtype, nonzeros, width, order):
     """Any first feature and number of columns: groups of 16 are cut; near-constant columns keep their digits."""
     rng = np.random.default_rng(1)
     projection = HashEmbedding(400, 192, 3, nonzeros, width, "grouped")

@@ -100,7 +100,6 @@ def test_against_liblinear_with_an_intercept(loss, sparse):
     np.testing.assert_allclose(2.0 * problem.state[-1], peer.intercept_[0], atol=1e-6)
 
 
-@pytest.mark.usefixtures("each_instruction_set")
 @pytest.mark.parametrize("loss, dtype, index, constant", pairwise(LOSSES, DTYPES, INDICES, [0.0, 1.5]))
 def test_the_dense_kernel_goes_the_same_way(loss, dtype, index, constant):
     """Equal seeds visit rows in the same order, so that in float64 only rounding differs, epoch by epoch."""

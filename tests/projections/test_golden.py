@@ -20,7 +20,7 @@ def test_every_family_is_pinned():
 
 
 @pytest.mark.parametrize("name", sorted(GOLDEN))
-def test_bits(name, each_instruction_set):
+def test_bits(name):
     projection = Projection.from_json(GOLDEN[name]["projection"])
     assert projection == projections()[name][0]
     for block in GOLDEN[name]["blocks"]:
@@ -28,7 +28,7 @@ def test_bits(name, each_instruction_set):
 
 
 @pytest.mark.parametrize("name", sorted(GOLDEN))
-def test_products_use_the_same_entries(name, each_instruction_set):
+def test_products_use_the_same_entries(name):
     projection = Projection.from_json(GOLDEN[name]["projection"])
     for block in GOLDEN[name]["blocks"]:
         for place, value in block["entries"].items():
