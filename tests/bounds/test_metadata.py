@@ -7,7 +7,7 @@ from slimline.bounds import BOUNDS, Bound, get
 from slimline.bounds._embeddings import FAMILIES
 from slimline.bounds._numerics import SIZES
 from slimline.errors import InvalidParameterError
-from slimline.estimators._transformers import _FAMILIES
+from slimline.projections import _families
 from tests.bounds.statements import STATEMENTS, names_of
 
 #: The theory sheet, §6, by its numbers; fard2012's domain and shi2012.9's denominator were found later.
@@ -110,7 +110,7 @@ def test_limits_are_marked():
 
 
 def test_families_are_those_that_can_be_made():
-    assert set(FAMILIES) == set(_FAMILIES)
+    assert set(FAMILIES) == set(_families.FAMILIES)
 
 
 def test_the_catalogue_cannot_be_changed():

@@ -16,9 +16,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.random_projection import johnson_lindenstrauss_min_dim
 
 from slimline import GaussianProjection, HadamardProjection, SparseEmbedding, SparseSignProjection, make_projection
-from slimline.estimators._random_projection import SparseOutputProjection
 from slimline.laws import norm_dimension, norm_failure
 from slimline.projections import Projection
+from slimline.projections._transformer import SparseOutputProjection
 from slimline.testing._moments import as_dense, dense_rows, require_close, rounding_bound
 from tests.estimators.transformers import CLASSES, TRANSFORMERS
 
@@ -153,7 +153,7 @@ def test_sparse_output(container):
 
 
 def test_sparse_output_in_several_blocks(monkeypatch):
-    monkeypatch.setattr("slimline.estimators._random_projection._BLOCK_BYTES", 32 * 8 * 3)  # three rows
+    monkeypatch.setattr("slimline.projections._transformer._BLOCK_BYTES", 32 * 8 * 3)  # three rows
     data = sp.csr_array((X * (X > 1.5)).astype(np.int8))
     for cls in (SparseSignProjection, SparseEmbedding):
         sparse = cls(n_components=32, random_state=3, dense_output=False).fit_transform(data)
@@ -165,7 +165,7 @@ def test_sparse_output_in_several_blocks(monkeypatch):
 @pytest.mark.parametrize("entries", [1 << 21, 100])
 def test_sparse_output_with_many_components(dtype, entries, monkeypatch):
     """Where nothing of the size of a dense result is made; all features at once, and some at a time."""
-    monkeypatch.setattr("slimline.estimators._random_projection._ENTRIES", entries)
+    monkeypatch.setattr("slimline.projections._transformer._ENTRIES", entries)
     monkeypatch.setattr(SparseOutputProjection, "_by_rows", None)
     data = sp.random_array((40, 300), density=0.01, rng=0).astype(dtype)
     data[0, 5] = 0  # stored

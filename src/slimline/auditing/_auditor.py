@@ -38,9 +38,9 @@ from slimline.auditing._words import counted
 from slimline.data import Matrix
 from slimline.data._labels import class_codes
 from slimline.errors import InvalidParameterError
-from slimline.estimators import make_projection
 from slimline.geometry._inputs import matrix_of, projection_of
 from slimline.projections import Projection
+from slimline.projections._families import frozen_projection
 
 #: Components of a family that is given by its name alone.
 _COMPONENTS = 256
@@ -166,8 +166,8 @@ def _labels(matrix: Matrix, y: Any) -> Labels | None:
 def _first(projection: Any, n_components: int | None, shape: tuple[int, int], seed: int) -> Projection:
     if isinstance(projection, str):
         r = _COMPONENTS if n_components is None else whole("n_components", n_components)
-        projection = make_projection(projection, r, random_state=seed)
-    elif n_components is not None:
+        return frozen_projection(projection, shape[1], r, seed)
+    if n_components is not None:
         raise InvalidParameterError("n_components goes with the name of a family; the projection has its own.")
     return projection_of(projection, shape)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from slimline.estimators._certified_classifier import CertifiedClassifier
 from slimline.estimators._one_parameter import OneParameterClassifier
 from slimline.estimators._projected_classifier import ProjectedClassifier
-from slimline.estimators._transformers import (
+from slimline.projections import (
     GaussianProjection,
     HadamardProjection,
     SignProjection,

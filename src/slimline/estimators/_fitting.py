@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.errors import InvalidParameterError
-from slimline.estimators._transformers import transformer_of
 from slimline.learning import (
     BinaryProblem,
     Outcome,
@@ -32,6 +31,7 @@ from slimline.learning.surrogate import EXACT
 from slimline.learning.training_data import AUTO
 from slimline.planning import Route
 from slimline.projections import Projection
+from slimline.projections._families import frozen_projection, require_family
 
 
 class CallbackSupport:
@@ -117,7 +117,7 @@ def check_parameters(estimator: Any) -> None:
             raise InvalidParameterError(
                 f"must be True or False; got {getattr(estimator, name)!r:.50}.", name, getattr(estimator, name)
             )
-    transformer_of(estimator.projection, 64)  # refuses what is not a projection, whichever route is taken
+    require_family(estimator.projection)  # whichever route is taken
     r = estimator.n_components
     if r != "auto" and (isinstance(r, bool) or not isinstance(r, Integral) or r < 1):
         raise InvalidParameterError(f'must be "auto" or a whole number above 0; got {r!r}.', "n_components")
@@ -239,13 +239,6 @@ class Fitting:
 
     def draw(self, n_features: int, number: int, n_components: int) -> Projection:
         """Return the projection of the first sketch (0) or of a later one."""
-        projection = frozen_projection(self.projection, n_features, n_components, self.seed + number)
+        projection = frozen_projection(self.projection, n_features, n_components, (self.seed + number) % 2**32)
         self.drawn.append(projection)
         return projection
-
-
-def frozen_projection(projection: Any, n_features: int, n_components: int, seed: int) -> Projection:
-    """Return the frozen projection that a family name or a transformer stands for."""
-    transformer = transformer_of(projection, n_components).set_params(random_state=int(seed % (2**32)))
-    frozen: Projection = transformer.projection_for((1, n_features))
-    return frozen

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from slimline.data import Matrix
 from slimline.errors import InvalidParameterError
-from slimline.estimators._random_projection import _seed
 from slimline.estimators._validation import (
     NamedFeatures,
     as_matrix,
@@ -24,7 +23,8 @@ from slimline.estimators._validation import (
     without_zero_weights,
 )
 from slimline.learning.crammer_singer import CrammerSinger
-from slimline.projections._sparse import GROUP, ShiftedEmbedding
+from slimline.projections._embedding import GROUP, ShiftedEmbedding
+from slimline.projections._transformer import projection_seed
 
 Floats = NDArray[np.float64]
 
@@ -241,7 +241,7 @@ class OneParameterClassifier(NamedFeatures, ClassifierMixin, BaseEstimator):  # 
         weights = training_weights(sample_weight, matrix.shape[0])
         matrix, classes, codes, weights = without_zero_weights(matrix, classes, codes, weights)
         costs = np.full(matrix.shape[0], float(self.C)) if weights is None else float(self.C) * weights
-        seed = _seed(self.random_state)
+        seed = projection_seed(self.random_state)
         projections = ClassProjections(matrix.shape[1], int(self.n_components), seed, bool(self.fit_intercept))
         scores = training_scores(projections, matrix, classes.size)
         solution = CrammerSinger(scores, codes, costs).solve(float(self.tol), int(self.max_iter))

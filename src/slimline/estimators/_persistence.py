@@ -17,17 +17,17 @@ from slimline.data._write import NewFiles
 from slimline.errors import MissingReaderError, ModelFileError, SlimlineError
 from slimline.estimators._certified_model import CertifiedModel
 from slimline.estimators._fitting import check_parameters
-from slimline.estimators._random_projection import RandomProjection
-from slimline.estimators._transformers import (
+from slimline.learning import Certificate, Step
+from slimline.model_files import StoredModel
+from slimline.planning import Route
+from slimline.projections import (
     GaussianProjection,
     HadamardProjection,
     SignProjection,
     SparseEmbedding,
     SparseSignProjection,
 )
-from slimline.learning import Certificate, Step
-from slimline.model_files import StoredModel
-from slimline.planning import Route
+from slimline.projections._transformer import RandomProjection
 
 
 def to_sklearn(model: Any) -> Any:

@@ -17,8 +17,6 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from slimline.data import Matrix
 from slimline.errors import InvalidParameterError
-from slimline.estimators._random_projection import RandomProjection
-from slimline.estimators._transformers import transformer_of
 from slimline.estimators._validation import (
     NamedFeatures,
     as_matrix,
@@ -27,6 +25,8 @@ from slimline.estimators._validation import (
     without_zero_weights,
 )
 from slimline.projections import Identity, Projection
+from slimline.projections._families import frozen_projection
+from slimline.projections._transformer import RandomProjection, projection_seed
 
 Method = Callable[["ProjectedClassifier", Any], NDArray[Any]]
 
@@ -266,10 +266,9 @@ class ProjectedClassifier(NamedFeatures, ClassifierMixin, BaseEstimator):  # typ
             raise InvalidParameterError(
                 f'must be "auto" or a whole number, 1 or more; got {n_components!r}.', "n_components", n_components
             )
-        transformer = transformer_of(self.projection, n_components)
-        if transformer.random_state is None:
-            transformer.set_params(random_state=self.random_state)
-        return transformer.projection_for(matrix.shape)
+        random_state = clone(self.projection).random_state if given else None
+        seed = projection_seed(self.random_state if random_state is None else random_state)
+        return frozen_projection(self.projection, matrix.shape[1], n_components, seed)
 
 
 def _seed_inner(inner: Any, random_state: Any) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from slimline._kernels import Rows, native_rows, one_blas_thread, thread_count
 from slimline.errors import InvalidParameterError
 from slimline.projections._base import FloatArray, KernelProjection, Projection, require_sound
+from slimline.projections._transformer import RandomProjection, with_shared_sections
 
 #: Stored values of a copy in which rows are put in order.
 _SORTED_AT_ONCE = 1 << 20
@@ -143,3 +144,71 @@ class Identity(Projection):
 
     def _lift(self, v: FloatArray, feature: int, out: FloatArray) -> None:
         out[...] = v[:, feature : feature + out.shape[1]]
+
+
+@with_shared_sections
+class GaussianProjection(RandomProjection):
+    """Project onto independent N(0, 1/r) directions, without storing them.
+
+    Takes the place of scikit-learn's `GaussianRandomProjection`: the same parameters, but R is drawn in tiles while
+    it is used, by coordinate, so that memory stays at a few megabytes for any number of features.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default="auto"
+        Number of components r. "auto": enough for all distances between the samples to stay within 1 ± `eps`.
+    ...
+        Parameters of every projection transformer.
+
+    Attributes
+    ----------
+    projection_ : slimline.projections.Gaussian
+        The projection as a frozen value; `projection_.to_json()` is all there is to save.
+    ...
+        Attributes of every projection transformer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from slimline import GaussianProjection
+    >>> X = np.random.default_rng(0).normal(size=(20, 5000))
+    >>> projection = GaussianProjection(n_components=256, random_state=0)
+    >>> projection.fit_transform(X).shape
+    (20, 256)
+    """
+
+    def _make_projection(self, n_features: int, n_components: int, seed: int) -> Projection:
+        return Gaussian(n_features, n_components, seed)
+
+
+@with_shared_sections
+class SignProjection(RandomProjection):
+    """Project onto directions of independent signs ±1/√r (RS), without storing them.
+
+    As good as Gaussian directions, and cheaper to draw.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default="auto"
+        Number of components r. "auto": enough for all distances between the samples to stay within 1 ± `eps`.
+    ...
+        Parameters of every projection transformer.
+
+    Attributes
+    ----------
+    projection_ : slimline.projections.RandomSign
+        The projection as a frozen value.
+    ...
+        Attributes of every projection transformer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from slimline import SignProjection
+    >>> X = np.random.default_rng(0).normal(size=(20, 5000))
+    >>> SignProjection(n_components=256, random_state=0).fit_transform(X).shape
+    (20, 256)
+    """
+
+    def _make_projection(self, n_features: int, n_components: int, seed: int) -> Projection:
+        return RandomSign(n_features, n_components, seed)

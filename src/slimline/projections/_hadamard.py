@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from slimline._kernels import Hadamard, _native, thread_count
 from slimline.errors import InvalidParameterError
-from slimline.projections._base import FloatArray, KernelProjection
+from slimline.projections._base import FloatArray, KernelProjection, Projection
 from slimline.projections._sparse import apply_sparse
+from slimline.projections._transformer import RandomProjection, with_shared_sections
 
 #: Blocks of features that may be transformed at a time: at most what the second-level cache holds.
 _BLOCKS = tuple(1 << k for k in range(10, 16))
@@ -118,6 +119,64 @@ class SubsampledHadamard(KernelProjection):
         apply_sparse(self._native, x, feature, self.scale, out, accumulate)
 
 
+@with_shared_sections
+class HadamardProjection(RandomProjection):
+    """Flip signs at random, take the Walsh-Hadamard transform, keep r of its columns (SRHT).
+
+    Every entry of R is ±1/√r, as in :class:`SignProjection`, but n·d·log r work does what takes n·d·r there.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default="auto"
+        Number of components r. "auto": as many as a Gaussian R would need for all distances between the samples to stay
+        within 1 ± `eps`; what is proved of this R needs a logarithm more.
+    replace : bool, default=False
+        Sample the columns with replacement, as Paul et al. (2013) do; without has the smaller variance.
+    ...
+        Parameters of every projection transformer.
+
+    Attributes
+    ----------
+    projection_ : slimline.projections.SubsampledHadamard
+        The projection as a frozen value.
+    ...
+        Attributes of every projection transformer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from slimline import HadamardProjection
+    >>> X = np.random.default_rng(0).normal(size=(20, 5000))
+    >>> projection = HadamardProjection(n_components=256, random_state=0)
+    >>> Z = projection.fit_transform(X)
+    >>> weights = projection.lift(Z[0])
+    >>> weights.shape
+    (5000,)
+    """
+
+    def __init__(
+        self,
+        n_components: int | str = "auto",
+        *,
+        replace: bool = False,
+        eps: float = 0.1,
+        delta: float | None = None,
+        compute_inverse_components: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            n_components,
+            eps=eps,
+            delta=delta,
+            compute_inverse_components=compute_inverse_components,
+            random_state=random_state,
+        )
+        self.replace = replace
+
+    def _make_projection(self, n_features: int, n_components: int, seed: int) -> Projection:
+        return SubsampledHadamard(n_features, n_components, seed, self.replace)
+
+
 def walsh_hadamard(X: FloatArray) -> FloatArray:
     """Return the unnormalised Walsh-Hadamard transform of each row of `X`.
 
@@ -142,7 +201,7 @@ def walsh_hadamard(X: FloatArray) -> FloatArray:
     Y: FloatArray = np.array(X, dtype=np.float32 if X.dtype == np.float32 else np.float64, order="C", copy=True)
     if Y.ndim not in (1, 2) or Y.shape[-1] < 1 or Y.shape[-1] & (Y.shape[-1] - 1):
         raise InvalidParameterError(
-            f"must have a power of two entries; got shape {X.shape}. Pad them with zeros.", "rows"
+            f"must have rows of a power of two entries; got shape {X.shape}. Pad them with zeros.", "X"
         )
     _native.walsh_hadamard(np.atleast_2d(Y), thread_count())
     return Y

@@ -1,10 +1,11 @@
-"""Projections with a sparse R: sparse embeddings by hashing (CountSketch, OSNAP) and sparse signs."""
+"""Sparse signs, and the products with the non-zeros of a sparse R."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,8 +14,9 @@ from numpy.typing import NDArray
 
 from slimline._kernels import Rows, Scatter, native_rows, native_scatter, thread_count
 from slimline.errors import InvalidParameterError
-from slimline.projections._base import FloatArray, KernelProjection, Projection, require_sound, result_dtype
+from slimline.projections._base import FloatArray, Projection, require_sound
 from slimline.projections._dense import RowDrawnProjection
+from slimline.projections._transformer import SparseOutputProjection, require_finite, with_shared_sections
 
 #: Features whose rows of R are multiplied at a time.
 _GRAM_FEATURES = 1 << 16
@@ -74,189 +76,8 @@ def scattered_gram(projection: Projection) -> NDArray[np.float64]:
     return np.asarray(total.toarray(), dtype=np.float64)
 
 
-#: Features (and buckets) that the grouped hash moves together.
-GROUP = 16
-
-
-def count_parts(nnz_per_feature: Any, bucket_width: Any) -> int:
-    """Return into how many equal parts the columns fall."""
-    for name, value in (("nnz_per_feature", nnz_per_feature), ("bucket_width", bucket_width)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= 65535:
-            raise InvalidParameterError(f"must be a whole number from 1 to 65535; got {value!r}.", name, value)
-    return int(nnz_per_feature) * int(bucket_width)
-
-
-@dataclass(frozen=True)
-class HashEmbedding(KernelProjection):
-    """R with `nnz_per_feature` · `bucket_width` entries ±1/√(s·v) a feature.
-
-    The columns form s · v equal parts. A feature has s buckets; each bucket is one column in each of
-    v parts, with a sign of its own. s = v = 1 is the transform of Clarkson and Woodruff (CW, CountSketch), v > 1
-    the generalised one of Paul et al. (2013), s > 1 OSNAP (Nelson and Nguyễn 2013).
-
-    `hash="grouped"` sends 16 consecutive features to 16 distinct buckets: lanes permuted by a random key, one
-    random sign a feature. Two features meet with probability 1/(number of buckets) if they are in different
-    groups and never if in the same, so the second moment is at most that of the textbook hash; and a dense row is
-    taken 16 entries at a time. The s keys of a group have one bit in common (it moves a dense row faster): buckets
-    stay uniform and signs independent, so the second moment does not change. `hash="independent"` is the textbook
-    hash.
-    """
-
-    nnz_per_feature: int = 1
-    bucket_width: int = 1
-    hash: str = "grouped"
-
-    family: ClassVar[str] = "sparse_embedding"
-
-    def __post_init__(self) -> None:
-        """Refuse columns that cannot be shared out."""
-        super().__post_init__()
-        parts = count_parts(self.nnz_per_feature, self.bucket_width)
-        for name in ("nnz_per_feature", "bucket_width"):
-            object.__setattr__(self, name, int(getattr(self, name)))
-        if self.hash not in ("grouped", "independent"):
-            raise InvalidParameterError(f"must be 'grouped' or 'independent'; got {self.hash!r}.", "hash", self.hash)
-        if self.n_components % parts:
-            raise InvalidParameterError(
-                f"n_components={self.n_components} must be a multiple of nnz_per_feature * bucket_width = {parts}; "
-                f"for example {(self.n_components // parts + 1) * parts}."
-            )
-
-    @property
-    def buckets(self) -> int:
-        """Number of buckets that a feature chooses from."""
-        return self.n_components // (self.nnz_per_feature * self.bucket_width)
-
-    @property
-    def effective_hash(self) -> str:
-        """The hash in use: "independent" also where the buckets do not come in groups of 16."""
-        return "grouped" if self.hash == "grouped" and self.buckets % GROUP == 0 else "independent"
-
-    @property
-    def scale(self) -> float:
-        """1 / √(s·v)."""
-        return 1 / math.sqrt(self.nnz_per_feature * self.bucket_width)
-
-    @cached_property
-    def _native(self) -> Scatter:
-        return native_scatter(
-            self.effective_hash, self.seed, self.n_components, self.nnz_per_feature, self.bucket_width
-        )
-
-    def collision(self) -> tuple[int, float]:
-        """Features of one group never meet."""
-        return (GROUP if self.effective_hash == "grouped" else 1), 1.0
-
-    def rows(self, start: int = 0, stop: int | None = None, dtype: Any = np.float64) -> FloatArray | sp.csr_array:
-        """Return R[start:stop] as a CSR array."""
-        start, stop, dtype = self._row_range(start, stop, dtype)
-        first, last = self._kernel_row(start), self._kernel_row(stop)
-        return scattered_rows(self._native, first, last, self.n_components, self.scale, dtype)
-
-    def gram(self) -> NDArray[np.float64]:
-        """Return RᵀR from the non-zeros of R."""
-        return scattered_gram(self)
-
-    def add_standardised(
-        self,
-        x: NDArray[Any],
-        missing: int | None,
-        parts: tuple[NDArray[np.float64] | None, NDArray[np.float64] | None, NDArray[np.float64] | None],
-        first_feature: int,
-        out: FloatArray,
-    ) -> bool:
-        """Add the sketch of values that are filled, centred and scaled on the way, where the kernels can do that.
-
-        Parameters
-        ----------
-        x : array of shape (n, columns)
-            Some columns of X.
-        missing : int, optional
-            The whole number that stands for a missing value; among floats NaN does.
-        parts : (centre, factor, fill)
-            What is subtracted from the values of each column, what they are multiplied with, and what stands for a
-            missing one before (NaN, if not given).
-        first_feature : int
-            Number of the first column.
-        out : array of shape (n, n_components)
-            Added to.
-
-        Returns
-        -------
-        done : bool
-            False: nothing was added. So it is where float32 does not hold what is done to some column.
-        """
-        self._check_range(first_feature, first_feature + x.shape[1])
-        by_row = x.shape[1] <= 1 or x.strides[1] == x.itemsize
-        if (by_row and self.effective_hash != "grouped") or out.dtype != result_dtype(x.dtype):
-            return False
-        row = self._kernel_row(first_feature)
-        return self._native.apply_standard(x, missing, *parts, row, self.scale, out, thread_count())
-
-    def add_genotypes(
-        self,
-        packed: NDArray[np.uint8],
-        n_samples: int,
-        parts: tuple[NDArray[np.float64] | None, NDArray[np.float64] | None, NDArray[np.float64] | None],
-        first_feature: int,
-        out: FloatArray,
-    ) -> bool:
-        """Add the sketch of genotypes that stay packed, where the kernels can do that.
-
-        Parameters
-        ----------
-        packed : array of shape (n_variants, ceil(n_samples / 4)), uint8
-            Two bits each, as in a PLINK file.
-        n_samples : int
-            Number of people.
-        parts : (centre, factor, fill)
-            As for `add_standardised`.
-        first_feature : int
-            Number of the first variant.
-        out : array of shape (n_samples, n_components)
-            Added to; faster in Fortran order.
-
-        Returns
-        -------
-        done : bool
-            False: nothing was added.
-        """
-        self._check_range(first_feature, first_feature + len(packed))
-        if out.dtype != np.float32:
-            return False
-        row = self._kernel_row(first_feature)
-        return self._native.apply_genotypes(packed, n_samples, *parts, row, self.scale, out, thread_count())
-
-    def _apply_sparse(self, x: Any, feature: int, out: FloatArray, accumulate: bool) -> None:
-        apply_sparse(self._native, x, self._kernel_row(feature), self.scale, out, accumulate)
-
-
-@dataclass(frozen=True)
-class ShiftedEmbedding(HashEmbedding):
-    """Rows `first`, …, `first` + n_features - 1 of the `HashEmbedding` of the same seed.
-
-    Entries are drawn by coordinate, so stretches that do not overlap are independent projections of one seed. A
-    stretch begins at a multiple of 16: the grouped hash draws 16 rows together.
-    """
-
-    first: int = 0
-
-    family: ClassVar[str] = "shifted_embedding"
-
-    def __post_init__(self) -> None:
-        """Refuse a stretch that would share a group of rows with the one before it."""
-        super().__post_init__()
-        first = self.first
-        whole = isinstance(first, (int, np.integer)) and not isinstance(first, bool)
-        if not whole or first < 0 or first % GROUP or first + self.n_features >= 2**62:
-            raise InvalidParameterError(
-                f"must be a multiple of {GROUP}, 0 or more, below 2**62; got {first!r}.", "first", first
-            )
-        object.__setattr__(self, "first", int(first))
-
-    def _kernel_row(self, feature: int) -> int:
-        return self.first + feature
-
+#: Density of Achlioptas (2003).
+ACHLIOPTAS = 1 / 3
 
 #: Above this density the tiles are written out and left to BLAS, which then does more a second than a scatter.
 _DENSE_FROM = 0.12
@@ -320,3 +141,93 @@ class SparseSign(RowDrawnProjection):
             super()._apply_sparse(x, feature, out, accumulate)
         else:
             apply_sparse(self._scatter, x, feature, self.scale, out, accumulate)
+
+
+@with_shared_sections
+class SparseSignProjection(SparseOutputProjection):
+    """Project onto directions of sparse signs, without storing them.
+
+    Takes the place of scikit-learn's `SparseRandomProjection`: the same parameters and the same law of R.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default="auto"
+        Number of components r. "auto": as many as a Gaussian R would need for all distances between the samples to stay
+        within 1 ± `eps`. With this R it is no guarantee: where two samples differ in a few features only, a sparse R
+        may miss most of these.
+    density : float, "auto" or "achlioptas", default="auto"
+        Share of entries that are not zero. "auto": 1/√n_features (Li, Hastie and Church 2006); "achlioptas": 1/3.
+    dense_output : bool, default=True
+        False: sparse data give a sparse result.
+    ...
+        Parameters of every projection transformer.
+
+    Attributes
+    ----------
+    density_ : float
+        Density in use.
+    projection_ : slimline.projections.SparseSign
+        The projection as a frozen value.
+    ...
+        Attributes of every projection transformer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from slimline import SparseSignProjection
+    >>> X = np.random.default_rng(0).normal(size=(20, 10000))
+    >>> projection = SparseSignProjection(n_components=256, random_state=0).fit(X)
+    >>> projection.density_
+    0.01
+    """
+
+    def __init__(
+        self,
+        n_components: int | str = "auto",
+        *,
+        density: float | str = "auto",
+        eps: float = 0.1,
+        delta: float | None = None,
+        dense_output: bool = True,
+        compute_inverse_components: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            n_components,
+            eps=eps,
+            delta=delta,
+            compute_inverse_components=compute_inverse_components,
+            random_state=random_state,
+        )
+        self.density = density
+        self.dense_output = dense_output
+
+    @property
+    def density_(self) -> float:
+        """Share of the entries of R that are not zero."""
+        projection = self._fitted_projection()
+        assert isinstance(projection, SparseSign)
+        return projection.density
+
+    def _entries_a_feature(self) -> float:
+        return self.n_components_ * self.density_
+
+    def _make_projection(self, n_features: int, n_components: int, seed: int) -> Projection:
+        named = self.density if isinstance(self.density, str) else ""
+        if named == "auto":
+            density = 1 / math.sqrt(n_features)
+        elif named == "achlioptas":
+            density = ACHLIOPTAS
+        elif isinstance(self.density, Real) and not isinstance(self.density, bool) and 0 < self.density <= 1:
+            density = float(self.density)
+        else:
+            raise InvalidParameterError(
+                f'must be "auto", "achlioptas" or a number in (0, 1]; got {self.density!r}.', "density", self.density
+            )
+        return SparseSign(n_features, n_components, seed, density)
+
+    def _sketch(self, X: Any) -> Any:
+        # Here a feature may have no entry at all, so the sketch alone does not show that a value is not finite.
+        if not sp.issparse(X):
+            require_finite(X, type(self).__name__)
+        return super()._sketch(X)

@@ -18,12 +18,13 @@ from slimline.auditing import Audit, audit
 from slimline.auditing._measures import NORMALISED, family_name
 from slimline.data import ColumnStats, Matrix
 from slimline.errors import AccuracyWarning, DataError
-from slimline.estimators import CertifiedClassifier, make_projection
+from slimline.estimators import CertifiedClassifier
 from slimline.estimators._decisions import Decisions
 from slimline.estimators._validation import as_matrix, class_labels
 from slimline.planning import Plan, plan
 from slimline.planning._route import default_components
 from slimline.projections import Projection
+from slimline.projections._families import frozen_projection
 from slimline.report._figures import versions
 from slimline.report._held_out import (
     WHAT_MAY_HELP,
@@ -307,8 +308,7 @@ def _would_be(model: CertifiedClassifier, seen: Matrix) -> Projection | None:
     components = default_components(seen, float(seen.shape[0]), model.loss)
     if components >= seen.shape[1]:
         return None
-    frozen: Projection = make_projection("auto", components, random_state=0).projection_for((1, seen.shape[1]))
-    return frozen
+    return frozen_projection("auto", seen.shape[1], components, seed=0)
 
 
 def _plan(model: CertifiedClassifier, matrix: Matrix, measured: Audit | None) -> Plan:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from slimline import make_projection
-from slimline.estimators._random_projection import RandomProjection
+from slimline.projections._transformer import RandomProjection
 
 #: Names in the paper, and what `make_projection` calls them.
 FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {

@@ -1,11 +1,12 @@
-"""The scikit-learn transformer that all families share."""
+"""The scikit-learn transformer of a projection: what all families share."""
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from abc import abstractmethod
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,14 +18,56 @@ from sklearn.random_projection import johnson_lindenstrauss_min_dim
 from sklearn.utils import assert_all_finite, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from slimline.data import Matrix
 from slimline.errors import InvalidParameterError, NoDimensionError
 from slimline.laws import norm_dimension
-from slimline.projections import Projection, PseudoInverse, pseudo_inverse
-from slimline.projections._base import KERNEL_TYPES, FloatArray, require_sound, result_dtype, without_wrapping
+from slimline.projections._base import (
+    KERNEL_TYPES,
+    FloatArray,
+    Projection,
+    require_sound,
+    result_dtype,
+    without_wrapping,
+)
+from slimline.projections._pseudo_inverse import PseudoInverse, pseudo_inverse
 
 #: Below this a dimension that scikit-learn's formula gives is no longer a number of 64 bits.
 _LEAST_EPS = 1e-8
+
+#: The paragraphs of a class docstring that are the same for all transformers, by the line that they replace.
+_SHARED = {
+    "Parameters of every projection transformer.": """\
+eps : float, default=0.1
+    Distortion of squared distances that "auto" allows.
+delta : float, default=None
+    Failure probability that "auto" allows, by the exact law of the norm under a Gaussian R. None: scikit-learn's
+    `johnson_lindenstrauss_min_dim`.
+compute_inverse_components : bool, default=False
+    Prepare `inverse_transform` in `fit`.
+random_state : int, RandomState instance or None, default=None
+    Seed. The same int gives the same R on every machine and for every type of data.""",
+    "Attributes of every projection transformer.": """\
+n_components_ : int
+    Number of components in use.
+components_ : array of shape (n_components, n_features)
+    Rᵀ, made at each request; sparse for the sparse families.
+inverse_components_ : array of shape (n_features, n_components)
+    Pseudo-inverse of `components_`, with `compute_inverse_components=True`.
+n_features_in_ : int
+    Number of features seen in `fit`.
+feature_names_in_ : array of shape (n_features,)
+    Names of the features, if the data of `fit` have any.""",
+}
+
+Transformer = TypeVar("Transformer", bound="type[RandomProjection]")
+
+
+def with_shared_sections(cls: Transformer) -> Transformer:
+    """Write the paragraphs that all transformers share into a class docstring."""
+    text = inspect.cleandoc(cls.__doc__ or "")
+    for line, paragraphs in _SHARED.items():
+        text = text.replace(f"...\n    {line}", paragraphs)
+    cls.__doc__ = text
+    return cls
 
 
 class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -70,7 +113,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """
         self._forget()
         X = self._validate(X, reset=True)
-        _require_finite(X, type(self).__name__)
+        require_finite(X, type(self).__name__)
         self._choose(X)
         return self
 
@@ -131,7 +174,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self._check_parameters()
         n_samples, n_features = shape
         n_components = self._dimension(n_samples, n_features)
-        return self._make_projection(n_features, n_components, _seed(self.random_state))
+        return self._make_projection(n_features, n_components, projection_seed(self.random_state))
 
     def lift(self, V: Any) -> FloatArray:
         """Return V Rᵀ: weights that were learnt on the sketch, as weights on the original features.
@@ -212,7 +255,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             self.__dict__.pop(name, None)
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
-        if isinstance(X, Matrix):
+        if callable(getattr(X, "sketch", None)):  # a Matrix; its class lies above this subpackage
             raise InvalidParameterError(
                 "X is a slimline Matrix, which makes its own sketch, a block at a time: "
                 "X.sketch(transformer.projection_for(X.shape))."
@@ -250,13 +293,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
                 "n_components",
                 self.n_components,
             )
-        if self.n_components > n_features:
-            warnings.warn(
-                "The number of components is higher than the number of features: n_features < n_components "
-                f"({n_features} < {self.n_components}). The dimensionality of the problem will not be reduced.",
-                DataDimensionalityWarning,
-                stacklevel=4,
-            )
+        warn_if_no_reduction(n_features, self.n_components, stacklevel=5)
         return int(self.n_components)
 
     def _check_parameters(self) -> None:
@@ -308,12 +345,12 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _sketch(self, X: Any) -> Any:
         if sp.issparse(X):  # few values, many results
-            _require_finite(X, type(self).__name__)
+            require_finite(X, type(self).__name__)
             return self.projection_.apply(X)
         Z = self.projection_.apply(X)
         # Every feature takes part in the sketch, so a value that is not finite shows in it.
         if not sklearn.get_config()["assume_finite"] and not _sum_is_finite(Z):
-            _require_finite(X, type(self).__name__)
+            require_finite(X, type(self).__name__)
         return Z
 
     def _inverse(self) -> PseudoInverse:
@@ -321,6 +358,17 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if prepared is None or prepared.projection != self.projection_:
             prepared = self._pseudo_inverse = pseudo_inverse(self.projection_)
         return prepared
+
+
+def warn_if_no_reduction(n_features: int, n_components: int, stacklevel: int = 4) -> None:
+    """Warn, as scikit-learn does, of a sketch with more columns than the data."""
+    if n_components > n_features:
+        warnings.warn(
+            "The number of components is higher than the number of features: n_features < n_components "
+            f"({n_features} < {n_components}). The dimensionality of the problem will not be reduced.",
+            DataDimensionalityWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def _is_number(value: Any) -> bool:
@@ -349,7 +397,7 @@ def _sum_is_finite(values: NDArray[Any]) -> bool:
         return bool(np.isfinite(values.sum(dtype=np.float32 if values.itemsize == 2 else None)))
 
 
-def _require_finite(X: Any, name: str) -> None:
+def require_finite(X: Any, name: str) -> None:
     """Raise scikit-learn's error for NaN and infinity."""
     values = X.data if sp.issparse(X) else X  # type: ignore[attr-defined]
     if values.dtype.kind in "biu" or _sum_is_finite(values):
@@ -357,7 +405,7 @@ def _require_finite(X: Any, name: str) -> None:
     assert_all_finite(values, estimator_name=name, input_name="X")
 
 
-def _seed(random_state: Any) -> int:
+def projection_seed(random_state: Any) -> int:
     """Return the 64-bit key that `random_state` means: an int is the key itself."""
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):
         seed = int(random_state)
@@ -399,7 +447,7 @@ class SparseOutputProjection(RandomProjection):
     def _sketch(self, X: Any) -> Any:
         if self.dense_output or not sp.issparse(X):
             return super()._sketch(X)
-        _require_finite(X, type(self).__name__)
+        require_finite(X, type(self).__name__)
         require_sound(X)
         matrix: Any = X
         rows = matrix.tocsr()  # CSR as it is; CSC is turned
@@ -431,7 +479,8 @@ class SparseOutputProjection(RandomProjection):
         Z.sort_indices()
         return Z
 
-    def _check_dense_output(self) -> None:
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         if not isinstance(self.dense_output, (bool, np.bool_)):
             raise InvalidParameterError(
                 f"must be True or False; got {self.dense_output!r}.", "dense_output", self.dense_output
