@@ -5,7 +5,6 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.svm import LinearSVC
 
-from slimline.errors import InvalidParameterError
 from slimline.learning.active_set import descend_gram, descend_rows
 from tests.pairwise import pairwise
 
@@ -214,22 +213,18 @@ def test_rows_of_a_view_are_those_of_a_copy():
     [
         {"Z": np.zeros((3, 2), dtype=np.int8)},
         {"Z": np.zeros((3, 2), order="F")},
-        {"Z": np.zeros((3, 0))},
-        {"y": np.zeros(3)},
+        {"Z": np.zeros((3, 0)), "v": np.zeros(0)},
         {"q": np.ones(2)},
-        {"q": np.full(3, np.nan)},
-        {"diag": -np.ones(3)},
-        {"a": 2 * np.ones(3)},
         {"v": np.zeros(3)},
         {"lam": -1.0},
-        {"max_epochs": 0},
+        {"tolerance": -1.0},
     ],
     ids=str,
 )
-def test_wrong_arguments_are_refused(change):
+def test_the_kernel_refuses_what_does_not_fit(change):
     ones = np.ones(3)
     right = {"Z": np.zeros((3, 2)), "y": ones, "q": ones, "diag": ones, "upper": ones, "lam": 1.0}
     right |= {"a": np.zeros(3), "v": np.zeros(2), "max_epochs": 2, "tolerance": 0.1, "seed": 0}
     descend_rows(**(right | {"a": np.zeros(3), "v": np.zeros(2)}))  # what is changed is all that is wrong
-    with pytest.raises(InvalidParameterError):
+    with pytest.raises(ValueError):
         descend_rows(**(right | change))

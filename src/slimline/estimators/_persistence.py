@@ -17,7 +17,7 @@ from slimline.data._write import NewFiles
 from slimline.errors import MissingReaderError, ModelFileError, SlimlineError
 from slimline.estimators._certified_model import CertifiedModel
 from slimline.estimators._fitting import check_parameters
-from slimline.learning import Certificate, Step
+from slimline.learning import Certificate, Step, loss_named
 from slimline.model_files import StoredModel
 from slimline.planning import Route
 from slimline.projections import (
@@ -55,7 +55,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False
         ) from None
     columns, plain = FloatTensorType([None, model.n_features_in_]), to_sklearn(model)
     # one array of probabilities or scores, not a dict a row; LinearSVC has never anything else
-    options = {"zipmap": False} if hasattr(plain, "predict_proba") or model.loss == "squared" else None
+    options = None if type(plain).__name__ == "LinearSVC" else {"zipmap": False}
     converted = convert(plain, initial_types=[("X", columns)], options=options)
     with NewFiles([Path(path)], overwrite=overwrite) as files:
         files.create(Path(path)).write(converted.SerializeToString())
@@ -74,8 +74,7 @@ def _like(model: Any, C: float) -> Any:
     from sklearn.linear_model import SGDClassifier
 
     # LogisticRegression has other probabilities where there are several classes, RidgeClassifier a private part
-    loss = "log_loss" if model.loss == "logistic" else "squared_error"
-    return SGDClassifier(loss=loss, fit_intercept=model.fit_intercept)
+    return SGDClassifier(loss=loss_named(model.loss).sklearn_name, fit_intercept=model.fit_intercept)
 
 
 _PROJECTIONS: dict[str, type[RandomProjection]] = {

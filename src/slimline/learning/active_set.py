@@ -10,9 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from slimline._kernels import _native
-from slimline.errors import InvalidParameterError
 from slimline.learning.line_search import solve_shifted
-from slimline.learning.losses import Hinge
 from slimline.learning.problem import SmallProblem
 
 Floats = NDArray[np.float64]
@@ -66,11 +64,9 @@ class DescentProblem(ABC):
 
     def __init__(self, problem: SmallProblem) -> None:
         self.problem = problem
-        self.curvature: Floats = np.zeros(len(problem.labels))
-        self.upper = problem.weights
-        if not isinstance(problem.loss, Hinge):
-            self.curvature = 0.5 / problem.weights
-            self.upper = np.full(len(problem.labels), np.inf)
+        assert problem.loss.dual_curvature is not None
+        self.curvature = problem.loss.dual_curvature / problem.weights
+        self.upper = problem.loss.upper * problem.weights
 
     @abstractmethod
     def look(self, dual: Floats) -> None:
@@ -94,7 +90,6 @@ def solve_in_rounds(
 ) -> tuple[Floats, float, int]:
     """Return dual variables, their duality gap, and the epochs that were run; `space` has looked at them last."""
     problem = space.problem
-    hinge = isinstance(problem.loss, Hinge)
     dual = np.zeros(len(problem.labels)) if start is None else np.ascontiguousarray(problem.projected(start))
     space.look(dual)
     best, best_gap = dual.copy(), problem.gap(space.values, dual)
@@ -106,7 +101,7 @@ def solve_in_rounds(
         descent = space.descend(dual, tolerance, epochs)
         epochs += descent.epochs
         gap = problem.gap(space.values, dual)
-        if hinge and gap > target_gap:
+        if problem.loss.smoothness is None and gap > target_gap:
             # At the optimum a margin of 1 is what tells their values: Newton finds them where descent would creep.
             free = np.flatnonzero((dual > 0.0) & (dual < space.upper))
             if 0 < free.size <= space.max_active_set(tolerance, target_gap):
@@ -150,19 +145,9 @@ def descend_rows(
     tolerance: float,
     seed: int,
 ) -> Descent:
-    """Descend on `a` with K = Z Zᵀ, which is never formed."""
-    sparse = sp.issparse(Z)
-    if not sparse:
-        _require_rows(Z, "Z")
-    elif Z.format != "csr" or Z.dtype not in (np.float32, np.float64) or 0 in Z.shape:
-        raise InvalidParameterError(
-            "must be a CSR matrix of float32 or float64, with a row and a column at least.", "Z"
-        )
-    if not np.isfinite(constant):
-        raise InvalidParameterError(f"must be finite, not {constant}.", "constant")
-    _require_problem(Z.shape[0], y, q, diag, upper, lam, a, max_epochs, tolerance, seed)
-    _require_vector(v, Z.shape[1] + (constant != 0.0), "v")
+    """Descend on `a` with K = Z Zᵀ, which is never formed; Z is an array or CSR, and the kernel checks all of them."""
     problem = (constant, y, q, diag, upper, lam, a, v, max_epochs, tolerance, seed)
+    sparse = sp.issparse(Z)  # in a variable, or mypy would take Z for a class without arrays
     if sparse:
         return Descent(*_native.descend_sparse(Z.indptr, Z.indices, Z.data, *problem))
     return Descent(*_native.descend_rows(Z, *problem))
@@ -183,55 +168,7 @@ def descend_gram(
     seed: int,
 ) -> Descent:
     """Descend on `a` with K written out."""
-    _require_rows(K, "K")
-    if K.shape[0] != K.shape[1]:
-        raise InvalidParameterError(f"must be square, one row and one column a sample, but has shape {K.shape}.", "K")
-    _require_problem(len(K), y, q, diag, upper, lam, a, max_epochs, tolerance, seed)
-    _require_vector(f, len(K), "f")
     product = f - q
     ended = _native.descend_gram(K, y, q, diag, upper, lam, a, product, max_epochs, tolerance, seed)
     np.add(product, q, out=f)
     return Descent(*ended)
-
-
-def _require_rows(X: NDArray[Any], name: str) -> None:
-    if X.ndim != 2 or X.dtype not in (np.float32, np.float64):
-        raise InvalidParameterError("must be a matrix of float32 or float64: convert it first.", name)
-    if 0 in X.shape:
-        raise InvalidParameterError(f"must have a row and a column at least, but has shape {X.shape}.", name)
-    if X.shape[1] > 1 and X.strides[1] != X.itemsize:
-        raise InvalidParameterError(f"must be in C order: pass numpy.ascontiguousarray({name}).", name)
-
-
-def _require_problem(
-    n: int,
-    y: Floats,
-    q: Floats,
-    diag: Floats,
-    upper: Floats,
-    lam: float,
-    a: Floats,
-    max_epochs: int,
-    tolerance: float,
-    seed: int,
-) -> None:
-    for vector, name in ((y, "y"), (q, "q"), (diag, "diag"), (upper, "upper"), (a, "a")):
-        _require_vector(vector, n, name)
-    if not np.all(np.abs(y) == 1):
-        raise InvalidParameterError("must hold -1 and +1 only.", "y")
-    if not (np.all(np.isfinite(q)) and np.all(np.isfinite(diag)) and np.all(diag >= 0)):
-        raise InvalidParameterError("q and diag must be finite, and diag 0 or more.")
-    if not (np.all(upper >= 0) and np.all(a >= 0) and np.all(a <= upper) and np.all(np.isfinite(a))):
-        raise InvalidParameterError("a must be finite, with 0 <= a <= upper: clip it first.")
-    if not 0 < lam < np.inf:
-        raise InvalidParameterError(f"must be positive and finite, not {lam}.", "lam")
-    if not 1 <= max_epochs < 2**32 or not tolerance >= 0 or not 0 <= seed < 2**64:
-        raise InvalidParameterError(
-            f"max_epochs must be 1 or more, tolerance 0 or more and seed an integer of 64 bits, not {max_epochs}, "
-            f"{tolerance} and {seed}."
-        )
-
-
-def _require_vector(vector: Floats, length: int, name: str) -> None:
-    if vector.shape != (length,) or vector.dtype != np.float64 or not vector.flags.c_contiguous:
-        raise InvalidParameterError(f"must be a contiguous float64 vector of length {length}.", name)

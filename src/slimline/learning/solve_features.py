@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from slimline.learning.active_set import EPOCHS, MOST_ROUNDS, Descent, DescentProblem, descend_rows, solve_in_rounds
 from slimline.learning.features import Rows, SparseRows
 from slimline.learning.line_search import smallest_along, smallest_among_corners, solve_shifted
-from slimline.learning.losses import Hinge, Loss, SmoothedHinge, Squared, SquaredHinge
+from slimline.learning.losses import Loss, SmoothedHinge
 from slimline.learning.problem import SmallProblem, Solution
 
 Floats = NDArray[np.float64]
@@ -75,7 +75,7 @@ def solve_by_descent(
     target_gap: float,
     most_rounds: int = MOST_ROUNDS,
 ) -> Solution:
-    """Solve the small problem with the hinge or the squared hinge from the rows of its features."""
+    """Solve the small problem by coordinate descent over the rows of its features."""
     space = _RowsSpace(features, problem)
     dual, gap, epochs = solve_in_rounds(space, start, target_gap, most_rounds)
     return Solution(dual, space.values, space.weights, gap, epochs)
@@ -95,10 +95,10 @@ def solve_rows(
     features: Rows | SparseRows, problem: SmallProblem, start: Floats | None = None, target_gap: float = 0.0
 ) -> Solution:
     """Solve the small problem from the rows of its features."""
-    if isinstance(problem.loss, Hinge):
+    if problem.loss.smoothness is None:
         return solve_by_descent(features, problem, start, target_gap)
     exact = target_gap == 0.0 and features.shape[1] <= _DIRECT_COMPONENTS
-    if isinstance(problem.loss, SquaredHinge) and not exact:
+    if problem.loss.dual_curvature is not None and not exact:
         # An epoch costs little more than a product and gains far more, until C is large for the data.
         found = solve_by_descent(features, problem, start, target_gap, _DESCENT_ROUNDS)
         return found if found.gap <= target_gap else solve_smooth_rows(features, problem, found.weights, target_gap)
@@ -127,7 +127,7 @@ def solve_smooth_rows(
         if gap <= target_gap:
             break
         # Of a quadratic one step is all, if it is exact enough.
-        enough = 2.0 * penalty * target_gap if isinstance(loss, Squared) else 0.0
+        enough = 2.0 * penalty * target_gap if loss.is_quadratic else 0.0
         change = _newton_direction(features, s * loss.curvature(margin), penalty, gradient, enough)
         # The gradient may grow on the way, the objective falls: it is the fall that says when rounding has taken over.
         fall, objective = -float(gradient @ change), problem.primal(float(v @ v), values)

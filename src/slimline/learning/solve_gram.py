@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from slimline.learning.active_set import EPOCHS, Descent, DescentProblem, descend_gram, solve_in_rounds
 from slimline.learning.line_search import smallest_along, solve_shifted
-from slimline.learning.losses import Hinge, Squared, SquaredHinge
 from slimline.learning.problem import SmallProblem, Solution
 
 Floats = NDArray[np.float64]
@@ -43,7 +42,7 @@ class _GramSpace(DescentProblem):
         return len(self.upper) if target_gap == 0.0 else _FEW
 
 
-def solve_hinge(K: Floats, problem: SmallProblem, start: Floats | None, target_gap: float) -> Solution:
+def _hinge(K: Floats, problem: SmallProblem, start: Floats | None, target_gap: float) -> Solution:
     """Solve the small problem with the hinge from the Gram matrix of its features."""
     space = _GramSpace(K, problem)
     dual, gap, epochs = solve_in_rounds(space, start, target_gap)
@@ -62,36 +61,37 @@ _ROUNDING_FALL = 1e-14
 def solve_gram(K: Any, problem: SmallProblem, start: Floats | None = None, target_gap: float = 0.0) -> Solution:
     """Solve the small problem from the Gram matrix of its features."""
     K = np.asarray(K, dtype=np.float64)
-    if isinstance(problem.loss, Squared):
-        return _squared(K, problem)
-    if isinstance(problem.loss, Hinge):
-        return solve_hinge(K, problem, start, target_gap)
-    if isinstance(problem.loss, SquaredHinge) and target_gap > 0.0:
-        return _squared_hinge(K, problem, start, target_gap)
+    if problem.loss.is_quadratic:
+        return _quadratic(K, problem)
+    if problem.loss.smoothness is None:
+        return _hinge(K, problem, start, target_gap)
+    if problem.loss.dual_curvature is not None and target_gap > 0.0:
+        return _descent(K, problem, start, target_gap)
     return _newton(K, problem, start, target_gap)
 
 
-def _squared(K: Floats, problem: SmallProblem) -> Solution:
+def _quadratic(K: Floats, problem: SmallProblem) -> Solution:
     # β = s (y - f) and f = Kβ/λ + q
     right = problem.labels - problem.offset
     beta = problem.penalty * solve_shifted(K, problem.penalty / problem.weights, right)
     return _solution(K, problem, beta, 1)
 
 
-def _squared_hinge(K: Floats, problem: SmallProblem, start: Floats | None, target_gap: float) -> Solution:
+def _descent(K: Floats, problem: SmallProblem, start: Floats | None, target_gap: float) -> Solution:
     """Descend first: a modest gap takes less than one Newton step, and else these have a good start."""
     y, s = problem.labels, problem.weights
     dual = np.zeros(len(y)) if start is None else np.ascontiguousarray(problem.projected(start))
     values = K @ (y * dual) / problem.penalty + problem.offset
-    unbounded = np.full(len(y), np.inf)
+    assert problem.loss.dual_curvature is not None
+    curvature, upper = problem.loss.dual_curvature / s, problem.loss.upper * s
     epochs, tolerance = 0, 0.1
     while epochs < _MOST_EPOCHS:
         descent = descend_gram(
             K,
             y,
             problem.offset,
-            0.5 / s,
-            unbounded,
+            curvature,
+            upper,
             problem.penalty,
             dual,
             values,
@@ -118,8 +118,8 @@ def _newton(K: Floats, problem: SmallProblem, start: Floats | None, target_gap: 
     floor = max(target_gap, float(problem.weights.sum()) * _ROUNDING_GAP)
     while steps < _MOST_STEPS and idle < 2:
         steps += 1
-        if isinstance(loss, SquaredHinge):
-            new, full = _squared_hinge_target(K, problem, values)
+        if loss.dual_curvature is not None:
+            new, full = _piece_target(K, problem, values, loss.dual_curvature)
         else:
             new, full = _curved_target(K, problem, beta, values, single)
         change, change_of_values = new - beta, full - values
@@ -146,7 +146,7 @@ def _newton(K: Floats, problem: SmallProblem, start: Floats | None, target_gap: 
     return best
 
 
-def _squared_hinge_target(K: Floats, problem: SmallProblem, values: Floats) -> tuple[Floats, Floats]:
+def _piece_target(K: Floats, problem: SmallProblem, values: Floats, curvature: float) -> tuple[Floats, Floats]:
     """Return the minimiser of the quadratic piece that the values lie on, and its values."""
     active = np.flatnonzero(problem.labels * values < 1.0)
     beta = np.zeros(len(values))
@@ -155,7 +155,7 @@ def _squared_hinge_target(K: Floats, problem: SmallProblem, values: Floats) -> t
     every = active.size == len(values)
     part = K if every else K[np.ix_(active, active)]
     right = (problem.labels - problem.offset)[active]
-    beta[active] = problem.penalty * solve_shifted(part, 0.5 * problem.penalty / problem.weights[active], right)
+    beta[active] = problem.penalty * solve_shifted(part, curvature * problem.penalty / problem.weights[active], right)
     return beta, K @ beta / problem.penalty + problem.offset
 
 

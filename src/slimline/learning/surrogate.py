@@ -13,7 +13,6 @@ from scipy.linalg.blas import dsyrk, ssyrk
 
 from slimline.errors import DataError
 from slimline.learning.features import ArrayRows, Rows, SparseRows
-from slimline.learning.losses import Hinge
 from slimline.learning.problem import ExactSubspace, SmallProblem, orthonormal_part
 from slimline.learning.solve_features import solve_rows
 from slimline.learning.solve_gram import solve_gram
@@ -181,7 +180,7 @@ class DirectModel(Surrogate):
         if rows is not None:
             features = _features(features.Z[rows], features.constant)
         solution = solve_rows(features, problem, start, gap)
-        if isinstance(problem.loss, Hinge) or solution.weights is None:
+        if problem.loss.smoothness is None or solution.weights is None:
             return solution.dual, None
         return solution.dual, SurrogateSolution(solution.weights, self._features.times(solution.weights))
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from slimline.bounds._embeddings import FAMILIES
 from slimline.data import Matrix, Squares, open_matrix
 from slimline.data._arrays import stored_rows, supports_row_access, to_dense
+from slimline.learning import LOSSES
 from slimline.learning.problem import class_signs
 from slimline.learning.training_data import TrainingData
 from slimline.planning._memory import fit_bytes
@@ -213,7 +214,7 @@ def predict(
     small = found.sketched.step_seconds
     if more > 1:
         small = slow * small_seconds(shape, n, tasks, loss, n_components) * (held_rows if square else 1.0)
-        dense = square and loss == "logistic"  # every row counts, in every factorisation
+        dense = square and LOSSES[loss].costs.all_samples
         small = max(small, _grown(found.sketched.step_seconds, more**2 if dense else more))
     nbytes = fit_bytes(shape, tasks, "sketch", steps, n_components, carried)
     too_wide = n_components >= shape.shape[1]

@@ -13,6 +13,7 @@ import numpy as np
 from slimline.data import Matrix
 from slimline.data._arrays import supports_row_access
 from slimline.data._standardised import Standardised
+from slimline.learning import LOSSES
 from slimline.learning.surrogate import GRAM_SAMPLES
 
 #: Multiply-adds a second of a float32 matrix product.
@@ -94,8 +95,6 @@ class DataShape:
         return self.cells * (self.dtype.itemsize + (4 if self.density is not None else 0))
 
 
-#: Factorisations of the Gram matrix that an exact solution takes: the hinge has to find its support vectors.
-_FACTORISATIONS = {"hinge": 40.0, "squared": 1.0}
 #: Share of the reading speed that a pass with one right-hand side reaches, by bytes of an element.
 _SHARE = {8: 0.7, 4: 0.5, 2: 0.3, 1: 0.15}
 #: Seconds a stored value of a sparse matrix takes in a pass.
@@ -104,8 +103,6 @@ _SPARSE_VALUE = 2e-9
 _DESCENT_VALUE = 5e-9
 #: bytes of an array a second there, and the epochs that a fit takes.
 _DESCENT_READ, _EPOCHS = 1.2e10, 60.0
-#: Products with the rows that conjugate gradients take, for the losses without coordinate descent.
-_PRODUCTS = {"logistic": 170.0, "squared": 250.0}
 #: The rows of sparse data may take this much memory, at 12 bytes a value.
 _DIRECT_BYTES = 4 << 30
 #: The Gram matrix may take this much memory.
@@ -162,14 +159,15 @@ def factor_seconds(shape: DataShape, n: float, n_tasks: int) -> float:
 
 def exact_seconds(shape: DataShape, n: float, n_tasks: int, loss: str) -> float:
     """Return what the exact solution takes once the Gram matrix is there."""
-    return _FACTORISATIONS.get(loss, 6.0) * factor_seconds(shape, n, n_tasks)
+    return LOSSES[loss].costs.factorisations * factor_seconds(shape, n, n_tasks)
 
 
 def small_seconds(shape: DataShape, n: float, n_tasks: int, loss: str, n_components: int) -> float:
     """Return what the small problem of a step takes."""
     if by_gram(n, n_components):
         return 2.0 * factor_seconds(shape, n, n_tasks)
-    times = _PRODUCTS[loss] / 2.0 / READ if loss in _PRODUCTS else _EPOCHS / _DESCENT_READ
+    products = LOSSES[loss].costs.products
+    times = _EPOCHS / _DESCENT_READ if products is None else products / 2.0 / READ
     return n_tasks * n * n_components * 4.0 * times
 
 
@@ -182,15 +180,15 @@ def direct_seconds(shape: DataShape, n: float, n_tasks: int, loss: str) -> float
     """Return what going through the rows themselves takes."""
     if not shape.stored_rows:
         return inf
-    cells = n * shape.shape[1]
+    cells, products = n * shape.shape[1], LOSSES[loss].costs.products
     if shape.density is None:
         size = cells * shape.dtype.itemsize
-        solve = _PRODUCTS[loss] * size / READ if loss in _PRODUCTS else _EPOCHS * size / _DESCENT_READ
+        solve = _EPOCHS * size / _DESCENT_READ if products is None else products * size / READ
     else:
         stored = cells * shape.density
         if 12.0 * stored > _DIRECT_BYTES:
             return inf
-        solve = stored * (_PRODUCTS[loss] * _SPARSE_VALUE if loss in _PRODUCTS else _EPOCHS * _DESCENT_VALUE)
+        solve = stored * (_EPOCHS * _DESCENT_VALUE if products is None else products * _SPARSE_VALUE)
     return float(n_tasks * solve + 6.0 * pass_seconds(shape, n) * n_tasks**0.5)
 
 
@@ -198,8 +196,6 @@ def direct_seconds(shape: DataShape, n: float, n_tasks: int, loss: str) -> float
 _STEPS = 4
 #: With about as many components as samples it takes so many times the steps.
 _NEAR = 3
-#: And so many times with more samples than components; the logistic loss, being flat, hardly feels it.
-_SLOWER_BY_ROWS = {"hinge": 4, "squared_hinge": 4, "squared": 2, "logistic": 1}
 #: A sketch may take this much memory.
 _SKETCH_BYTES = 1 << 29
 
@@ -246,7 +242,7 @@ def choose_route(
     together = pass_seconds(shape, n) * n_tasks**0.5  # a pass with as many right-hand sides as tasks
     gram = gram_seconds(shape, n) + 2.0 * together + exact_seconds(shape, n, n_tasks, loss)
     step = shape.normal_passes * together + small_seconds(shape, n, n_tasks, loss, r)
-    slower = _SLOWER_BY_ROWS[loss] if not by_gram(n, r) else 1 if r >= 2 * n else _NEAR
+    slower = LOSSES[loss].costs.steps_by_rows if not by_gram(n, r) else 1 if r >= 2 * n else _NEAR
     sketch = 2.0 * pass_seconds(shape, n) + model_seconds(n, r) + _STEPS * slower * step
     direct = direct_seconds(shape, n, n_tasks, loss)
     if method != "auto":
@@ -276,7 +272,7 @@ def default_components(matrix: Matrix | DataShape, samples: float, loss: str) ->
     """
     shape = DataShape.of(matrix)
     n, d = max(samples, 1.0), shape.shape[1]
-    times = (8.0 if shape.standardised else 4.0) * (0.5 if loss == "logistic" else 1.0)
+    times = (8.0 if shape.standardised else 4.0) * LOSSES[loss].costs.components
     wanted = 4096.0 if n > 5000 else max(times * n, min(16.0 * n, 4096.0))
     wanted = min(wanted, d / 4.0, _SKETCH_BYTES / (4.0 * n))
     return max(64, int(wanted) // 64 * 64)
