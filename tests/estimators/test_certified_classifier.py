@@ -14,12 +14,11 @@ from slimline import CertifiedClassifier, open_matrix
 from slimline.errors import DataError, InvalidParameterError
 from tests.data.plink_files import random_genotypes, write_plink
 from tests.estimators.certified import NAMES, ROUTE_NAMES, ROUTES, exact, quiet, wide
+from tests.pairwise import pairwise
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=ROUTE_NAMES)
-@pytest.mark.parametrize("loss", NAMES)
-@pytest.mark.parametrize("C", [1e-2, 1.0, 10.0])
-def test_weights_are_as_near_as_is_certified(route, loss, C):
+@pytest.mark.parametrize("loss, C, route", pairwise(NAMES, [1.0, 1e-2, 10.0], ROUTES), ids=str)
+def test_weights_are_as_near_as_is_certified(loss, C, route):
     X, y = wide()
     model = quiet(CertifiedClassifier(C, loss=loss, random_state=0, **route), X, y)
     truth, slack = exact(X, y, loss, C)
@@ -147,10 +146,8 @@ class TestInputs:
 class TestWeights:
     """A weight of k is a row that comes k times, on the same route."""
 
-    @pytest.mark.parametrize("standardize", [False, True])
-    @pytest.mark.parametrize("loss", NAMES)
-    @pytest.mark.parametrize("route", [{}, *ROUTES], ids=["auto", *ROUTE_NAMES])
-    def test_weights_are_repetitions(self, route, loss, standardize):
+    @pytest.mark.parametrize("loss, route, standardize", pairwise(NAMES, [{}, *ROUTES], [False, True]), ids=str)
+    def test_weights_are_repetitions(self, loss, route, standardize):
         X, y = wide()
         times = np.random.default_rng(0).integers(0, 4, len(y))
         times[:2] = 1

@@ -13,6 +13,7 @@ from slimline.errors import DataError, SlimlineError
 from slimline.learning import LOSSES, membership
 from tests.learning.attack import KINDS, nasty
 from tests.learning.exact import as_floats, distance, exact_weights
+from tests.tiers import pairs_then_all
 
 NAMES = list(LOSSES)
 
@@ -106,10 +107,9 @@ def test_one_sample_a_class(name, method):
         assert distance(exact, model.certificate_.weights[k]) <= model.certificate_.radius[k] * (1 + 1e-14)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("scale", [1e-30, 1e30])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(
+    "name, scale, dtype, sparse", pairs_then_all(NAMES, [1e-30, 1e30], [np.float32, np.float64], [False, True])
+)
 def test_scales_far_from_one(name, scale, dtype, sparse):
     rng = np.random.default_rng(2)
     X = (rng.standard_normal((4, 4)) * scale).astype(dtype)

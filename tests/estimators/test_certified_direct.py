@@ -19,6 +19,8 @@ from slimline.errors import DataError, InvalidParameterError
 from tests.estimators.certified import NAMES, quiet
 from tests.estimators.direct_claims import STORAGES, check_claims, thin
 from tests.learning.exact import distance, exact_weights
+from tests.pairwise import pairwise
+from tests.tiers import pairs_then_all
 
 FINE = {"method": "direct", "tol": 1e-4, "max_passes": 200}
 
@@ -28,10 +30,8 @@ def direct(C=1.0, **options):
 
 
 class TestClaims:
-    @pytest.mark.parametrize("storage", list(STORAGES))
-    @pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
-    @pytest.mark.parametrize("loss", NAMES)
-    def test_none_is_violated(self, loss, C, storage, global_random_seed):
+    @pytest.mark.parametrize("storage, loss, C", pairs_then_all(STORAGES, NAMES, [1e-3, 1.0, 1e3]))
+    def test_none_is_violated(self, storage, loss, C, global_random_seed):
         for intercept, scaling in ((False, 1.0), (True, 1.0), (True, 20.0)):
             X, y = thin(global_random_seed)
             stored = STORAGES[storage](X)
@@ -42,10 +42,10 @@ class TestClaims:
             if C <= 1.0:
                 assert model.certificate_.relative_error[0] <= 1e-2
 
-    @pytest.mark.parametrize("storage", ["csr", "array", "csr32", "array32"])
-    @pytest.mark.parametrize("tol", [1e-1, 1e-4, 1e-7])
-    @pytest.mark.parametrize("loss", NAMES)
-    def test_what_is_asked_for_is_reached(self, loss, tol, storage):
+    @pytest.mark.parametrize(
+        "storage, loss, tol", pairwise(["csr", "array", "csr32", "array32"], NAMES, [1e-1, 1e-4, 1e-7])
+    )
+    def test_what_is_asked_for_is_reached(self, storage, loss, tol):
         X, y = thin(1)
         stored = STORAGES[storage](X)
         seen = (stored.toarray() if sp.issparse(stored) else stored).astype(np.float64)
@@ -160,9 +160,11 @@ class TestWeights:
 
 
 class TestPasses:
-    @pytest.mark.parametrize("storage, of_a_step", [("csr", 2), ("csc", 1), ("array", 1)])
-    @pytest.mark.parametrize("loss", NAMES)
-    def test_they_are_counted_and_limited(self, loss, storage, of_a_step):
+    @pytest.mark.parametrize(
+        "storage, of_a_step, loss",
+        [("csr", 2, "hinge"), ("csc", 1, "squared_hinge"), ("array", 1, "logistic"), ("csr", 2, "squared")],
+    )
+    def test_they_are_counted_and_limited(self, storage, of_a_step, loss):
         X, y = thin(9)
         for most in (1, 2, 3, 5, 50):
             matrix = open_matrix(STORAGES[storage](X))
@@ -240,9 +242,7 @@ class TestRefused:
 
 
 class TestPath:
-    @pytest.mark.parametrize("storage", ["csc", "array32"])
-    @pytest.mark.parametrize("loss", NAMES)
-    @pytest.mark.parametrize("classes", [2, 3])
+    @pytest.mark.parametrize("loss, storage, classes", pairs_then_all(NAMES, ["csc", "array32"], [2, 3]))
     def test_members_and_scores_are_those_of_single_fits(self, loss, storage, classes):
         X, y = thin(11, 60, 150, classes)
         stored = STORAGES[storage](X)

@@ -14,6 +14,7 @@ import pytest
 import scipy.sparse as sp
 
 from tests.estimators.transformers import TRANSFORMERS
+from tests.tiers import rest_nightly
 
 FAMILIES = ["gaussian", "achlioptas", "very_sparse", "srht", "cw", "osnap"]
 X = np.random.default_rng(0).standard_normal((40, 20_000)).astype(np.float32)
@@ -148,7 +149,10 @@ for _ in range(3):  # a busy machine may stretch one of them
 """
 
 
-@pytest.mark.parametrize("family", ["gaussian", "very_sparse", "grouped", "independent", "srht"])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "family", rest_nightly(["srht"], ["gaussian", "very_sparse", "grouped", "independent", "srht"])
+)
 def test_interrupt(family):
     """Ctrl-C ends a call in the middle: that an exception comes is not enough, it would come after the call as well."""
     done = subprocess.run(

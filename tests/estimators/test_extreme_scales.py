@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from slimline import CertifiedClassifier
 from slimline.errors import SlimlineError
 from slimline.estimators import CertifiedClassifierCV
+from tests.tiers import pairs_then_all
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((24, 40))
@@ -31,9 +32,10 @@ def _numpy_may_not_warn():
         yield
 
 
-@pytest.mark.parametrize("storage", STORAGES)
-@pytest.mark.parametrize("method", ["sketch", "gram", "direct"])
-@pytest.mark.parametrize("scale", [1e-300, 1e110, 1e150])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "storage, method, scale", pairs_then_all(STORAGES, ["sketch", "gram", "direct"], [1e-300, 1e110, 1e150])
+)
 def test_fits_and_what_is_asked_of_them(tmp_path, storage, method, scale):
     data, y = STORAGES[storage](scale), np.arange(24) % 2
     weights = (None, np.logspace(-99, 99, 24))

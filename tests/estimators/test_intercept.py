@@ -1,7 +1,5 @@
 """The intercept whose penalty is in proportion to that of the weights: its value, its certificate, its use."""
 
-import os
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,8 +11,8 @@ from tests.data.plink_files import random_genotypes, write_plink
 from tests.estimators.certified import NAMES, usual_constant
 from tests.estimators.test_certified_degenerate import check, fitted
 from tests.learning.attack import KINDS, nasty
+from tests.pairwise import pairwise
 
-FULL = os.environ.get("SLIMLINE_FULL") == "1"
 ROUTES = [
     {"method": "gram"},
     {"method": "sketch", "n_components": 64},
@@ -34,11 +32,15 @@ def unbalanced(n=60, d=400, seed=0):
 
 
 @pytest.mark.parametrize(
-    ("route", "standardize"),
-    [(route, flag) for route in ROUTES for flag in (False, True) if not flag or route != {"method": "direct"}],
+    "route, standardize, container",
+    pairwise(
+        ROUTES,
+        [False, True],
+        [np.ascontiguousarray, sp.csr_array, sp.csc_array, np.float32],
+        where=lambda route, standardize, _: not standardize or route != {"method": "direct"},
+    ),
     ids=str,
 )
-@pytest.mark.parametrize("container", [np.ascontiguousarray, sp.csr_array, sp.csc_array, np.float32])
 def test_the_constant_is_the_root_mean_square_norm_of_the_rows_and_takes_no_pass(route, standardize, container):
     X, y = unbalanced()
     stored = container(X)
@@ -120,15 +122,15 @@ def test_rare_classes_of_standardised_data_are_found(search):
     assert (model.predict(X[50:]) == y[50:]).mean() > 0.9
 
 
+@pytest.mark.parametrize("cases", [4, pytest.param(40, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("route", ["gram", "sketch", "direct", "naive", "dual", "iterative"])
-def test_no_certificate_is_violated(name, route):
-    """5,000 random cases with SLIMLINE_FULL=1; none may be violated."""
+def test_no_certificate_is_violated(name, route, cases):
     rng = np.random.default_rng([NAMES.index(name), len(route), ord(route[0])])
     settings = {"method": route} if route in ("gram", "sketch", "direct") else {"recovery": route}
     if route not in ("gram", "direct"):
         settings["n_components"] = 1
-    for _ in range(210 if FULL else 12):
+    for _ in range(cases):
         n, d, kind = int(rng.integers(2, 6)), int(rng.integers(1, 6)), str(rng.choice(KINDS))
         X, y = nasty(rng, kind, n, d)
         y[:2] = [-1, 1]

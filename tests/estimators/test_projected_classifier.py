@@ -22,6 +22,7 @@ from sklearn.svm import SVC, LinearSVC
 from slimline import GaussianProjection, ProjectedClassifier, SparseEmbedding, open_matrix
 from slimline.errors import InvalidParameterError
 from slimline.projections import Gaussian, HashEmbedding, Identity, Projection
+from tests.pairwise import pairwise
 
 FAMILIES = ["auto", "gaussian", "sign", "achlioptas", "very_sparse", "srht", "cw", "osnap"]
 
@@ -45,11 +46,12 @@ def test_it_is_the_classifier_on_the_sketch(family):
     np.testing.assert_array_equal(model.predict(X), expected.predict(Z))
 
 
-@pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(
-    "estimator", [None, LogisticRegression(), RidgeClassifier(), LinearSVC(fit_intercept=False, dual=False)]
+    "family, estimator, n_classes",
+    pairwise(
+        FAMILIES, [None, LogisticRegression(), RidgeClassifier(), LinearSVC(fit_intercept=False, dual=False)], [2, 3]
+    ),
 )
-@pytest.mark.parametrize("n_classes", [2, 3])
 def test_lifted_weights_give_the_scores(family, estimator, n_classes):
     X, y = _data(60, 500, n_classes)
     model = ProjectedClassifier(family, 64, estimator, random_state=0).fit(X, y)

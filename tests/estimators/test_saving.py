@@ -14,6 +14,7 @@ from slimline.data import open_matrix, write_genotypes
 from slimline.errors import InvalidParameterError, ModelFileError
 from slimline.estimators import CertifiedClassifierCV
 from slimline.model_files import StoredModel, read_tensors, write_tensors
+from tests.pairwise import pairwise
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((60, 200))
@@ -52,10 +53,11 @@ def assert_same(one, other, timed=True):
     assert str(one.top_features(7)) == str(other.top_features(7))
 
 
-@pytest.mark.parametrize("loss", ["squared_hinge", "logistic", "hinge", "squared"])
-@pytest.mark.parametrize("labels", [TWO, THREE], ids=["two", "three"])
-@pytest.mark.parametrize("standardize", [False, True])
-def test_a_loaded_model_is_the_saved_one(tmp_path, loss, labels, standardize):
+@pytest.mark.parametrize(
+    "loss, classes, standardize", pairwise(["squared_hinge", "logistic", "hinge", "squared"], [2, 3], [False, True])
+)
+def test_a_loaded_model_is_the_saved_one(tmp_path, loss, classes, standardize):
+    labels = TWO if classes == 2 else THREE
     model = CertifiedClassifier(0.1, loss=loss, standardize=standardize, random_state=0).fit(X, labels)
     model.save(tmp_path / "m.slim")
     loaded = CertifiedClassifier.load(tmp_path / "m.slim")

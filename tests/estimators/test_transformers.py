@@ -21,6 +21,7 @@ from slimline.projections import Projection
 from slimline.projections._transformer import SparseOutputProjection
 from slimline.testing._moments import as_dense, dense_rows, require_close, rounding_bound
 from tests.estimators.transformers import CLASSES, TRANSFORMERS
+from tests.pairwise import pairwise
 
 X = np.random.default_rng(0).standard_normal((12, 300))
 
@@ -30,11 +31,17 @@ def make(request):
     return TRANSFORMERS[request.param]
 
 
-@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "?"])
-@pytest.mark.parametrize("convert", [sp.csr_array, sp.csc_array, sp.coo_array, sp.lil_array, sp.csr_matrix])
-def test_sparse_whole_numbers_of_every_type(make, dtype, convert):
+@pytest.mark.parametrize(
+    "family, dtype, convert",
+    pairwise(
+        TRANSFORMERS,
+        ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "?"],
+        [sp.csr_array, sp.csc_array, sp.coo_array, sp.lil_array, sp.csr_matrix],
+    ),
+)
+def test_sparse_whole_numbers_of_every_type(family, dtype, convert):
     counts = np.random.default_rng(1).integers(0, 2, (5, 40)).astype(dtype)
-    transformer = make(n_components=16, random_state=0)
+    transformer = TRANSFORMERS[family](n_components=16, random_state=0)
     got = transformer.fit_transform(convert(counts))
     expected = clone(transformer).fit_transform(counts.astype(np.float64))
     np.testing.assert_allclose(as_dense(got), expected, rtol=1e-5, atol=1e-5)
