@@ -147,14 +147,25 @@ def test_phenotypes_of_the_fam_file(monkeypatch):
 
 
 def test_the_audit_is_for_those_who_ask_for_it(monkeypatch):
-    """It took 46 of 51 passes of a fit to genotypes, for a projection that the fit did not use."""
+    """Without it, a fit makes at most 3 passes beyond those of its two fits; the audit adds one."""
     write_genotypes("cohort", 100, 1000, n_populations=2, seed=1)
     arguments = ["cohort.bed", "--labels", "cohort.labels.tsv", "--target", "population", "--C", "0.001"]
     assert _run(monkeypatch, *arguments) == 0
     told = json.loads(Path("out.json").read_text())
-    assert told["audit"] is None and sum(phase["passes"] for phase in told["cost"]["phases"]) < 12
+    assert told["audit"] is None and told["plan"] is None and _beyond_the_fits(told) == 3
     assert _run(monkeypatch, *arguments, "--audit", "--no-report", "--force") == 0
-    assert json.loads(Path("out.json").read_text())["audit"]["n_rows"] > 0
+    told = json.loads(Path("out.json").read_text())
+    assert told["audit"]["n_rows"] > 0 and told["audit"]["passes"] == 1 and _beyond_the_fits(told) == 4
+
+
+def _beyond_the_fits(told):
+    return sum(phase["passes"] for phase in told["cost"]["phases"] if not phase["name"].startswith("fit"))
+
+
+@pytest.mark.parametrize("data", [_npy, _csv, _svmlight])
+def test_passes_beyond_the_fits_are_three_for_other_formats(monkeypatch, data):
+    assert _run(monkeypatch, *data()[-1]) == 0
+    assert _beyond_the_fits(json.loads(Path("out.json").read_text())) == 3
 
 
 def test_rows_of_another_file_and_names_of_the_columns(monkeypatch, capsys):

@@ -36,6 +36,7 @@ from slimline.auditing._records import Audit
 from slimline.auditing._verdict import outcome_of, verdict_of
 from slimline.auditing._words import counted
 from slimline.data import Matrix
+from slimline.data._arrays import in_memory
 from slimline.data._labels import class_codes
 from slimline.errors import InvalidParameterError
 from slimline.geometry._inputs import matrix_of, projection_of
@@ -50,6 +51,8 @@ _AUTO_ROWS = 2000
 _MOST_ROWS = 10_000
 #: Most numbers in a sketch: 8 GB.
 _MOST_NUMBERS = 1 << 30
+#: Rows of a file that take at most so many bytes are copied into memory: each product would read the whole file.
+_COPIED_BYTES = 1 << 31
 
 Listener = Callable[[int, int], None]
 
@@ -100,7 +103,7 @@ def audit(
     -------
     audit : Audit
         Before and after, beside what theorems promise and exact laws foretell, with a verdict in words;
-        `slimline.report._audit_figure` draws it.
+        `slimline.report.audit_figure` draws it.
 
     Examples
     --------
@@ -122,6 +125,9 @@ def audit(
     drawn = _first(projection, n_components, whole_matrix.shape, seed)
     matrix, labels = _sample(whole_matrix, labels, rows, seed)
     _require_room(matrix.shape[0], drawn.n_components)
+    stored = matrix.shape[0] * matrix.shape[1] * matrix.dtype.itemsize
+    if (matrix.reads_ahead or matrix.packed) and stored * (matrix.density or 1.0) <= _COPIED_BYTES:
+        matrix = in_memory(matrix)
     before = measure_original(matrix, labels, errors=errors, n_components=drawn.n_components)
     draws: list[Draw] = []
     for draw in measure_projected(before, draws_of(drawn, repeats), eps):

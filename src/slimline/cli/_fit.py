@@ -150,7 +150,7 @@ def fit(
         bool,
         typer.Option(
             "--audit/--no-audit",
-            help="Measure what a projection does to margins and distances: some twenty more passes.",
+            help="Measure what a projection does to margins and distances of a sample: one more pass.",
             rich_help_panel=_OUT,
         ),
     ] = False,

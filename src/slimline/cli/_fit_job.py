@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,12 +17,14 @@ from slimline.model_files._checkpoints import CheckpointFolder
 
 if TYPE_CHECKING:
     from slimline.cli._fit_view import FitDisplay
-    from slimline.data import ColumnStats, Matrix
+    from slimline.data import Matrix
     from slimline.estimators import CertifiedClassifier
     from slimline.estimators._alignment import Alignment
     from slimline.estimators._decisions import Decisions
     from slimline.model_files import PassFiles, StoredModel
-    from slimline.report import FitReport, Phase, Told
+    from slimline.report import FitReport, Told
+    from slimline.report._leading import Leading
+    from slimline.report._records import Phases
 
 #: Phase in which the model is fitted that is tried on the rows held out, if another one is fitted to all rows later.
 WITHOUT = "fit without the held-out rows"
@@ -78,12 +79,12 @@ def run_fit(task: FitJob, display: FitDisplay) -> Finished:
     """Open the data, fit, measure the model on rows that it did not see, fit to all rows, write model and page."""
     from slimline._base.system import MemoryMeter
     from slimline.report import Told
-    from slimline.report._measure_fit import penalty_of, search_facts
+    from slimline.report._build import penalty_of, search_facts
     from slimline.report._records import FIT
 
     meter = MemoryMeter()
-    work = _Work(task, display)
-    with work.phase("opening"):
+    work = _Work(display)
+    with work.phases("opening"):
         data = task.opened(task.source)
         test = None if task.test is None else task.opened(task.test)
         samples = samples_of(data, task.labels, task.settings.holdout, task.settings.seed, test)
@@ -93,7 +94,7 @@ def run_fit(task: FitJob, display: FitDisplay) -> Finished:
     task.outputs.check(key)
     keeper = _keeper(task, key, display)
     data.keep(keeper)
-    work.data, work.standardize = data, standardize
+    work.phases.matrix, work.standardize = data, standardize
     if keeper is not None and keeper.replaced:
         work.notes.append("an earlier run had other data or settings, or another version: this one began anew.")
     if test is not None and samples.not_new:
@@ -103,16 +104,20 @@ def run_fit(task: FitJob, display: FitDisplay) -> Finished:
         )
     measured, settings = samples, task.settings
     refit = settings.refit and not samples.all_trained_on
-    fit = work.fit(settings, samples, WITHOUT if refit else FIT)
-    decisions = work.decide(fit, samples)
-    search = search_facts(fit.model)
+    model = work.fit(settings, samples, WITHOUT if refit else FIT)
+    decisions = None if test is not None else work.decide(model, samples)
+    search = search_facts(model)
     if refit:
-        settings, samples = replace(settings, C=penalty_of(fit.model)), samples.whole()
-        del fit  # its weights and intervals take as much memory as those of the final model
-        fit = work.fit(settings, samples, FIT)
+        settings, samples = replace(settings, C=penalty_of(model)), samples.whole()
+        del model  # its weights and intervals take as much memory as those of the final model
+        model = work.fit(settings, samples, FIT)
+    leading = work.read_leading(model, samples)
+    stored = _stored(task, model, samples, leading)
+    if test is not None:
+        decisions = work.decide_aligned(stored, samples)
     if task.outputs.model is not None:
         _make_way(task, key, keeper)
-        fit.stored.write(task.outputs.model, overwrite=True)
+        stored.write(task.outputs.model, overwrite=True)
         _note_result(keeper, task.outputs.model)
     told = Told(
         labels=samples.labels,
@@ -124,12 +129,11 @@ def run_fit(task: FitJob, display: FitDisplay) -> Finished:
         command=task.command,
         python=_python(task),
         seed=task.settings.seed,
-        phases=tuple(work.phases),
         peak_bytes=meter.peak,
         resumed=keeper is not None and bool(keeper.passes_found or keeper.blocks_found),
         notes=tuple(work.notes),
     )
-    report = _report(task, fit, samples, decisions, told, display)
+    report = _report(task, model, samples, leading, decisions, told, work.phases)
     _write_page(task, report)
     _note_result(keeper, task.outputs.report)
     if keeper is not None:
@@ -139,78 +143,72 @@ def run_fit(task: FitJob, display: FitDisplay) -> Finished:
     return Finished(report, report.relative_error <= task.settings.tol)
 
 
-@dataclass(frozen=True)
-class _Fitted:
-    """A fitted classifier, as it is written, with the statistics of the columns where they took a pass."""
-
-    model: CertifiedClassifier
-    stored: StoredModel
-    stats: ColumnStats | None
-
-
 class _Work:
-    """Does the parts of the work; counts their time and passes, and takes down what is to be known of them."""
+    """Does the parts of the work that go through the data, each in a phase, and collects notes for the reader."""
 
-    def __init__(self, task: FitJob, display: FitDisplay) -> None:
-        self._task, self._display = task, display
-        self.data: Matrix | None = None
+    def __init__(self, display: FitDisplay) -> None:
+        from slimline.report._records import Phases
+
+        self._display = display
         self.standardize = False
-        self.phases: list[Phase] = []
+        self.phases = Phases(display.phase)
         self.notes: list[str] = []
 
-    @contextmanager
-    def phase(self, name: str) -> Iterator[None]:
-        from slimline.data._passes import give_back
-        from slimline.report import Phase
-
-        self._display.phase(name)
-        start, before = time.perf_counter(), 0 if self.data is None else self.data.passes_of_this_thread
-        yield
-        passes = 0 if self.data is None else self.data.passes_of_this_thread - before
-        give_back()  # vectors as long as the data are wide, which the next phase might not find room in
-        self.phases.append(Phase(name, passes, time.perf_counter() - start))
-
-    def fit(self, settings: FitSettings, samples: Samples, phase: str) -> _Fitted:
+    def fit(self, settings: FitSettings, samples: Samples, phase: str) -> CertifiedClassifier:
         """Fit a classifier to the training rows."""
         model = settings.classifier(self.standardize, samples.smallest_class).watch(self._display.on_step)
-        with self.phase(phase), _noted(self.notes, final=phase != WITHOUT):
-            model.fit(samples.train, samples.y)
-        stats = None
-        if not self.standardize:
-            with self.phase("means of the columns"):
-                stats = samples.train.column_stats()
-        return _Fitted(model, _stored(self._task, model, samples, stats), stats)
+        with self.phases(phase), _noted(self.notes, final=phase != WITHOUT):
+            return model.fit(samples.train, samples.y)
 
-    def decide(self, fit: _Fitted, samples: Samples) -> Decisions | None:
-        """Return what a model says of the rows held out."""
-        from slimline.estimators import aligned_decisions
-
+    def decide(self, model: CertifiedClassifier, samples: Samples) -> Decisions | None:
+        """Return the decisions about held-out rows of the same data, in one pass."""
         if samples.test is None:
             return None
-        with self.phase("held-out rows"):
-            decisions, alignment = aligned_decisions(fit.stored, samples.test)
+        with self.phases("held-out rows"):
+            return model.decide(samples.test)
+
+    def decide_aligned(self, stored: StoredModel, samples: Samples) -> Decisions:
+        """Return the decisions about rows of another file, whose columns may be in another order, in one pass."""
+        from slimline.estimators import aligned_decisions
+
+        with self.phases("held-out rows"):
+            decisions, alignment = aligned_decisions(stored, samples.test)
         self.notes += _differences(alignment)
         return decisions
 
+    def read_leading(self, model: CertifiedClassifier, samples: Samples) -> Leading:
+        """Read the features of the largest weights, and the means that the model file needs, in one pass."""
+        from slimline.report._build import TOP
+        from slimline.report._leading import leading_features
+
+        with self.phases("largest weights"):
+            return leading_features(model, samples.train, TOP)
+
 
 def _report(
-    task: FitJob, fit: _Fitted, samples: Samples, decisions: Decisions | None, told: Told, display: FitDisplay
+    task: FitJob,
+    model: CertifiedClassifier,
+    samples: Samples,
+    leading: Leading,
+    decisions: Decisions | None,
+    told: Told,
+    phases: Phases,
 ) -> FitReport:
     from slimline.errors import AccuracyWarning
-    from slimline.report import fit_report
+    from slimline.report._build import build_report
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)  # summary and page say it by themselves
-        return fit_report(
-            fit.model,
+        return build_report(
+            model,
             samples.train,
             samples.y,
+            leading=leading,
             decisions=decisions,
             y_test=samples.y_test,
-            measure_projection=task.measure_projection,
-            stats=fit.stats,
-            progress=display.phase,
             told=told,
+            phases=phases,
+            measure_projection=task.measure_projection,
         )
 
 
@@ -265,7 +263,7 @@ def _note_result(keeper: PassFiles | None, path: Path | None) -> None:
         keeper.note_result(path)
 
 
-def _stored(task: FitJob, model: CertifiedClassifier, samples: Samples, stats: ColumnStats | None) -> StoredModel:
+def _stored(task: FitJob, model: CertifiedClassifier, samples: Samples, leading: Leading) -> StoredModel:
     from slimline import __version__
     from slimline.estimators._aligned import TrainingSamples
     from slimline.estimators._alignment import column_facts, source_details
@@ -278,7 +276,7 @@ def _stored(task: FitJob, model: CertifiedClassifier, samples: Samples, stats: C
         "labels": samples.labels,
         **source_details(samples.data),
     }
-    facts = column_facts(model, samples.train, stats) | TrainingSamples.of(samples.train).fields()
+    facts = column_facts(model, samples.train, leading.stats) | TrainingSamples.of(samples.train).fields()
     return stored_model(model, details, **facts)
 
 

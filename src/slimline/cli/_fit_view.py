@@ -217,12 +217,12 @@ class FitDisplay:
 
     def _errors(self) -> str:
         if not self._steps:
-            return f"certified error: not yet   (asked: {_percent(self._tol)})"
+            return f"certified error: not yet   (asked: {_short_percent(self._tol)})"
         shown = [_short_percent(error) for _, error in self._steps[-_SHOWN_STEPS:]]
         trail = " → ".join(shown if len(shown) == len(self._steps) else ["…", *shown])
         left = seconds_left(self._steps, self._tol)
         soon = "" if left is None else f"   about {_clock(left)} left" if left > 0.0 else "   reached"
-        return f"certified error: {trail}   (asked: {_percent(self._tol)}){soon}"
+        return f"certified error: {trail}   (asked: {_short_percent(self._tol)}){soon}"
 
 
 def _short_percent(part: float) -> str:

@@ -11,14 +11,16 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from slimline._kernels import _native
-from slimline.data._blocks import PackedGenotypes, tiles
+from slimline.data._blocks import MISSING_CALL, PLAIN, PackedGenotypes, tiles
 from slimline.data._files import OpenFile
 from slimline.data._matrix import Matrix
-from slimline.data._passes import Buffers
-from slimline.data._products import Squares, begin_squares
+from slimline.data._passes import Buffers, Checkpoint
+from slimline.data._products import Squares, add_dot, begin_squares, statistics
 from slimline.data._standardised import Standardised
-from slimline.data._views import RowView
+from slimline.data._statistics import ColumnStats, RunningStats
+from slimline.data._views import ColumnView, RowView
 from slimline.data.formats._dense import DenseMatrix
+from slimline.data.formats._sparse import SparseMatrix
 
 
 def to_dense(matrix: Matrix, squares: Squares | None = None) -> NDArray[np.float64]:
@@ -32,6 +34,39 @@ def to_dense(matrix: Matrix, squares: Squares | None = None) -> NDArray[np.float
         matrix._require_finite(out[block.rows], slice(None), block, affine)
         matrix._add_squares(squares, block, affine)
     return out
+
+
+def in_memory(matrix: Matrix) -> Matrix:
+    """Return a copy of a matrix in memory, as it is stored, in one pass."""
+    if isinstance(matrix, Standardised):
+        affine = matrix.affine
+        scale = None if affine.factor is None else 1.0 / affine.factor
+        return in_memory(matrix._base).standardised(affine.centre, scale, affine.fill)
+    if matrix.density is not None:
+        return SparseMatrix(_sparse_rows(matrix, None), matrix.name)
+    out = np.empty(matrix.shape, matrix.dtype, order="F" if matrix.packed else "C")
+    missing: int | None = None
+    for block, _ in matrix._pass("copy"):
+        values, code = block.values, block.missing
+        if isinstance(values, PackedGenotypes):
+            values, code = values.unpack("F"), MISSING_CALL
+        out[block.rows, block.columns], missing = values, code
+    return DenseMatrix(out, matrix.name, missing=missing)
+
+
+def column_stats_and_values(matrix: Matrix, columns: NDArray[np.intp]) -> tuple[ColumnStats, NDArray[np.float64]]:
+    """Return the statistics of all features, and the values of some in ascending order, in one pass."""
+    running, view = RunningStats(*matrix.shape), ColumnView(matrix, columns)
+    values = np.zeros((matrix.shape[0], len(columns)))
+    kept = Checkpoint(lambda: {**running.arrays(), "values": values}, lambda: {"columns": columns})
+    for block, affine in matrix._pass("column_stats", matrix.products_by_column, kept):
+        part = statistics(block, affine, None)
+        matrix._require_finite(part.deviation, slice(None), block, affine, missing=False)
+        running.add(block.columns, part)
+        chosen = view._cut(block)
+        if chosen.values.shape[1]:
+            add_dot(chosen, np.eye(len(columns)), PLAIN, values)
+    return matrix._sound(running.result()), values
 
 
 def supports_row_access(matrix: Matrix) -> bool:

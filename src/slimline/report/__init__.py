@@ -10,10 +10,10 @@ from slimline.report._records import FitReport, Phase
 from slimline.report.page import PAGE_ENDINGS, check_page_path, fit_page, write_fit_page
 
 if TYPE_CHECKING:
-    from slimline.report._measure_fit import Told, fit_report
+    from slimline.report._build import Told, fit_report
 
 #: What needs the classifiers: it comes when it is asked for.
-_LATER = {"Told": "slimline.report._measure_fit", "fit_report": "slimline.report._measure_fit"}
+_LATER = {"Told": "slimline.report._build", "fit_report": "slimline.report._build"}
 
 
 def __getattr__(name: str) -> Any:

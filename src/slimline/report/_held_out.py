@@ -1,113 +1,17 @@
-"""Held-out rows, leading features and near-duplicate features of a report."""
+"""Accuracy and curves on held-out samples."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betaincinv
 
-from slimline.auditing._guarantees import frequency
-from slimline.data import Matrix
-from slimline.data._standardised import Standardised
-from slimline.estimators import CertifiedClassifier
-from slimline.estimators._decisions import Decisions, ranking_of
-from slimline.report._records import Curve, Feature, HeldOut, Neighbour
+from slimline.estimators._decisions import Decisions
+from slimline.report._records import Curve, HeldOut
 
 Floats = NDArray[np.float64]
-
-#: Correlation from which on a column counts as nearly the same.
-NEARLY_THE_SAME = 0.9
-#: Columns that are named.
-_MOST_NAMED = 5
-#: Bytes that the correlations may take.
-_BYTES = 200_000_000
-
-
-def columns_looked_at(n_features: int, wanted: int) -> int:
-    """Return for how many columns neighbours can be looked for at once."""
-    return max(1, min(wanted, _BYTES // (8 * n_features)))
-
-
-def near_duplicates(
-    matrix: Matrix, columns: NDArray[np.intp], names: Sequence[str] | None, deviation: Floats | None
-) -> list[tuple[int, tuple[Neighbour, ...]]]:
-    """Look for columns that are nearly the same as some, in two passes."""
-    order = np.argsort(columns)
-    values = matrix.columns(columns[order]).dot(np.eye(len(columns)))[:, np.argsort(order)]
-    values -= values.mean(axis=0)
-    norms = np.linalg.norm(values, axis=0)
-    values /= np.where(norms > 0.0, norms, 1.0)
-    near = _Near(columns)
-    for some, correlations in matrix.tdot_parts(values):
-        if deviation is not None and not isinstance(matrix, Standardised):
-            size = deviation[some, None]
-            np.divide(correlations, size, out=correlations, where=size > 0.0)
-            correlations[size[:, 0] == 0.0] = 0.0
-        correlations /= np.sqrt(matrix.shape[0])
-        near.add(some.start, correlations)
-    return [near.of(k, names) for k in range(len(columns))]
-
-
-class _Near:
-    """The columns that are nearly the same as some, counted, and the nearest of them."""
-
-    def __init__(self, columns: NDArray[np.intp]) -> None:
-        self._columns = columns
-        self._counts = np.zeros(len(columns), dtype=np.int64)
-        self._nearest: list[list[tuple[float, int, float]]] = [[] for _ in columns]
-
-    def add(self, first: int, correlations: Floats) -> None:
-        """Look through the correlations of further columns, the first of which has a number."""
-        rows, which = np.nonzero((correlations >= NEARLY_THE_SAME) | (correlations <= -NEARLY_THE_SAME))
-        for row, k in zip(rows.tolist(), which.tolist(), strict=True):
-            if first + row != self._columns[k]:
-                self._counts[k] += 1
-                correlation = float(correlations[row, k])
-                self._nearest[k].append((-abs(correlation), first + row, correlation))
-        self._nearest = [sorted(found)[:_MOST_NAMED] for found in self._nearest]
-
-    def of(self, k: int, names: Sequence[str] | None) -> tuple[int, tuple[Neighbour, ...]]:
-        """Return how many there are for one of the columns, and the nearest; of equals the first."""
-        named = (
-            Neighbour(f"x{j}" if names is None else str(names[j]), float(np.clip(correlation, -1.0, 1.0)))
-            for _, j, correlation in self._nearest[k]
-        )
-        return int(self._counts[k]), tuple(named)
-
-
-def leading_features(model: CertifiedClassifier, top: int, matrix: Matrix | None = None) -> tuple[Feature, ...]:
-    """Return the features of the largest absolute weights."""
-    first = ranking_of(model.certificate_, model.classes_, k=min(top, model.n_features_in_))
-    names, places = model._feature_names, getattr(matrix, "variants", None)
-    several = len(model.certificate_.weights) > 1
-    return tuple(
-        Feature(
-            index=j,
-            name=f"x{j}" if names is None else str(names[j]),
-            label=str(model.classes_[first.task[place] if several else 1]),
-            weight=float(first.weight[place]),
-            lower=float(first.lower[place]),
-            upper=float(first.upper[place]),
-            best_rank=int(first.best[place]),
-            worst_rank=int(first.worst[place]),
-            **_place(places, j),
-        )
-        for place, j in enumerate(first.index.tolist())
-    )
-
-
-def _place(variants: Any, j: int) -> dict[str, Any]:
-    if variants is None:
-        return {}
-    return {
-        "chromosome": variants.packed["chromosome"][j],
-        "position": int(variants.position[j]),
-        "allele1": variants.packed["allele1"][j],
-        "allele2": variants.packed["allele2"][j],
-    }
-
 
 #: Points of a curve that are kept.
 _MOST_POINTS = 200
@@ -145,19 +49,20 @@ def held_out(
     """Compare what a model says of some rows with their labels."""
     from sklearn.metrics import confusion_matrix
 
-    right = frequency(decisions.labels == y)
+    right = int(np.sum(decisions.labels == y))
+    low, high = _interval(right, len(y))
     confusion = confusion_matrix(y, decisions.labels, labels=classes)
     there = confusion.sum(axis=1)
     recalls = np.diagonal(confusion)[there > 0] / there[there > 0]
-    accuracy, recall, majority_rate = right.held / right.draws, float(recalls.mean()), float((y == majority).mean())
+    accuracy, recall, majority_rate = right / len(y), float(recalls.mean()), float((y == majority).mean())
     naming_one = 1.0 / len(recalls) if balanced else majority_rate
     return HeldOut(
         source=source,
         n_rows=len(y),
         trained_rows=trained_rows,
         accuracy=accuracy,
-        low=right.low,
-        high=right.high,
+        low=low,
+        high=high,
         balanced_accuracy=recall,
         majority_label=str(majority),
         majority_rate=majority_rate,
@@ -167,6 +72,12 @@ def held_out(
         confusion=tuple(tuple(int(count) for count in row) for row in confusion),
         curves=_curves(classes, decisions.scores, y),
     )
+
+
+def _interval(right: int, n: int) -> tuple[float, float]:
+    """Return Clopper and Pearson's 95 % interval of a share."""
+    low = float(betaincinv(right, n - right + 1, 0.025)) if right else 0.0
+    return low, float(betaincinv(right + 1, n - right, 0.975)) if right < n else 1.0
 
 
 def _curves(classes: NDArray[Any], scores: Floats, y: NDArray[Any]) -> tuple[Curve, ...]:

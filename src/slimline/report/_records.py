@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slimline._base.plain import plain
-from slimline.auditing import Audit
-from slimline.planning import Plan
+
+if TYPE_CHECKING:
+    from slimline.auditing import Audit
+    from slimline.data import Matrix
+    from slimline.planning import Plan
 
 #: Name of the phase in which the model was fitted.
 FIT = "fit"
@@ -193,6 +199,31 @@ class Phase:
     passes: int
     #: Time.
     seconds: float
+
+
+class Phases:
+    """Phases of a job: the time and the passes of each, as they are done."""
+
+    def __init__(self, announce: Callable[[str], None] | None = None, done: Sequence[Phase] = ()) -> None:
+        self._announce = announce
+        self.done = list(done)
+        #: Data whose passes are counted, once they are open.
+        self.matrix: Matrix | None = None
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        """Announce a phase, and measure it."""
+        from slimline.data._passes import give_back
+
+        if self._announce is not None:
+            self._announce(name)
+        start, before = time.perf_counter(), self._passes()
+        yield
+        give_back()  # vectors as long as the data are wide, which the next phase might not find room in
+        self.done.append(Phase(name, self._passes() - before, time.perf_counter() - start))
+
+    def _passes(self) -> int:
+        return 0 if self.matrix is None else self.matrix.passes_of_this_thread
 
 
 @dataclass(frozen=True)

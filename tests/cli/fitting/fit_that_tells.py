@@ -15,7 +15,7 @@ for _module in (
     *("slimline.cli._app", "slimline.cli._fit_job", "slimline.cli._fit_view", "slimline.cli._fit_view"),
     *(
         "slimline.estimators._certified_classifier_cv",
-        "slimline.report._measure_fit",
+        "slimline.report._build",
         "slimline.data.formats._delimited",
     ),
 ):

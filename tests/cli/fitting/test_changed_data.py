@@ -1,6 +1,5 @@
 """A fit that was stopped begins anew if anything in its data is another one: a store of many files, and genotypes."""
 
-import functools
 import json
 import os
 import shutil
@@ -13,7 +12,6 @@ from slimline import CertifiedClassifier, open_matrix
 from slimline._base.system import thread_limit
 from slimline.cli._fit_samples import held_out_rows
 from slimline.data import write_genotypes
-from slimline.planning import plan
 from tests.cli.command import run_here
 
 zarr = pytest.importorskip("zarr", minversion="3")
@@ -111,10 +109,6 @@ OPTIONS = (
 )
 
 
-#: The plan on the page, which is longer in the making than the rest.
-plan_of_these_sizes = functools.cache(plan)
-
-
 def fit(monkeypatch, data, model, *more, labels="labels.npy"):
     return run_here(monkeypatch, "fit", data, "--labels", labels, *OPTIONS, "--model", model, *more)
 
@@ -138,11 +132,6 @@ def require_weights_of_the_data(path, *, refit=False):
         model.fit(open_matrix("data.zarr").rows(train), y[train])
     found = CertifiedClassifier.load(path)
     assert np.array_equal(model.coef_, found.coef_) and np.array_equal(model.intercept_, found.intercept_)
-
-
-@pytest.fixture(autouse=True)
-def _planned_once(monkeypatch):
-    monkeypatch.setattr("slimline.report._measure_fit.plan", plan_of_these_sizes)
 
 
 def size_and_time(state):

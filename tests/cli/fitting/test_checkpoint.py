@@ -46,7 +46,7 @@ def _stopped(monkeypatch, place, *options):
 
 
 IN_THE_FIT = "slimline.estimators.CertifiedClassifier._tell"
-BEFORE_THE_PAGE = "slimline.report.fit_report"
+BEFORE_THE_PAGE = "slimline.report._build.build_report"
 
 
 def _names(folder):

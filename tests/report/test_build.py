@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
 from slimline import CertifiedClassifier, CertifiedClassifierCV, open_matrix
+from slimline.data.formats._dense import DenseMatrix
 from slimline.errors import DataError
 from slimline.report import Told, fit_page, fit_report
 
@@ -75,7 +76,7 @@ def test_the_projection_that_was_used_is_measured(classes):
     assert report.model.C == model.C_ and report.plan.C == model.C_
     assert report.plan.margin == (None if classes > 2 else pytest.approx(report.audit.margins[1].before_lower))
     assert report.title == "A title" and report.data.left_out == 4 and report.notes == ("look",)
-    assert {phase.name for phase in report.cost.phases} >= {"fit", "near-duplicate columns", "projection audit"}
+    assert {phase.name for phase in report.cost.phases} >= {"fit", "near-duplicate features", "projection audit"}
 
 
 def test_data_too_small_for_a_projection():
@@ -118,3 +119,37 @@ def test_held_out_rows_and_their_labels_belong_together():
             fit_report(model, X, y, **given)
     labelled = open_matrix(X, labels=y)
     assert fit_report(model, labelled, X_test=labelled, measure_projection=False).held_out.n_rows == 6
+
+
+class _Counting(DenseMatrix):
+    """An array that counts how often its blocks are asked for."""
+
+    readings = 0
+
+    def blocks(self, *arguments, **options):
+        self.readings += 1
+        return super().blocks(*arguments, **options)
+
+    def large_blocks(self, *arguments, **options):
+        self.readings += 1
+        return super().large_blocks(*arguments, **options)
+
+    def small_blocks(self, *arguments, **options):
+        self.readings += 1
+        return super().small_blocks(*arguments, **options)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("standardize", [False, True])
+def test_the_report_makes_three_passes_and_says_so(order, standardize):
+    X, y = _data()
+    matrix = _Counting(np.asarray(X, order=order))
+    model = CertifiedClassifier(C=0.01, standardize=standardize, random_state=0).fit(matrix.rows(np.arange(60)), y[:60])
+    train, test = matrix.rows(np.arange(60)), matrix.rows(np.arange(60, 80))
+    before = matrix.readings
+    report = fit_report(model, train, y[:60], X_test=test, y_test=y[60:], measure_projection=False)
+    assert matrix.readings - before == 3
+    assert [(phase.name, phase.passes) for phase in report.cost.phases[1:]] == [
+        ("held-out rows", 1), ("largest weights", 1), ("near-duplicate features", 1),
+    ]  # fmt: skip
+    assert report.plan is None

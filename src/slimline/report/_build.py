@@ -1,91 +1,84 @@
-"""`fit_report`: everything that there is to tell of a fitted classifier, measured."""
+"""`fit_report`: what the page of a fitted classifier shows, measured."""
 
 from __future__ import annotations
 
-import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from slimline.auditing import Audit, audit
-from slimline.auditing._measures import NORMALISED, family_name
 from slimline.data import ColumnStats, Matrix
 from slimline.errors import AccuracyWarning, DataError
 from slimline.estimators import CertifiedClassifier
 from slimline.estimators._decisions import Decisions
 from slimline.estimators._validation import as_matrix, class_labels
-from slimline.planning import Plan, plan
 from slimline.planning._route import default_components
 from slimline.projections import Projection
 from slimline.projections._families import frozen_projection
 from slimline.report._figures import versions
-from slimline.report._held_out import (
-    WHAT_MAY_HELP,
-    columns_looked_at,
-    held_out,
-    leading_features,
-    near_duplicates,
-    no_better_words,
-)
+from slimline.report._held_out import WHAT_MAY_HELP, held_out, no_better_words
+from slimline.report._leading import Leading, features_with_neighbours, leading_features, standardised
 from slimline.report._records import (
     FIT,
     CostFacts,
     DataFacts,
-    Feature,
     FitReport,
     HeldOut,
     ModelFacts,
     Phase,
+    Phases,
     Reproduction,
     Search,
     StepFacts,
 )
 
-#: Columns whose neighbours are looked for, and that the page shows.
-_NEIGHBOURS, _TOP = 20, 50
-#: Rows of the audit, times the classes that each is not of; and its draws.
+if TYPE_CHECKING:
+    from slimline.auditing import Audit
+    from slimline.planning import Plan
+
+#: Features that the page shows.
+TOP = 50
+#: Samples of the audit, times the other classes; and its draws.
 _AUDITED, _DRAWS = 400, 3
 
 
 @dataclass(frozen=True)
 class Told:
-    """What only the one who asks for a report can know.
+    """Provenance supplied by the caller.
 
     Parameters
     ----------
     title : str
         Heading; the name of the data unless given.
     labels : str
-        Where the labels come from, in words.
+        Source of the labels, in words.
     left_out : int
-        Rows that were left out for want of a label.
+        Samples that were left out because they have no label.
     held_out : str
-        Which rows were held out, in words.
+        Which samples were held out, in words.
     nbytes : int, optional
         Size of the data as they are stored.
     command, python : str
-        How to get the same again.
+        Command line and Python code that reproduce the fit.
     measured_rows : int, optional
-        Rows that the model was trained on which was tried on the held-out rows, unless it is the model itself.
+        Training samples of the model that was tried on the held-out samples, unless it is the model itself.
     search : Search, optional
-        How C was chosen, unless the model itself chose it.
+        Search over C, unless the model itself chose C.
     seed : int, optional
-        Of projection and held-out rows.
+        Seed of the projection and of the held-out samples.
     phases : tuple of Phase
-        What was done before; that of the fit is made up from its history unless given.
+        Earlier phases; by default that of the fit, from its history.
     peak_bytes : callable, optional
-        Returns the most memory that was taken.
+        Returns the peak memory.
     resumed : bool
-        Whether an earlier run had begun.
+        Whether the job resumed an earlier one.
     notes : tuple of str
-        What else is to be known.
+        Notes for the reader, such as warnings.
     """
 
     title: str = ""
@@ -111,7 +104,7 @@ def fit_report(
     *,
     X_test: Any = None,
     y_test: Any = None,
-    top: int = _TOP,
+    top: int = TOP,
     measure_projection: bool = True,
     decisions: Decisions | None = None,
     stats: ColumnStats | None = None,
@@ -120,31 +113,32 @@ def fit_report(
 ) -> FitReport:
     """Measure everything that the page of a fit shows.
 
-    One pass over the held-out rows, two or three for columns that are nearly the same as those of the largest weights,
-    and those of an audit of some hundred rows.
+    This takes one pass over the held-out samples, two for features that are nearly the same as those of the largest
+    weights, and one for the audit.
 
     Parameters
     ----------
     model : CertifiedClassifier
         Fitted to `X` and `y`.
     X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
-        What it was fitted to.
+        Training data.
     y : array-like of shape (n_samples,), optional
         Labels; may be left out for a `Matrix` that carries them.
     X_test, y_test : as X and y, optional
-        Rows that it did not see, and their labels: both, or neither.
+        Held-out samples and their labels: both, or neither.
     top : int
-        How many features are shown, at most.
+        Most features that are shown.
     measure_projection : bool
-        Whether margins and distances before and after a projection are measured.
+        Whether to measure margins and distances before and after a projection (an audit of some hundred samples), and
+        to compare the fit with a plan.
     decisions : Decisions, optional
-        What the model says of the held-out rows, where that is known; `X_test` is not needed then.
+        Decisions of the model about the held-out samples, if they are known; `X_test` is not needed then.
     stats : ColumnStats, optional
-        Of the columns of `X`, where they are known.
+        Statistics of the features of `X`, if they are known.
     told : Told, optional
-        What cannot be measured.
+        Provenance that cannot be measured.
     progress : callable, optional
-        Called with what is being done, in words.
+        Called with the name of each phase.
 
     Returns
     -------
@@ -160,28 +154,46 @@ def fit_report(
     matrix = as_matrix(model, X, reset=False, finite=bool(model.standardize))
     if y is None and isinstance(X, Matrix):
         y = X.labels
-    classes, codes = class_labels(y, matrix.shape[0])
-    if not np.array_equal(classes, model.classes_):
-        raise DataError(f"the model was fitted to the classes {model.classes_.tolist()}, and y has {classes.tolist()}.")
-    counts = np.bincount(codes, minlength=len(classes))
-    work = _Work(matrix, progress, list(told.phases) or [_phase_of(model)])
-    notes = list(told.notes)
+    _classes(model, matrix, y)  # refused before any pass
+    phases = Phases(progress, told.phases or [Phase(FIT, model.n_passes_, model.history_[-1].seconds)])
+    phases.matrix = matrix
+    if y_test is not None and decisions is None:
+        with phases("held-out rows"):
+            decisions = model.decide(X_test)
+    with phases("largest weights"):
+        leading = leading_features(model, matrix, top, stats)
+    return build_report(
+        model, matrix, y, leading=leading, decisions=decisions, y_test=y_test, told=told, phases=phases,
+        measure_projection=measure_projection,
+    )  # fmt: skip
+
+
+def build_report(
+    model: CertifiedClassifier,
+    matrix: Matrix,
+    y: Any,
+    *,
+    leading: Leading,
+    decisions: Decisions | None,
+    y_test: NDArray[Any] | None,
+    told: Told,
+    phases: Phases,
+    measure_projection: bool,
+) -> FitReport:
+    """Return the report of a model whose largest weights have been read and that has decided about held-out samples."""
+    classes, codes = _classes(model, matrix, y)
+    counts, notes = np.bincount(codes, minlength=len(classes)), list(told.notes)
     held = None
-    if y_test is not None:
-        if decisions is None:
-            with work.phase("held-out rows"):
-                decisions = model.decide(X_test)
+    if y_test is not None and decisions is not None:
         held = _held_out(model, len(codes), np.asarray(y_test), decisions, classes[counts.argmax()], told, notes)
-    if model._centre is not None and model._factor is not None:
-        seen: Matrix = matrix.standardised(model._centre, 1.0 / model._factor, model._fill)
-    else:
-        seen = matrix
-    with work.phase("near-duplicate columns"):
-        features = _features(model, matrix, seen, top, stats)
-    measured = None
+    seen = standardised(model, matrix)
+    with phases("near-duplicate features"):
+        features = features_with_neighbours(seen, leading, model._feature_names)
+    audited, planned = None, None
     if measure_projection:
-        with work.phase("projection audit"):
-            measured = _audited(model, seen, classes[codes], told.seed, notes)
+        with phases("projection audit"):
+            audited = _audited(model, seen, classes[codes], told.seed, notes)
+        planned = _plan(model, matrix, audited)
     return FitReport(
         title=told.title or matrix.name,
         data=DataFacts(
@@ -200,10 +212,10 @@ def fit_report(
         features=features,
         held_out=held,
         search=told.search or search_facts(model),
-        audit=measured,
-        plan=_plan(model, matrix, measured),
+        audit=audited,
+        plan=planned,
         cost=CostFacts(
-            phases=tuple(work.phases),
+            phases=tuple(phases.done),
             peak_bytes=None if told.peak_bytes is None else told.peak_bytes(),
             threads=_threads(),
             resumed=told.resumed,
@@ -219,23 +231,12 @@ def fit_report(
     )
 
 
-class _Work:
-    """Counts time and passes of what is done."""
-
-    def __init__(self, matrix: Matrix, progress: Callable[[str], None] | None, phases: list[Phase]) -> None:
-        self._matrix, self._progress, self.phases = matrix, progress, phases
-
-    @contextmanager
-    def phase(self, name: str) -> Iterator[None]:
-        if self._progress is not None:
-            self._progress(name)
-        start, before = time.perf_counter(), self._matrix.passes_of_this_thread
-        yield
-        self.phases.append(Phase(name, self._matrix.passes_of_this_thread - before, time.perf_counter() - start))
-
-
-def _phase_of(model: CertifiedClassifier) -> Phase:
-    return Phase(FIT, model.n_passes_, model.history_[-1].seconds)
+def _classes(model: CertifiedClassifier, matrix: Matrix, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the classes and the number of each sample's, which must be those of the fit."""
+    classes, codes = class_labels(y, matrix.shape[0])
+    if not np.array_equal(classes, model.classes_):
+        raise DataError(f"the model was fitted to the classes {model.classes_.tolist()}, and y has {classes.tolist()}.")
+    return classes, codes
 
 
 def _held_out(
@@ -273,26 +274,11 @@ def _held_out(
     return held
 
 
-def _features(
-    model: CertifiedClassifier, matrix: Matrix, seen: Matrix, top: int, stats: ColumnStats | None
-) -> tuple[Feature, ...]:
-    names = model._feature_names
-    features = leading_features(model, top, matrix)
-    looked_at = features[: columns_looked_at(matrix.shape[1], _NEIGHBOURS)]
-    deviation = None
-    if seen is matrix:
-        deviation = (matrix.column_stats() if stats is None else stats).std
-    found = near_duplicates(seen, np.array([feature.index for feature in looked_at]), names, deviation)
-    near = [
-        replace(feature, n_neighbours=count, neighbours=neighbours)
-        for feature, (count, neighbours) in zip(looked_at, found, strict=True)
-    ]
-    return (*near, *features[len(near) :])
-
-
 def _audited(
     model: CertifiedClassifier, seen: Matrix, labels: NDArray[Any], seed: int | None, notes: list[str]
 ) -> Audit | None:
+    from slimline.auditing import audit
+
     used = [Projection.from_json(line) for line in model.projections_]
     projection: Projection | None = used[0] if used else _would_be(model, seen)
     if projection is None:
@@ -312,6 +298,9 @@ def _would_be(model: CertifiedClassifier, seen: Matrix) -> Projection | None:
 
 
 def _plan(model: CertifiedClassifier, matrix: Matrix, measured: Audit | None) -> Plan:
+    from slimline.auditing._measures import NORMALISED
+    from slimline.planning import plan
+
     known = () if measured is None else measured.margins
     margins = [kept.before_lower for kept in known if kept.name == NORMALISED and kept.before_lower > 0.0]
     return plan(
@@ -353,6 +342,8 @@ def _model_facts(model: CertifiedClassifier) -> ModelFacts:
 
 
 def _in_words(projection: Projection) -> str:
+    from slimline.auditing._measures import family_name
+
     return f"{family_name(projection)}, seed {projection.seed}"
 
 
