@@ -27,16 +27,16 @@ def _in_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def _commands(text):
-    """Return the arguments of the commands in a text, lines that go on put together."""
+def _commands(text, indent=""):
+    """Return the arguments of the commands in a text; lines that go on are put together."""
     lines = text.replace("\\\n", " ").splitlines()
-    return [shlex.split(line)[1:] for line in lines if line.strip().startswith("slimline ")]
+    return [shlex.split(line)[1:] for line in lines if line.startswith(f"{indent}slimline ")]
 
 
 def test_the_commands_of_the_guide_run_as_they_stand(monkeypatch, capsys):
     page = GUIDE.read_text(encoding="utf-8")
     exec(re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)[0], {})
-    commands = _commands(page)
+    commands = _commands(page, indent=4 * " ")
     assert [arguments[0] for arguments in commands] == ["predict"] * 2 + ["features"] * 3
     said = ""
     for arguments in commands:
