@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from slimline._kernels import thread_count
 from slimline.errors import InvalidParameterError, InvalidProjectionLineError
+from slimline.projections._docstrings import with_shared_paragraphs
 
 #: Element types that the kernels read as they are.
 KERNEL_TYPES = tuple(np.dtype(t) for t in (np.float64, np.float32, np.float16, np.int8, np.uint8, np.int16, np.bool_))
@@ -153,18 +154,52 @@ PROTOCOL = 1
 _TILE_BYTES = 8 << 20
 
 
+@with_shared_paragraphs
 @dataclass(frozen=True)
 class Projection(ABC):
-    """A random linear map from `n_features` to `n_components` numbers, x -> xᵀR, with E[R Rᵀ] = I.
+    """Random linear map x ↦ Rᵀx from features to components, as a frozen value.
+
+    A projection holds its family, seed and sizes, and never the matrix R. It makes parts of R when a product needs
+    them.
 
     Parameters
     ----------
-    n_features : int
-        Number of features, d.
-    n_components : int
-        Number of columns of R, r.
-    seed : int
-        64-bit key of the random numbers. Entry (feature, column) of R depends on nothing else.
+    ...
+        Fields of every projection.
+
+    See Also
+    --------
+    slimline.make_projection : A projection of a named family, as a scikit-learn transformer.
+    slimline.testing.check_projection : Check a projection of your own.
+
+    Notes
+    -----
+    R is d × r, and Z = XR is the sketch of X. Every family satisfies E[RRᵀ] = I, so that E⟨Rᵀw, Rᵀx⟩ = ⟨w, x⟩ for all w
+    and x ([1]_, Lemma 4, for a Gaussian R). For independent entries the second moment is ::
+
+        Var⟨Rᵀw, Rᵀx⟩ = (‖w‖²‖x‖² + ⟨w, x⟩² + (k₄ - 3) Σ wⱼ²xⱼ²)/r,      k₄ = kurtosis.
+
+    The other families have k₄ = 1, and `collision` gives what lowers their variance below this formula.
+
+    Entry (feature, component) of R is a function of the seed and of its position: its random bits come from the
+    counter-based generator Philox 4x32-10 [2]_. R therefore does not depend on the order of the work, the number of
+    threads, the instruction set or the type of the data.
+
+    References
+    ----------
+    .. [1] Q. Shi, C. Shen, R. Hill, A. van den Hengel (2012). "Is margin preserved after random projection?" ICML.
+    .. [2] J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw (2011). "Parallel random numbers: as easy as 1, 2, 3."
+       SC '11.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from slimline.projections import Gaussian, Projection
+    >>> projection = Gaussian(n_features=1000, n_components=64, seed=0)
+    >>> projection.apply(np.ones((2, 1000))).shape
+    (2, 64)
+    >>> Projection.from_json(projection.to_json()) == projection
+    True
     """
 
     n_features: int
@@ -204,7 +239,7 @@ class Projection(ABC):
 
     @abstractmethod
     def rows(self, start: int = 0, stop: int | None = None, dtype: Any = np.float64) -> FloatArray | sp.csr_array:
-        """Return R[start:stop], dense or CSR as the family likes, for looking at: products never need it.
+        """Return R[start:stop], dense or CSR as the family likes. Products never need it.
 
         Parameters
         ----------
@@ -221,14 +256,18 @@ class Projection(ABC):
 
     @property
     def kurtosis(self) -> float:
-        """E[g⁴] / E[g²]² of the entries as the second moment sees it: the k₄ of the exact second moment."""
+        """k₄ = E[g⁴] / E[g²]² of the entries, as it enters the second moment."""
         return 1.0
 
     def collision(self) -> tuple[int, float]:
-        """Return (block, factor): how the second moment departs from independent columns.
+        """Return how the second moment differs from that of independent columns.
 
-        Features in the same block of that size never meet in one column, and what pairs of features add to
-        the variance carries that factor. (1, 1.0): the plain formula.
+        Returns
+        -------
+        block : int
+            Features in the same block of this size never share a component. 1: any two features can.
+        factor : float
+            Factor on what pairs of features contribute to the variance; 1.0 for independent columns.
         """
         return 1, 1.0
 
@@ -307,19 +346,19 @@ class Projection(ABC):
         return out
 
     def lift(self, V: Any, *, start: int = 0, stop: int | None = None) -> FloatArray:
-        """Return V Rᵀ: weights on the sketch as weights on the features.
+        """Return V Rᵀ: weights of the sketch as weights of the features.
 
         Parameters
         ----------
         V : array of shape (n_components,) or (k, n_components)
-            float32 is kept, anything else becomes float64.
+            float32 is kept; any other type becomes float64.
         start, stop : int
             Range of features (default: all).
 
         Returns
         -------
         W : array of shape (stop - start,) or (k, stop - start)
-            The lifted rows; R is never stored.
+            The lifted rows: X @ W.T equals (X R) @ V.T.
         """
         stop = self.n_features if stop is None else stop
         self._check_range(start, stop)
@@ -337,7 +376,13 @@ class Projection(ABC):
         return out[0] if flat else out
 
     def gram(self) -> NDArray[np.float64]:
-        """Return RᵀR (r × r), made by tiles of R."""
+        """Return RᵀR, computed from tiles of R.
+
+        Returns
+        -------
+        gram : array of shape (n_components, n_components)
+            RᵀR in float64.
+        """
         total = np.zeros((self.n_components, self.n_components))
         for start, stop in self._tiles(0, self.n_features):
             tile = self.rows(start, stop)
@@ -346,12 +391,29 @@ class Projection(ABC):
         return total
 
     def to_json(self) -> str:
-        """Return one line of JSON from which `Projection.from_json` makes the same projection again."""
+        """Return one line of JSON from which `from_json` makes the same projection again.
+
+        Returns
+        -------
+        line : str
+            Family, sizes, seed and the parameters of the family.
+        """
         return json.dumps({"slimline_projection": PROTOCOL, "family": self.family} | dataclasses.asdict(self))
 
     @staticmethod
     def from_json(line: str) -> Projection:
-        """Return the projection that a line of `to_json` describes."""
+        """Return the projection that a line of `to_json` describes.
+
+        Parameters
+        ----------
+        line : str
+            One line of JSON. The module that defines its family must have been imported.
+
+        Returns
+        -------
+        projection : Projection
+            Equal to the one that was written, with the same R bit by bit.
+        """
         if not isinstance(line, str):
             raise InvalidProjectionLineError(
                 f"A projection is described by one line of JSON; got {type(line).__name__}."
@@ -381,7 +443,18 @@ class Projection(ABC):
             ) from error
 
     def with_components(self, n_components: int) -> Self:
-        """Return the projection of the same seed with another number of columns."""
+        """Return the projection of the same seed with another number of components.
+
+        Parameters
+        ----------
+        n_components : int
+            Number of components.
+
+        Returns
+        -------
+        projection : Projection
+            A new value; `self` does not change.
+        """
         return dataclasses.replace(self, n_components=n_components)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from slimline._kernels import Rows, native_rows, one_blas_thread, thread_count
 from slimline.errors import InvalidParameterError
 from slimline.projections._base import FloatArray, KernelProjection, Projection, require_sound
-from slimline.projections._transformer import RandomProjection, with_shared_sections
+from slimline.projections._docstrings import with_shared_paragraphs
+from slimline.projections._transformer import RandomProjection
 
 #: Stored values of a copy in which rows are put in order.
 _SORTED_AT_ONCE = 1 << 20
@@ -32,7 +33,6 @@ class RowDrawnProjection(KernelProjection):
     def _native(self) -> Rows: ...
 
     def rows(self, start: int = 0, stop: int | None = None, dtype: Any = np.float64) -> FloatArray | sp.csr_array:
-        """Return R[start:stop] as an array."""
         start, stop, dtype = self._row_range(start, stop, dtype)
         out: FloatArray = np.empty((stop - start, self.n_components), dtype=dtype)
         self._native.rows(start, out)
@@ -69,10 +69,31 @@ class RowDrawnProjection(KernelProjection):
             self._native.apply_rows(*parts, width, feature, self.scale, out[rows], accumulate, thread_count())
 
 
+@with_shared_paragraphs
 class Gaussian(RowDrawnProjection):
     """R with independent N(0, 1/r) entries.
 
-    The entries are float32 values, the same for all data types. Every law in :mod:`slimline.laws` is exact for it.
+    Parameters
+    ----------
+    ...
+        Fields of every projection.
+
+    See Also
+    --------
+    slimline.GaussianProjection : The same as a scikit-learn transformer.
+    slimline.laws : The exact laws under this R.
+
+    Notes
+    -----
+    For a fixed x, r‖Rᵀx‖²/‖x‖² has the χ² distribution with r degrees of freedom, whatever x is. From this law follow
+    the lemma of Johnson and Lindenstrauss with explicit constants ([1]_, Lemmas 23.3 and 23.4) and everything in
+    :mod:`slimline.laws`.
+
+    The entries are float32 numbers from the Box-Muller transform of Philox words, the same for all types of data.
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, S. Ben-David (2014). "Understanding machine learning." Cambridge University Press.
     """
 
     family: ClassVar[str] = "gaussian"
@@ -92,11 +113,33 @@ class Gaussian(RowDrawnProjection):
         return 3.0
 
 
+@with_shared_paragraphs
 class RandomSign(RowDrawnProjection):
-    """R with independent entries ±1/√r, each with probability ½ (RS in Paul et al. 2013).
+    """R with independent entries ±1/√r, each with probability ½.
 
-    Dense data are projected by look-up: the sixteen sums that four features of a row can have are made once for all
-    columns of R, which takes less than half of the time of a product of matrices.
+    Parameters
+    ----------
+    ...
+        Fields of every projection.
+
+    See Also
+    --------
+    slimline.SignProjection : The same as a scikit-learn transformer.
+
+    Notes
+    -----
+    This is the first of the two distributions of Achlioptas ([1]_, Theorem 1.1), and RS in Paul et al. [2]_. With k₄ =
+    1 its second moment is never above that of a Gaussian R.
+
+    Dense data are projected by look-up: the sixteen signed sums of four features of a sample are computed once and
+    serve all components. This takes less than half the time of a matrix product.
+
+    References
+    ----------
+    .. [1] D. Achlioptas (2003). "Database-friendly random projections: Johnson-Lindenstrauss with binary coins."
+       Journal of Computer and System Sciences 66(4), 671-687.
+    .. [2] S. Paul, C. Boutsidis, M. Magdon-Ismail, P. Drineas (2013). "Random projections for support vector machines."
+       AISTATS, PMLR 31, 498-506.
     """
 
     family: ClassVar[str] = "sign"
@@ -130,7 +173,6 @@ class Identity(Projection):
             )
 
     def rows(self, start: int = 0, stop: int | None = None, dtype: Any = np.float64) -> FloatArray | sp.csr_array:
-        """Return rows of the identity as a CSR array."""
         start, stop, dtype = self._row_range(start, stop, dtype)
         return sp.csr_array(sp.eye_array(stop - start, self.n_components, k=start, dtype=dtype))
 
@@ -146,26 +188,45 @@ class Identity(Projection):
         out[...] = v[:, feature : feature + out.shape[1]]
 
 
-@with_shared_sections
+@with_shared_paragraphs
 class GaussianProjection(RandomProjection):
-    """Project onto independent N(0, 1/r) directions, without storing them.
+    """Projection onto independent N(0, 1/r) directions.
 
-    Takes the place of scikit-learn's `GaussianRandomProjection`: the same parameters, but R is drawn in tiles while
-    it is used, by coordinate, so that memory stays at a few megabytes for any number of features.
+    Replaces scikit-learn's `GaussianRandomProjection`, with the same parameters. R is never stored: tiles of it are
+    drawn while they are used, so memory stays at a few megabytes for any number of features.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
         Number of components r. "auto": enough for all distances between the samples to stay within 1 ± `eps`.
     ...
-        Parameters of every projection transformer.
+        Parameters of every transformer.
 
     Attributes
     ----------
     projection_ : slimline.projections.Gaussian
-        The projection as a frozen value; `projection_.to_json()` is all there is to save.
+        The projection as a frozen value; `projection_.to_json()` is all that needs to be saved.
     ...
-        Attributes of every projection transformer.
+        Attributes of every transformer.
+
+    See Also
+    --------
+    SignProjection : Nearly the same quality, faster for dense data.
+    HadamardProjection : For wide dense data.
+    SparseEmbedding : The fastest.
+    slimline.projections.Gaussian : The frozen value, with the exact laws.
+
+    Notes
+    -----
+    With `delta`, "auto" is the smallest r for which the union bound over the n(n-1)/2 exact laws of the squared
+    distances is at most `delta` (:func:`slimline.laws.norm_dimension`). Without it, r = 4 ln(n)/(eps²/2 - eps³/3); the
+    theorem behind this formula ([1]_, Theorem 2.1) shows only that all distances are kept with a probability of at
+    least 1/n.
+
+    References
+    ----------
+    .. [1] S. Dasgupta, A. Gupta (2003). "An elementary proof of a theorem of Johnson and Lindenstrauss." Random
+       Structures and Algorithms 22(1), 60-65.
 
     Examples
     --------
@@ -181,25 +242,45 @@ class GaussianProjection(RandomProjection):
         return Gaussian(n_features, n_components, seed)
 
 
-@with_shared_sections
+@with_shared_paragraphs
 class SignProjection(RandomProjection):
-    """Project onto directions of independent signs ±1/√r (RS), without storing them.
+    """Projection onto directions of independent signs ±1/√r (RS).
 
-    As good as Gaussian directions, and cheaper to draw.
+    Nearly as good as Gaussian directions, and faster for dense data. R is never stored.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Number of components r. "auto": enough for all distances between the samples to stay within 1 ± `eps`.
+        Number of components r. "auto": enough for all distances between the samples to stay within 1 ± `eps`, if R were
+        Gaussian.
     ...
-        Parameters of every projection transformer.
+        Parameters of every transformer.
 
     Attributes
     ----------
     projection_ : slimline.projections.RandomSign
         The projection as a frozen value.
     ...
-        Attributes of every projection transformer.
+        Attributes of every transformer.
+
+    See Also
+    --------
+    GaussianProjection : If the exact laws matter.
+    HadamardProjection : The same entries ±1/√r, faster for many components.
+    slimline.projections.RandomSign : The frozen value.
+
+    Notes
+    -----
+    A squared norm stays within 1 ± ε, except with probability 2 exp(-(r/2)(ε²/2 - ε³/3)), as for a Gaussian R ([1]_,
+    proof of Theorem 1.1). A linear SVM keeps its margin if r is large enough for the rank of X: see `paul2013.sign` and
+    `paul2013.1` in :mod:`slimline.bounds` ([2]_, Theorem 1 and the remark after Lemma 1).
+
+    References
+    ----------
+    .. [1] D. Achlioptas (2003). "Database-friendly random projections: Johnson-Lindenstrauss with binary coins."
+       Journal of Computer and System Sciences 66(4), 671-687.
+    .. [2] S. Paul, C. Boutsidis, M. Magdon-Ismail, P. Drineas (2013). "Random projections for support vector machines."
+       AISTATS, PMLR 31, 498-506.
 
     Examples
     --------

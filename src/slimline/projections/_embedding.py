@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from slimline._kernels import Scatter, native_scatter, thread_count
 from slimline.errors import InvalidParameterError
 from slimline.projections._base import FloatArray, KernelProjection, Projection, result_dtype
+from slimline.projections._docstrings import with_shared_paragraphs
 from slimline.projections._sparse import apply_sparse, scattered_gram, scattered_rows
-from slimline.projections._transformer import SparseOutputProjection, with_shared_sections
+from slimline.projections._transformer import SparseOutputProjection
 
 #: Features (and buckets) that the grouped hash moves together.
 GROUP = 16
@@ -29,20 +30,48 @@ def count_parts(nnz_per_feature: Any, bucket_width: Any) -> int:
     return int(nnz_per_feature) * int(bucket_width)
 
 
+@with_shared_paragraphs
 @dataclass(frozen=True)
 class HashEmbedding(KernelProjection):
-    """R with `nnz_per_feature` · `bucket_width` entries ±1/√(s·v) a feature.
+    """R with s·v entries ±1/√(s·v) per feature, at hashed places: CountSketch and OSNAP.
 
-    The columns form s · v equal parts. A feature has s buckets; each bucket is one column in each of
-    v parts, with a sign of its own. s = v = 1 is the transform of Clarkson and Woodruff (CW, CountSketch), v > 1
-    the generalised one of Paul et al. (2013), s > 1 OSNAP (Nelson and Nguyễn 2013).
+    Parameters
+    ----------
+    ...
+        Fields of every projection.
+    nnz_per_feature : int, default=1
+        Number s of buckets of a feature.
+    bucket_width : int, default=1
+        Number v of components in a bucket.
+    hash : {"grouped", "independent"}, default="grouped"
+        "grouped" hashes 16 consecutive features together; "independent" hashes each feature by itself.
 
-    `hash="grouped"` sends 16 consecutive features to 16 distinct buckets: lanes permuted by a random key, one
-    random sign a feature. Two features meet with probability 1/(number of buckets) if they are in different
-    groups and never if in the same, so the second moment is at most that of the textbook hash; and a dense row is
-    taken 16 entries at a time. The s keys of a group have one bit in common (it moves a dense row faster): buckets
-    stay uniform and signs independent, so the second moment does not change. `hash="independent"` is the textbook
-    hash.
+    See Also
+    --------
+    slimline.SparseEmbedding : The same as a scikit-learn transformer.
+
+    Notes
+    -----
+    The components form s·v equal parts. A feature has s random buckets; each bucket is one component in each of v
+    parts, and each of these entries has a random sign. s = v = 1 is CountSketch, the embedding of Clarkson and Woodruff
+    [1]_ (CW); s > 1 is OSNAP [2]_. Buckets with v > 1 are a simple form of generalised CW: Clarkson and Woodruff fill
+    some, not all, of the components in a bucket.
+
+    For a matrix V with ρ orthonormal columns, ‖VᵀV - VᵀRRᵀV‖₂ ≤ ε except with probability δ, if r ≥ (ρ² + ρ)/(δε²),
+    from the second moment of the error (`paul2013.cw` in :mod:`slimline.bounds`).
+
+    `hash="grouped"` sends 16 consecutive features to 16 distinct buckets, by a random permutation of lanes. Two
+    features meet with probability 1/(number of buckets) if they are in different groups, and never if they are in the
+    same one. So the second moment is at most that of independent hashing, and 16 entries of a dense row are added at a
+    time. The s keys of a group share one bit, for speed; buckets stay uniform and signs independent, so the second
+    moment does not change.
+
+    References
+    ----------
+    .. [1] K. L. Clarkson, D. P. Woodruff (2013). "Low rank approximation and regression in input sparsity time." STOC,
+       81-90.
+    .. [2] J. Nelson, H. L. Nguyễn (2013). "OSNAP: faster numerical linear algebra algorithms via sparser subspace
+       embeddings." FOCS, 117-126.
     """
 
     nnz_per_feature: int = 1
@@ -87,17 +116,14 @@ class HashEmbedding(KernelProjection):
         )
 
     def collision(self) -> tuple[int, float]:
-        """Features of one group never meet."""
         return (GROUP if self.effective_hash == "grouped" else 1), 1.0
 
     def rows(self, start: int = 0, stop: int | None = None, dtype: Any = np.float64) -> FloatArray | sp.csr_array:
-        """Return R[start:stop] as a CSR array."""
         start, stop, dtype = self._row_range(start, stop, dtype)
         first, last = self._kernel_row(start), self._kernel_row(stop)
         return scattered_rows(self._native, first, last, self.n_components, self.scale, dtype)
 
     def gram(self) -> NDArray[np.float64]:
-        """Return RᵀR from the non-zeros of R."""
         return scattered_gram(self)
 
     def add_standardised(
@@ -108,26 +134,26 @@ class HashEmbedding(KernelProjection):
         first_feature: int,
         out: FloatArray,
     ) -> bool:
-        """Add the sketch of values that are filled, centred and scaled on the way, where the kernels can do that.
+        """Add the sketch of standardised values, if the kernels can standardise them on the way.
 
         Parameters
         ----------
-        x : array of shape (n, columns)
+        x : array of shape (n_samples, width)
             Some columns of X.
         missing : int, optional
-            The whole number that stands for a missing value; among floats NaN does.
+            The whole number that codes a missing value; among floats NaN does.
         parts : (centre, factor, fill)
-            What is subtracted from the values of each column, what they are multiplied with, and what stands for a
-            missing one before (NaN, if not given).
+            What is subtracted from the values of each column, what they are multiplied by, and what replaces a missing
+            one beforehand (NaN, if not given).
         first_feature : int
             Number of the first column.
-        out : array of shape (n, n_components)
+        out : array of shape (n_samples, n_components)
             Added to.
 
         Returns
         -------
         done : bool
-            False: nothing was added. So it is where float32 does not hold what is done to some column.
+            False: the kernels cannot do that for these data, and nothing was added.
         """
         self._check_range(first_feature, first_feature + x.shape[1])
         by_row = x.shape[1] <= 1 or x.strides[1] == x.itemsize
@@ -144,14 +170,14 @@ class HashEmbedding(KernelProjection):
         first_feature: int,
         out: FloatArray,
     ) -> bool:
-        """Add the sketch of genotypes that stay packed, where the kernels can do that.
+        """Add the sketch of packed genotypes, if the kernels can read them as they are.
 
         Parameters
         ----------
         packed : array of shape (n_variants, ceil(n_samples / 4)), uint8
             Two bits each, as in a PLINK file.
         n_samples : int
-            Number of people.
+            Number of samples.
         parts : (centre, factor, fill)
             As for `add_standardised`.
         first_feature : int
@@ -162,7 +188,7 @@ class HashEmbedding(KernelProjection):
         Returns
         -------
         done : bool
-            False: nothing was added.
+            False: the kernels cannot do that for these data, and nothing was added.
         """
         self._check_range(first_feature, first_feature + len(packed))
         if out.dtype != np.float32:
@@ -201,38 +227,61 @@ class ShiftedEmbedding(HashEmbedding):
         return self.first + feature
 
 
-@with_shared_sections
+@with_shared_paragraphs
 class SparseEmbedding(SparseOutputProjection):
-    """Add each feature, with a random sign, to one or a few of the r columns.
+    """Projection that adds each feature, with random signs, to one or a few components (CW, OSNAP).
 
-    The fastest projection: it takes as long as reading the data, whatever r is.
+    The fastest projection: a sketch takes little longer than reading the data, whatever r is. R is never stored.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Number of components r, a multiple of `nnz_per_feature` · `bucket_width`. "auto": as many as a Gaussian R would
-        need for all distances between the samples to stay within 1 ± `eps`, rounded up. With this R it is no guarantee:
-        where two samples differ in a few features only, these may meet in one column.
+        Number of components r, a multiple of `nnz_per_feature` · `bucket_width`. "auto": as many as a Gaussian R needs
+        for all distances between the samples to stay within 1 ± `eps`, rounded up. This R does not guarantee that: if
+        two samples differ in a few features only, these may meet in one component.
     nnz_per_feature : int, default=1
-        Number s of columns that a feature is added to. 1: CW (CountSketch); more: OSNAP, which makes large errors
+        Number s of components to which a feature is added. 1 is CountSketch (CW). More is OSNAP; 4 makes large errors
         on data with a few heavy features much rarer for little time.
     bucket_width : int, default=1
-        Number v of columns that a bucket has; above 1 the generalised CW of Paul et al. (2013).
+        Number v of components in a bucket. Above 1, each feature is added to all components of its buckets, a simple
+        form of generalised CW.
     hash : {"grouped", "independent"}, default="grouped"
-        "grouped" sends 16 consecutive features to 16 distinct columns, which suits the machine; any two features
-        still meet with probability at most 1 in the number of buckets. "independent" is the textbook hash, used also
-        where the buckets are not a multiple of 16.
+        "grouped" sends 16 consecutive features to 16 distinct components, which is faster; any two features still meet
+        with a probability of at most 1 in the number of buckets. "independent" hashes each feature by itself, and is
+        used as well if the number of buckets is not a multiple of 16.
     dense_output : bool, default=True
         False: sparse data give a sparse result.
     ...
-        Parameters of every projection transformer.
+        Parameters of every transformer.
 
     Attributes
     ----------
     projection_ : slimline.projections.HashEmbedding
         The projection as a frozen value.
     ...
-        Attributes of every projection transformer.
+        Attributes of every transformer.
+
+    See Also
+    --------
+    HadamardProjection : Slower, with stronger guarantees.
+    SparseSignProjection : Independent sparse entries.
+    slimline.projections.HashEmbedding : The frozen value, with the definition of R.
+
+    Notes
+    -----
+    Each feature has s·v entries ±1/√(s·v) in R. The sketch of X takes s·v additions per stored value: it runs in input
+    sparsity time [1]_. R keeps a subspace of dimension ρ within ε, except with probability δ, if r ≥ (ρ² + ρ)/(δε²)
+    (`paul2013.cw` in :mod:`slimline.bounds`); with more non-zeros fewer components suffice [2]_. Paul et al. [3]_ use
+    CW for support vector machines.
+
+    References
+    ----------
+    .. [1] K. L. Clarkson, D. P. Woodruff (2013). "Low rank approximation and regression in input sparsity time." STOC,
+       81-90.
+    .. [2] J. Nelson, H. L. Nguyễn (2013). "OSNAP: faster numerical linear algebra algorithms via sparser subspace
+       embeddings." FOCS, 117-126.
+    .. [3] S. Paul, C. Boutsidis, M. Magdon-Ismail, P. Drineas (2013). "Random projections for support vector machines."
+       AISTATS, PMLR 31, 498-506.
 
     Examples
     --------

@@ -50,13 +50,22 @@ def make_projection(family: str = "auto", n_components: int | str = "auto", **pa
     n_components : int or "auto", default="auto"
         Number of components.
     **parameters : dict
-        Other parameters of the class: `random_state`, `eps`, `delta`, `bucket_width` for "cw", `replace` for "srht", …
+        Other parameters of the class: `random_state`, `eps`, `delta`, `bucket_width` for "cw", `replace` for "srht".
 
     Returns
     -------
     projection : transformer
         A :class:`GaussianProjection`, :class:`SignProjection`, :class:`SparseSignProjection`,
         :class:`HadamardProjection` or :class:`SparseEmbedding`, not yet fitted.
+
+    See Also
+    --------
+    slimline.projections.Projection : The frozen value that a fitted transformer holds.
+
+    Notes
+    -----
+    "achlioptas" is a `SparseSignProjection` with density 1/3, "very_sparse" one with density 1/√n_features; "cw" is a
+    `SparseEmbedding` with one non-zero per feature, "osnap" one with four.
 
     Examples
     --------

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from slimline._kernels import Hadamard, _native, thread_count
 from slimline.errors import InvalidParameterError
 from slimline.projections._base import FloatArray, KernelProjection, Projection
+from slimline.projections._docstrings import with_shared_paragraphs
 from slimline.projections._sparse import apply_sparse
-from slimline.projections._transformer import RandomProjection, with_shared_sections
+from slimline.projections._transformer import RandomProjection
 
 #: Blocks of features that may be transformed at a time: at most what the second-level cache holds.
 _BLOCKS = tuple(1 << k for k in range(10, 16))
@@ -23,12 +24,44 @@ _BLOCKS = tuple(1 << k for k in range(10, 16))
 _SAMPLE_COST = 15
 
 
+@with_shared_paragraphs
 @dataclass(frozen=True)
 class SubsampledHadamard(KernelProjection):
-    """R = √(d'/r) · D · H · S: random signs, normalised Walsh-Hadamard matrix, r sampled columns.
+    """R = √(d'/r) · D · H · S: random signs, Walsh-Hadamard transform, r sampled columns (SRHT).
 
-    d' is the smallest power of two ≥ d; features between d and d' are zeros that are never stored. Sampling is
-    with replacement (Paul et al. 2013, eq. 4) or without, which has the smaller variance.
+    Parameters
+    ----------
+    ...
+        Fields of every projection.
+    replace : bool, default=False
+        Sample the columns with replacement.
+
+    See Also
+    --------
+    slimline.HadamardProjection : The same as a scikit-learn transformer.
+    walsh_hadamard : The transform alone.
+
+    Notes
+    -----
+    D is diagonal with independent random signs, H the Walsh-Hadamard matrix of order d', divided by √d', and S selects
+    r of its columns. d' is the smallest power of two that is at least d; the padding is never stored. So entry (j, k)
+    of R is ::
+
+        Dⱼ (-1)^popcount(j & sₖ)/√r,      s₁, …, s_r: the sampled columns.
+
+    Sampling is with replacement in Paul et al. ([1]_, eq. 4). Without replacement the variance gets the additional
+    factor (d' - r)/(d' - 1). How many components keep a subspace is Lemma 1 of [1]_ and Theorem 1.3 of [2]_
+    (`paul2013.srht` in :mod:`slimline.bounds` has an explicit form).
+
+    A dense sample takes about d log r operations: blocks of features are transformed, and each block is sampled. A
+    sparse sample is projected entry by entry.
+
+    References
+    ----------
+    .. [1] S. Paul, C. Boutsidis, M. Magdon-Ismail, P. Drineas (2013). "Random projections for support vector machines."
+       AISTATS, PMLR 31, 498-506.
+    .. [2] J. A. Tropp (2011). "Improved analysis of the subsampled randomized Hadamard transform." Advances in Adaptive
+       Data Analysis 3(1-2), 115-126.
     """
 
     replace: bool = False
@@ -75,7 +108,6 @@ class SubsampledHadamard(KernelProjection):
         return min((min(block, self.size) for block in _BLOCKS), key=work)
 
     def collision(self) -> tuple[int, float]:
-        """Return the factor (d' - r) / (d' - 1) that sampling without replacement brings."""
         if self.replace or self.size == 1:
             return 1, 1.0
         return 1, (self.size - self.n_components) / (self.size - 1)
@@ -86,7 +118,6 @@ class SubsampledHadamard(KernelProjection):
         return self._native.samples()
 
     def rows(self, start: int = 0, stop: int | None = None, dtype: Any = np.float64) -> FloatArray | sp.csr_array:
-        """Return R[start:stop] as an array."""
         start, stop, dtype = self._row_range(start, stop, dtype)
         samples = self.samples
         first = start // 128 * 128
@@ -97,11 +128,8 @@ class SubsampledHadamard(KernelProjection):
         return np.where(odd ^ negative[:, None], -self.scale, self.scale).astype(dtype)
 
     def gram(self) -> NDArray[np.float64]:
-        """Return RᵀR from sums of Walsh functions over 0, …, d - 1, which have a closed form.
-
-        [0, d) falls into one run of 2^k features for each set bit of d; over such a run a Walsh function adds up
-        to ±2^k if it is constant there and to 0 if not. The signs D cancel.
-        """
+        # The signs D cancel, which leaves sums of Walsh functions over 0, …, d - 1. [0, d) falls into one run of 2^k
+        # features for each set bit of d; over it a Walsh function adds up to ±2^k if it is constant there, else to 0.
         mask = self.samples[:, None] ^ self.samples[None, :]
         total = np.zeros(mask.shape)
         begin = 0
@@ -119,28 +147,50 @@ class SubsampledHadamard(KernelProjection):
         apply_sparse(self._native, x, feature, self.scale, out, accumulate)
 
 
-@with_shared_sections
+@with_shared_paragraphs
 class HadamardProjection(RandomProjection):
-    """Flip signs at random, take the Walsh-Hadamard transform, keep r of its columns (SRHT).
+    """Projection by random signs, a Walsh-Hadamard transform and r sampled columns (SRHT).
 
-    Every entry of R is ±1/√r, as in :class:`SignProjection`, but n·d·log r work does what takes n·d·r there.
+    Every entry of R is ±1/√r, as in :class:`SignProjection`, but the product takes n·d·log r operations instead of
+    n·d·r. R is never stored.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Number of components r. "auto": as many as a Gaussian R would need for all distances between the samples to stay
-        within 1 ± `eps`; what is proved of this R needs a logarithm more.
+        Number of components r. "auto": as many as a Gaussian R needs for all distances between the samples to stay
+        within 1 ± `eps`. The theorems on this R need a logarithmic factor more.
     replace : bool, default=False
-        Sample the columns with replacement, as Paul et al. (2013) do; without has the smaller variance.
+        Sample the columns with replacement, as Paul et al. (2013). Sampling without has the smaller variance.
     ...
-        Parameters of every projection transformer.
+        Parameters of every transformer.
 
     Attributes
     ----------
     projection_ : slimline.projections.SubsampledHadamard
         The projection as a frozen value.
     ...
-        Attributes of every projection transformer.
+        Attributes of every transformer.
+
+    See Also
+    --------
+    SparseEmbedding : Faster, in particular for sparse data.
+    SignProjection : Independent entries ±1/√r.
+    slimline.projections.SubsampledHadamard : The frozen value, with R written out.
+
+    Notes
+    -----
+    Fast transforms as random projections are due to Ailon and Chazelle [1]_. The SRHT keeps the margin and the radius
+    of a linear SVM if r is large enough for the rank of X ([2]_, Lemma 1, Theorems 1 and 2); an explicit number of
+    components is `paul2013.srht` in :mod:`slimline.bounds`, after Tropp ([3]_, Theorem 1.3).
+
+    References
+    ----------
+    .. [1] N. Ailon, B. Chazelle (2009). "The fast Johnson-Lindenstrauss transform and approximate nearest neighbors."
+       SIAM Journal on Computing 39(1), 302-322.
+    .. [2] S. Paul, C. Boutsidis, M. Magdon-Ismail, P. Drineas (2013). "Random projections for support vector machines."
+       AISTATS, PMLR 31, 498-506.
+    .. [3] J. A. Tropp (2011). "Improved analysis of the subsampled randomized Hadamard transform." Advances in Adaptive
+       Data Analysis 3(1-2), 115-126.
 
     Examples
     --------
@@ -188,7 +238,12 @@ def walsh_hadamard(X: FloatArray) -> FloatArray:
     Returns
     -------
     Y : array of the same shape
-        X H with H[i, j] = (-1)^popcount(i & j) (Sylvester's order).
+        X H.
+
+    Notes
+    -----
+    H is in Sylvester's order, H[i, j] = (-1)^popcount(i & j), and HHᵀ = size · I. The transform takes size · log₂(size)
+    additions per row.
 
     Examples
     --------

@@ -36,7 +36,7 @@ class PseudoInverse:
 
 
 def pseudo_inverse(projection: Projection) -> PseudoInverse:
-    """Return the pseudo-inverse of a projection, with no more memory than a few r × r matrices.
+    """Return the pseudo-inverse of a projection, in the memory of a few r × r matrices.
 
     Parameters
     ----------
@@ -46,7 +46,22 @@ def pseudo_inverse(projection: Projection) -> PseudoInverse:
     Returns
     -------
     inverse : PseudoInverse
-        Ready to be applied.
+        `inverse.apply(Z)` returns Z R⁺: for each row z the x of least norm among those for which ‖Rᵀx - z‖ is smallest.
+
+    Notes
+    -----
+    R⁺ = (RᵀR)⁺ Rᵀ needs only the r × r matrix RᵀR, of which eigenvalues within rounding of zero are dropped. If d ≤ 4r,
+    R is inverted directly, which does not square its condition number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from slimline.projections import Gaussian, pseudo_inverse
+    >>> projection = Gaussian(n_features=200, n_components=8, seed=0)
+    >>> Z = np.ones((1, 8))
+    >>> X = pseudo_inverse(projection).apply(Z)
+    >>> bool(np.allclose(projection.apply(X), Z))
+    True
     """
     if projection.n_features <= _DIRECT_UP_TO * projection.n_components:
         R = projection.rows()

@@ -16,7 +16,8 @@ from slimline._kernels import Rows, Scatter, native_rows, native_scatter, thread
 from slimline.errors import InvalidParameterError
 from slimline.projections._base import FloatArray, Projection, require_sound
 from slimline.projections._dense import RowDrawnProjection
-from slimline.projections._transformer import SparseOutputProjection, require_finite, with_shared_sections
+from slimline.projections._docstrings import with_shared_paragraphs
+from slimline.projections._transformer import SparseOutputProjection, require_finite
 
 #: Features whose rows of R are multiplied at a time.
 _GRAM_FEATURES = 1 << 16
@@ -83,11 +84,34 @@ ACHLIOPTAS = 1 / 3
 _DENSE_FROM = 0.12
 
 
+@with_shared_paragraphs
 @dataclass(frozen=True)
 class SparseSign(RowDrawnProjection):
-    """R with independent entries ±√(1 / (density · r)), each with probability density / 2, else 0.
+    """R with independent entries ±1/√(density · r), each with probability density/2, and 0 else.
 
-    `density` = 1/3 is Achlioptas (2003), 1/√d Li, Hastie and Church (2006).
+    Parameters
+    ----------
+    ...
+        Fields of every projection.
+    density : float
+        Share of the entries that are not zero, from 2⁻²⁴ to 1.
+
+    See Also
+    --------
+    slimline.SparseSignProjection : The same as a scikit-learn transformer.
+    HashEmbedding : A fixed number of non-zeros per feature.
+
+    Notes
+    -----
+    `density` = 1/3 is the second distribution of Achlioptas ([1]_, Theorem 1.1); its k₄ is 3, as that of the normal
+    law. 1/√d is the very sparse one of Li et al. [2]_, with k₄ = √d: the variance grows if a few features carry most of
+    the weight of a sample. See `embedding.very_sparse` in :mod:`slimline.bounds`.
+
+    References
+    ----------
+    .. [1] D. Achlioptas (2003). "Database-friendly random projections: Johnson-Lindenstrauss with binary coins."
+       Journal of Computer and System Sciences 66(4), 671-687.
+    .. [2] P. Li, T. J. Hastie, K. W. Church (2006). "Very sparse random projections." KDD, 287-296.
     """
 
     density: float
@@ -128,12 +152,10 @@ class SparseSign(RowDrawnProjection):
         return native_scatter("sparse_sign", self.seed, self.n_components, density=self.density)
 
     def rows(self, start: int = 0, stop: int | None = None, dtype: Any = np.float64) -> FloatArray | sp.csr_array:
-        """Return R[start:stop] as a CSR array."""
         start, stop, dtype = self._row_range(start, stop, dtype)
         return scattered_rows(self._scatter, start, stop, self.n_components, self.scale, dtype)
 
     def gram(self) -> NDArray[np.float64]:
-        """Return RᵀR from the non-zeros of R."""
         return scattered_gram(self)
 
     def _apply_sparse(self, x: Any, feature: int, out: FloatArray, accumulate: bool) -> None:
@@ -143,24 +165,25 @@ class SparseSign(RowDrawnProjection):
             apply_sparse(self._scatter, x, feature, self.scale, out, accumulate)
 
 
-@with_shared_sections
+@with_shared_paragraphs
 class SparseSignProjection(SparseOutputProjection):
-    """Project onto directions of sparse signs, without storing them.
+    """Projection onto directions of independent sparse signs.
 
-    Takes the place of scikit-learn's `SparseRandomProjection`: the same parameters and the same law of R.
+    Replaces scikit-learn's `SparseRandomProjection`, with the same parameters and the same distribution of R. R is
+    never stored.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Number of components r. "auto": as many as a Gaussian R would need for all distances between the samples to stay
-        within 1 ± `eps`. With this R it is no guarantee: where two samples differ in a few features only, a sparse R
-        may miss most of these.
+        Number of components r. "auto": as many as a Gaussian R needs for all distances between the samples to stay
+        within 1 ± `eps`. This R does not guarantee that: if two samples differ in a few features only, it may miss most
+        of these.
     density : float, "auto" or "achlioptas", default="auto"
-        Share of entries that are not zero. "auto": 1/√n_features (Li, Hastie and Church 2006); "achlioptas": 1/3.
+        Share of entries that are not zero. "auto": 1/√n_features (Li et al. 2006); "achlioptas": 1/3.
     dense_output : bool, default=True
         False: sparse data give a sparse result.
     ...
-        Parameters of every projection transformer.
+        Parameters of every transformer.
 
     Attributes
     ----------
@@ -169,7 +192,24 @@ class SparseSignProjection(SparseOutputProjection):
     projection_ : slimline.projections.SparseSign
         The projection as a frozen value.
     ...
-        Attributes of every projection transformer.
+        Attributes of every transformer.
+
+    See Also
+    --------
+    SparseEmbedding : Faster, and a fixed number of non-zeros per feature.
+    slimline.projections.SparseSign : The frozen value.
+
+    Notes
+    -----
+    An entry is ±1/√(density · r) with probability density/2 each, and 0 else. Density 1/3 is due to Achlioptas ([1]_,
+    Theorem 1.1), who proved for it the same bound as for dense signs; 1/√d is due to Li et al. [2]_, whose results are
+    asymptotic and need samples without dominant features.
+
+    References
+    ----------
+    .. [1] D. Achlioptas (2003). "Database-friendly random projections: Johnson-Lindenstrauss with binary coins."
+       Journal of Computer and System Sciences 66(4), 671-687.
+    .. [2] P. Li, T. J. Hastie, K. W. Church (2006). "Very sparse random projections." KDD, 287-296.
 
     Examples
     --------

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from abc import abstractmethod
 from numbers import Integral, Real
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,42 +31,6 @@ from slimline.projections._pseudo_inverse import PseudoInverse, pseudo_inverse
 
 #: Below this a dimension that scikit-learn's formula gives is no longer a number of 64 bits.
 _LEAST_EPS = 1e-8
-
-#: The paragraphs of a class docstring that are the same for all transformers, by the line that they replace.
-_SHARED = {
-    "Parameters of every projection transformer.": """\
-eps : float, default=0.1
-    Distortion of squared distances that "auto" allows.
-delta : float, default=None
-    Failure probability that "auto" allows, by the exact law of the norm under a Gaussian R. None: scikit-learn's
-    `johnson_lindenstrauss_min_dim`.
-compute_inverse_components : bool, default=False
-    Prepare `inverse_transform` in `fit`.
-random_state : int, RandomState instance or None, default=None
-    Seed. The same int gives the same R on every machine and for every type of data.""",
-    "Attributes of every projection transformer.": """\
-n_components_ : int
-    Number of components in use.
-components_ : array of shape (n_components, n_features)
-    Rᵀ, made at each request; sparse for the sparse families.
-inverse_components_ : array of shape (n_features, n_components)
-    Pseudo-inverse of `components_`, with `compute_inverse_components=True`.
-n_features_in_ : int
-    Number of features seen in `fit`.
-feature_names_in_ : array of shape (n_features,)
-    Names of the features, if the data of `fit` have any.""",
-}
-
-Transformer = TypeVar("Transformer", bound="type[RandomProjection]")
-
-
-def with_shared_sections(cls: Transformer) -> Transformer:
-    """Write the paragraphs that all transformers share into a class docstring."""
-    text = inspect.cleandoc(cls.__doc__ or "")
-    for line, paragraphs in _SHARED.items():
-        text = text.replace(f"...\n    {line}", paragraphs)
-    cls.__doc__ = text
-    return cls
 
 
 class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
