@@ -41,43 +41,40 @@ Floats = NDArray[np.float64]
 
 
 class CertifiedClassifier(CallbackSupport, CertifiedModel):
-    """Linear classifier with a proved distance to the exact weights, trained on a random sketch where that is faster.
+    """Linear classifier with a certified distance to the exact weights, trained on a random sketch if that is faster.
 
-    It minimises ½‖w‖² + C Σ sᵢ ℓ(yᵢ wᵀxᵢ), one class against the rest where there are more than two, with C as in
-    scikit-learn's LinearSVC and LogisticRegression. The problem is solved on a sketch X R, the answer is carried back
-    to the original features by its dual variables, and steps of one pass over the data each improve it until the
-    *certified* relative error is below `tol`. Where the data are small or sparse, their Gram matrix or their rows take
-    the place of the sketch; the proof is the same.
+    It solves the problem on a sketch X R, recovers the weights of the original features through the dual variables, and
+    improves them by steps of one or two passes over the data each, until the *certified* relative error is below `tol`.
+    If the data are small or sparse, their Gram matrix or their rows replace the sketch; the certificate is the same.
 
     Parameters
     ----------
     C : float, default=1.0
-        Inverse strength of the penalty.
+        Inverse strength of the penalty, as in scikit-learn's LinearSVC and LogisticRegression.
     loss : {"squared_hinge", "logistic", "hinge", "squared"}, default="squared_hinge"
         Loss of a sample.
     tol : float, default=1e-2
         Certified relative error ‖w - w*‖/‖w*‖ to stop at, for the worst class.
     method : {"auto", "sketch", "gram", "direct"}, default="auto"
-        "sketch" trains on a sketch; "gram" solves exactly through X Xᵀ, or through X itself where it has fewer columns
-        than rows; "direct" goes through the rows themselves, as LIBLINEAR does, and proves what it found: for
-        sparse data, and arrays in memory that are not standardised;
-        "auto" takes what a measured cost model says is fastest.
+        "sketch" trains on a sketch. "gram" solves exactly through X Xᵀ, or through X itself if it has fewer features
+        than samples. "direct" uses the rows themselves, as LIBLINEAR does, for sparse data and for arrays in memory
+        that are not standardised. "auto" takes the fastest by a measured cost model.
     recovery : {"certified", "dual", "iterative", "naive"}, default="certified"
-        How weights are brought back from the sketch; the last three are the published ways, for comparison.
+        Recovery of the weights from the sketch. The last three are the published methods, for comparison.
     projection : str or projection transformer, default="auto"
         Family of the projection, as in `make_projection`.
     n_components : int or "auto", default="auto"
-        Components of the sketch; "auto" is the cost model's.
+        Number of components of the sketch; "auto" lets the cost model choose.
     max_passes : int, default=50
-        Passes over the data at most.
+        Largest number of passes over the data.
     fit_intercept : bool, default=True
-        Add a constant column, kept exact beside the sketch and penalised, as LIBLINEAR does.
+        Add a constant feature, kept exact beside the sketch and penalised, as LIBLINEAR does.
     intercept_scaling : float or "auto", default="auto"
-        Value of the constant column: the larger it is, the less the intercept is penalised. "auto" takes the root mean
-        square norm of the rows (standardised, if they are), so that the intercept's penalty is in proportion to that
-        of the weights, whatever the scale and the number of features. 1.0 is LIBLINEAR's default.
+        Value of the constant feature: the larger it is, the less the intercept is penalised. "auto" takes the root mean
+        square norm of the samples (standardised, if they are), so that intercept and weights are penalised in
+        proportion, whatever the scale and the number of features. 1.0 is LIBLINEAR's default.
     standardize : bool, default=False
-        Centre and scale each column, implicitly; missing values are filled with the column's mean.
+        Centre and scale each feature, implicitly; missing values are imputed with the mean of the feature.
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of the classes.
     random_state : int, RandomState or None, default=None
@@ -88,30 +85,72 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
     Attributes
     ----------
     coef_ : array of shape (1, n_features) or (n_classes, n_features)
-        Weights of the original features, for `predict`. Changing them changes no claim: `decide`, `certified`,
-        `top_features` and `save` go by `certificate_.weights`.
+        Weights of the original features, for `predict`. Changing them changes no certified result: `decide`,
+        `certified`, `top_features` and `save` use `certificate_.weights`.
     intercept_ : array of shape (1,) or (n_classes,)
-        Constants.
+        Intercepts.
     intercept_scaling_ : float
-        Value of the constant column; 0 without an intercept.
+        Value of the constant feature; 0 without an intercept.
     certificate_ : Certificate
-        What is proved; its arrays are read-only.
+        The certified bounds; its arrays are read-only.
     history_ : list of Step
         What each step reached.
     n_passes_ : int
-        Passes over the data.
+        Number of passes over the data.
     n_iter_ : int
-        Steps.
+        Number of steps.
     route_ : Route
-        What was chosen, and why.
+        The method that was chosen, and why.
     projections_ : list of str
-        Projections that were drawn, one JSON line each: the first, and larger ones where it gained too little.
+        Projections that were drawn, one JSON line each: the first, and others after poor steps.
     classes_ : array of shape (n_classes,)
         Labels.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features,)
-        Their names, where the data have any.
+        Names of the features, if the data have any.
+
+    See Also
+    --------
+    CertifiedClassifierCV : Chooses C by cross-validation, all fits sharing the passes.
+    CertifiedFeatureSelector : Keeps the features of largest weight.
+    ProjectedClassifier : Trains and predicts on the sketch, without a certificate.
+
+    Notes
+    -----
+    For two classes, y = ±1, sample weights s and a convex loss ℓ, the exact weights w* minimise ::
+
+        ½‖w‖² + C Σ sᵢ ℓ(yᵢ wᵀxᵢ).
+
+    With more classes this is one against the rest for each class. The dual problem has a variable αᵢ = sᵢaᵢ for each
+    sample and w_α = C Σ yᵢ αᵢ xᵢ. For any w and any dual feasible α, the duality gap bounds the distance of the
+    midpoint w_m = (w + w_α)/2 from w* ::
+
+        ‖w_m - w*‖² ≤ C Σ sᵢ [ℓ(mᵢ) + ℓ*(-aᵢ) + aᵢmᵢ] + ¼‖w - w_α‖²,      mᵢ = yᵢ wᵀxᵢ,
+
+    with ℓ* the convex conjugate of ℓ. The bound holds for every sketch and every seed, and includes the rounding errors
+    of float64 ([5]_, §3.1). The certificates page of the documentation derives it; bounds of this kind are known from
+    screening [4]_.
+
+    A step linearises the objective at the present dual point, solves the small problem with the sketch in place of the
+    data, and takes its dual variables as a direction. This is dual random projection [1]_, studied in [2]_ (Theorem 2)
+    and, as a preconditioner for ridge regression, in [3]_. The published step has length 1 and can diverge if the
+    embedding error exceeds ½. Here line searches, in the dual and in the span of earlier points, ensure that no step
+    increases the gap, and the exact products with the data that earlier steps have computed correct the sketch.
+
+    `method="direct"` uses dual coordinate descent, as LIBLINEAR [6]_ does, or Newton steps for smooth losses.
+
+    References
+    ----------
+    .. [1] L. Zhang, M. Mahdavi, R. Jin, T. Yang, S. Zhu (2013). "Recovering the optimal solution by dual random
+       projection." COLT, PMLR 30.
+    .. [2] S. Vaswani (2013). "Optimal weight recovery under random projections." University of British Columbia.
+    .. [3] J. Wang, J. D. Lee, M. Mahdavi, M. Kolar, N. Srebro (2017). "Sketching meets random projection in the dual."
+       AISTATS, PMLR 54.
+    .. [4] O. Fercoq, A. Gramfort, J. Salmon (2015). "Mind the duality gap: safer rules for the Lasso." ICML, PMLR 37.
+    .. [5] N. J. Higham (2002). "Accuracy and stability of numerical algorithms." 2nd edition, SIAM.
+    .. [6] R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R. Wang, C.-J. Lin (2008). "LIBLINEAR: a library for large linear
+       classification." Journal of Machine Learning Research 9, 1871-1874.
 
     Examples
     --------

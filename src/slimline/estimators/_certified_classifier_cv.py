@@ -37,51 +37,62 @@ Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 class CertifiedClassifierCV(CertifiedClassifier):
     """CertifiedClassifier with C chosen by cross-validation, all fits sharing one sketch and its passes.
 
-    A fit to a part of the rows is the same problem with weight 0 for the others, so the fits of all parts, penalties
-    and classes are columns of the same products: the data go by as often as for the slowest of them. The values of
-    the rows left out come with those products, and scoring needs no further pass.
-
     Parameters
     ----------
     Cs : int or array-like, default=10
-        Values of C to try; or how many from 1e-4 to 1e4, divided by the (weighted) mean squared norm of the samples, so
-        that they fit data of any scale. This automatic grid is extended, to 1e-6 and 1e6 at most, as long as its best
-        value is at an end.
+        Values of C to try; or their number, from 1e-4 to 1e4 divided by the (weighted) mean squared norm of the
+        samples, so that they fit data of any scale. This automatic grid is extended, to 1e-6 and 1e6 at most, while its
+        best value is at an end.
     search : {"certified", "sketch"}, default="certified"
-        "certified" steps on with the fits of all folds and penalties until each is certified. "sketch" compares fits
-        to the sketch (or to the Gram matrix, or the rows), which need no further pass over the data, and then makes
-        one certified fit, with the best penalty, to all rows.
+        "certified" continues the fits of all folds and penalties until each is certified. "sketch" compares fits to the
+        sketch (or to the Gram matrix, or the rows), which need no further pass over the data, and then makes one
+        certified fit to all samples, with the best penalty.
     cv : int, splitter or iterable, default=5
-        How the rows are divided, as in scikit-learn.
+        Division of the samples into folds, as in scikit-learn.
     scoring : str, callable or None, default=None
-        What chooses C, such as "balanced_accuracy" for rare classes; None: accuracy.
-    loss, tol, method, projection, n_components, max_passes, fit_intercept, intercept_scaling, class_weight
-        As in `CertifiedClassifier`; `tol` holds for every member.
+        Score that chooses C, such as "balanced_accuracy" for rare classes; None: accuracy.
+    loss, tol, method, projection, n_components, max_passes, fit_intercept, intercept_scaling, class_weight : optional
+        As in `CertifiedClassifier`; `tol` holds for every fit of the search.
     standardize : bool, default=False
-        As in `CertifiedClassifier`; means and deviations are those of all rows, labels not being looked at.
-    random_state, verbose
+        As in `CertifiedClassifier`; means and deviations are those of all samples, and do not use the labels.
+    random_state, verbose : optional
         As in `CertifiedClassifier`.
 
     Attributes
     ----------
     C_ : float
-        The value with the best mean score on the rows left out; of several the one with the least mean loss, and of
-        those whose loss differs by less than 1 % of the loss of weights of 0 the smallest.
+        The value with the best mean score on held-out samples. Ties go to the smaller mean loss, and among losses that
+        differ by less than 1 % of the loss of zero weights to the smallest C.
     Cs_ : array of shape (n_penalties,)
         Values of C that were tried, rising.
     scores_ : array of shape (n_folds, n_penalties)
-        Score of each fit on the rows that it did not see.
+        Score of each fit on the samples that it did not see.
     losses_ : array of shape (n_folds, n_penalties)
-        Mean loss of the same, which decides between equal scores.
+        Mean loss on the same samples, which decides between equal scores.
     coefs_path_ : array of shape (n_penalties, n_tasks, n_features)
-        Weights of the fits to all rows; with `search="certified"`.
+        Weights of the fits to all samples; with `search="certified"`.
     certificates_path_ : list of Certificate
-        What is proved about them; with `search="certified"`.
+        Certificates of these fits; with `search="certified"`.
+    coef_, intercept_, intercept_scaling_, certificate_, history_, n_passes_, n_iter_, route_, projections_
+        As in `CertifiedClassifier`, for the fit to all samples with `C_`.
+    classes_, n_features_in_, feature_names_in_
+        As in `CertifiedClassifier`.
+
+    See Also
+    --------
+    CertifiedClassifier : The fit for one C, with the mathematics of the certificate.
+
+    Notes
+    -----
+    A fit to some of the samples is the problem of :class:`CertifiedClassifier` with weight 0 for the others. So the
+    fits of all folds, penalties and classes are columns of the same matrix products, and the number of passes over the
+    data is that of the slowest fit. These products contain the scores of the held-out samples, which need no pass of
+    their own.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from slimline.estimators import CertifiedClassifierCV
+    >>> from slimline import CertifiedClassifierCV
     >>> X = np.random.default_rng(0).standard_normal((60, 500))
     >>> y = X[:, 3] > 0
     >>> model = CertifiedClassifierCV(Cs=[0.01, 1.0], cv=3, random_state=0).fit(X, y)

@@ -141,31 +141,25 @@ def training_scores(projections: ClassProjections, matrix: Matrix, n_classes: in
 
 
 class OneParameterClassifier(NamedFeatures, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Linear classifier for any number of classes with a single weight vector (Shi et al. 2012, Theorem 9).
+    """Linear classifier for any number of classes with a single weight vector.
 
     Every class y has a random projection R_y of its own, drawn from the seed and never stored, and the prediction is
-    the y with the largest ⟨v, R_yᵀx⟩. The model is v, the seed and the class labels: apart from one label a class its
-    size does not depend on the number of classes. Training minimises Crammer and Singer's
-
-        ½‖v‖² + C Σᵢ sᵢ max_y (1[y ≠ yᵢ] + ⟨v, R_yᵀxᵢ⟩ - ⟨v, R_yᵢᵀxᵢ⟩)
-
-    to a proved duality gap. Accuracy needs many components: the margin falls with the square root of the number of
-    classes, and what the projections add to the scores falls with the square root of `n_components` only. With too
-    few of them v = 0 is the minimum, and the prediction is a constant.
+    the y with the largest ⟨v, R_yᵀx⟩. The model is v, the seed and the class labels; apart from one label for each
+    class, its size does not depend on the number of classes.
 
     Parameters
     ----------
     n_components : int, default=4096
-        Length r of v. Training passes hardly depend on it. A multiple of 64 suits the machine.
+        Length r of v. The time of training hardly depends on it. A multiple of 64 is fastest.
     C : float, default=1.0
-        Inverse strength of regularisation, as in scikit-learn's LinearSVC.
+        Inverse strength of the penalty, as in scikit-learn's LinearSVC.
     fit_intercept : bool, default=True
-        Whether a constant 1 is added to the features; its weights, one a class, come from v too and are penalised.
+        Add a constant feature of value 1; its weights, one for each class, come from v too and are penalised.
     tol : float, default=1e-2
-        Training stops when the objective is proved to be so near to its minimum: by this fraction of itself, or of
-        what it is below that of v = 0 if this is less (but no nearer than `tol`/100 of itself).
+        Training stops when the duality gap is below this fraction of the objective, or of its decrease since v = 0 if
+        that is smaller (but not below `tol`/100 of the objective).
     max_iter : int, default=1000
-        Most gradients that training computes.
+        Largest number of gradients.
     random_state : int, RandomState instance or None, default=None
         Seed of the projections.
 
@@ -176,15 +170,39 @@ class OneParameterClassifier(NamedFeatures, ClassifierMixin, BaseEstimator):  # 
     seed_ : int
         Key of the projections.
     classes_ : array of shape (n_classes,)
-        The labels.
+        Labels.
     objective_, gap_ : float
-        Value of the objective, and by how much it can exceed the minimum, proved by duality.
+        Value of the objective, and the duality gap: the objective exceeds its minimum by at most this.
     n_iter_ : int
         Number of gradients that were computed.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : array of shape (n_features,)
-        Their names, where the data have any.
+        Names of the features, if the data have any.
+
+    See Also
+    --------
+    slimline.geometry.one_parameter_margin : The margin that some v has on given data.
+    slimline.bounds.one_parameter_cosines : For the number of components that keeps the margin.
+    CertifiedClassifier : One weight vector for each class.
+
+    Notes
+    -----
+    Training minimises the objective of Crammer and Singer [2]_ over v, to a duality gap ::
+
+        ½‖v‖² + C Σᵢ sᵢ max_y (1[y ≠ yᵢ] + ⟨v, R_yᵀxᵢ⟩ - ⟨v, R_yᵢᵀxᵢ⟩).
+
+    If the m samples of L classes have normalised margin γ, then some v has margin at least κγ/√(2L) - 2ε/(1-ε) on the
+    projected samples, κ = (1+ε)/(1-ε), with probability 1 - δ for r > 12 ln(6m(L-1)/δ)/(3ε² - 2ε³) ([1]_, Theorem 9;
+    `shi2012.9` in :mod:`slimline.bounds` says for which margin that is proved). The bound is informative only for ε of
+    the order of γ/√L, so accuracy needs many components: with too few of them v = 0 is the minimum, and the prediction
+    is constant.
+
+    References
+    ----------
+    .. [1] Q. Shi, C. Shen, R. Hill, A. van den Hengel (2012). "Is margin preserved after random projection?" ICML.
+    .. [2] K. Crammer, Y. Singer (2001). "On the algorithmic implementation of multiclass kernel-based vector machines."
+       Journal of Machine Learning Research 2, 265-292.
 
     Examples
     --------

@@ -47,18 +47,18 @@ def _inner_has(name: str) -> Callable[[Method], Method]:
 
 
 class ProjectedClassifier(NamedFeatures, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Train a classifier on the sketch X R, and predict there (Paul et al. 2013).
+    """Classifier that is trained on the sketch X R and predicts there.
 
-    The data are read once in `fit`, and once for every prediction.
+    It reads the data once in `fit`, and once for every prediction.
 
     Parameters
     ----------
     projection : str or projection transformer, default="auto"
-        A family of :func:`make_projection`; or a transformer such as `GaussianProjection()`, which is cloned, and
-        whose own `n_components` and `random_state` stand where they are set.
+        A family of :func:`make_projection`; or a transformer such as `GaussianProjection()`, which is cloned, and whose
+        own `n_components` and `random_state` are used if they are set.
     n_components : int or "auto", default="auto"
-        Number of components. "auto": 1,024, and no projection at all up to 2,048 features, where it would lose
-        more than it saves.
+        Number of components. "auto": 1,024, and no projection at all up to 2,048 features, where it would lose more
+        than it saves.
     estimator : classifier, default=None
         Is cloned and trained on the sketch. None: `LinearSVC(dual=False, tol=1e-6)`.
     random_state : int, RandomState instance or None, default=None
@@ -69,21 +69,43 @@ class ProjectedClassifier(NamedFeatures, ClassifierMixin, BaseEstimator):  # typ
     projection_ : slimline.projections.Projection
         R as a frozen value.
     estimator_ : classifier
-        Trained on the sketch.
+        The classifier that was trained on the sketch.
     n_components_ : int
         Number of components in use.
     classes_ : array of shape (n_classes,)
-        The labels.
+        Labels.
     coef_ : array of shape (n_vectors, n_features)
-        Weights of a linear estimator on the original features, made at each request: `decision_function(X)` is
+        Weights of a linear estimator, lifted to the original features at each request: `decision_function(X)` is
         X @ coef_.T + intercept_ up to rounding. They predict well, but are *not* the weights that training on all
-        features gives: for these the naive recovery is far off (Vaswani 2013, Theorem 1).
+        features gives.
     intercept_ : array or float
-        Of the linear estimator.
+        Intercept of the linear estimator.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : array of shape (n_features,)
-        Their names, where the data have any.
+        Names of the features, if the data have any.
+
+    See Also
+    --------
+    CertifiedClassifier : Weights of the original features, with a certificate.
+    make_projection : The families by name.
+
+    Notes
+    -----
+    Training on the sketch is what Paul et al. [1]_ do with support vector machines. If ‖VᵀV - VᵀRRᵀV‖₂ ≤ ε for the
+    right singular vectors V of X, a hard margin γ becomes γ̃ with γ̃² ≥ (1 - ε)γ² ([1]_, Theorem 1), and the radius of
+    the smallest ball around the samples satisfies B̃² ≤ (1 + ε)B² ([1]_, Theorem 2). `paul2013.1` and `paul2013.2` in
+    :mod:`slimline.bounds` say how many components that takes.
+
+    `coef_` is the naive recovery ŵ = R z, z being the weights on the sketch. ŵᵀx = zᵀ(Rᵀx) for every x, so predictions
+    are the same, but the relative error of ŵ itself is at least of the order of √((d - ρ)/r), ρ being the rank of X
+    ([2]_, Theorem 1).
+
+    References
+    ----------
+    .. [1] S. Paul, C. Boutsidis, M. Magdon-Ismail, P. Drineas (2013). "Random projections for support vector machines."
+       AISTATS, PMLR 31, 498-506.
+    .. [2] S. Vaswani (2013). "Optimal weight recovery under random projections." University of British Columbia.
 
     Examples
     --------

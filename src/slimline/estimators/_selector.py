@@ -48,33 +48,53 @@ Floats = NDArray[np.float64]
 class CertifiedFeatureSelector(NamedFeatures, SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Keep the k features of largest (standardised) weight of a certified linear classifier.
 
-    A feature is *proved* to be among the k largest of the exact model where its interval says so. With `repeats`
-    above 1 the classifier is trained on as many independent sketches (its `method="auto"` then means "sketch"),
-    features are ranked by how often they were chosen, and the agreement between the sketches is measured.
-
     Parameters
     ----------
     k : int, default=20
-        How many features; all, where there are fewer.
+        Number of features to keep; all, if there are fewer.
     estimator : CertifiedClassifier, optional
-        What gives the weights; `CertifiedClassifier()` unless given.
+        The classifier whose weights are used; `CertifiedClassifier()` by default.
     repeats : int, default=1
-        Sketches.
+        Number of independent sketches. Above 1, `method="auto"` of the classifier means "sketch"; features are ranked
+        by how often they are chosen, and the agreement of the sketches is measured.
 
     Attributes
     ----------
     ranking_ : array of shape (k,)
         The chosen features, the most often chosen and heaviest first.
     proved_ : array of shape (n_features,), bool
-        Features that are proved to be among the k largest of the exact model.
+        Features that are certified to be among the k largest of the exact model.
     frequency_ : array of shape (n_features,)
         Share of the sketches that chose the feature.
     jaccard_ : float
         Mean Jaccard index of the choices of two sketches; 1 for one sketch.
     stability_ : float
-        Stability index of Nogueira, Sechidis and Brown (2018): 1 for equal choices, about 0 for chance.
+        Stability index of Nogueira et al. [1]_: 1 for equal choices, about 0 for chance.
     estimators_ : list of CertifiedClassifier
-        One a sketch.
+        One for each sketch.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features,)
+        Names of the features, if the data have any.
+
+    See Also
+    --------
+    CertifiedClassifier : The classifier, whose `top_features` lists weights and intervals.
+    slimline.recovery.rank_bounds : The best and worst rank of every feature.
+
+    Notes
+    -----
+    The certificate gives an interval for every exact weight, hence lowⱼ ≤ |w*ⱼ| ≤ highⱼ. Feature j is certified to be
+    among the k largest of |w*| if at most k - 1 others have highᵢ ≥ lowⱼ. With several classes a feature counts by its
+    largest absolute weight. Certificates of all sketches are about the same exact model, so a feature is certified if
+    one of them certifies it. Vaswani [2]_ compares the top features of published recoveries by the Jaccard index, and
+    asks for a guarantee of this kind.
+
+    References
+    ----------
+    .. [1] S. Nogueira, K. Sechidis, G. Brown (2018). "On the stability of feature selection algorithms." Journal of
+       Machine Learning Research 18(174), 1-54.
+    .. [2] S. Vaswani (2013). "Optimal weight recovery under random projections." University of British Columbia.
 
     Examples
     --------

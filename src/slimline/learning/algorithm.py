@@ -106,20 +106,20 @@ _MOST_IDLE = 3
 
 @dataclass(frozen=True)
 class Step:
-    """What was reached after a step; one entry a task.
+    """The state of a fit after a step; one entry for each task.
 
     Parameters
     ----------
     passes : int
-        Passes over the data so far.
+        Number of passes over the data so far.
     seconds : float
         Time so far.
     n_components : int
-        Components of the sketch.
+        Number of components of the sketch.
     primal, dual : tuple of float
-        Objectives of the best points.
+        Objectives of the best points, P and D.
     gap : tuple of float
-        Duality gap, rounding included.
+        Duality gap P - D, as a sum of terms that are never negative, with its rounding error added.
     radius : tuple of float
         Certified distance from the optimum.
     relative_error : tuple of float

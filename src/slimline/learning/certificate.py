@@ -118,27 +118,53 @@ _COLUMNS = 1 << 16
 
 @dataclass(frozen=True)
 class Certificate:
-    """How far the weights can be from the exact optimum w* of the stated objective: proved, no probability attached.
+    """Certified bounds of the distance from the exact weights w*: no probability is involved.
 
-    One row or entry a class (one for two classes). With standardising, weights are those of the standardised features.
-    The arrays are read-only.
+    One row or entry for each class (one for two classes). With standardising, weights are those of the standardised
+    features. The arrays are read-only.
 
     Parameters
     ----------
     gap : array of shape (n_tasks,)
         Duality gap.
     radius : array of shape (n_tasks,)
-        ‖weights - w*‖ is at most this.
+        η: ‖weights - w*‖ is at most this.
     relative_error : array of shape (n_tasks,)
-        ‖weights - w*‖/‖w*‖ is at most this; infinite where the radius is not below ‖weights‖.
+        ‖weights - w*‖/‖w*‖ is at most this; infinite if the radius is not below ‖weights‖.
     weights : array of shape (n_tasks, n_features + 1)
-        The vector that is certified; its last column is the weight of the constant column (0 without intercept).
+        The certified weights; the last column is the weight of the constant feature (0 without intercept).
     coordinate_radius : array of shape (n_tasks, n_features)
         Each entry of `coef_` is within this of the exact one.
     interval_centre, interval_radius : arrays of shape (n_tasks, n_features)
         Each exact weight lies within `interval_radius` of `interval_centre`, which is not always the weight itself.
     passes : int
-        Passes over the data that were made.
+        Number of passes over the data.
+
+    See Also
+    --------
+    slimline.CertifiedClassifier : The problem, and the bound on ‖weights - w*‖.
+    rank_bounds : From the intervals to ranks of the features.
+
+    Notes
+    -----
+    With λ = 1/C, any w and any dual feasible α, `weights` is the midpoint w_m = (w + w_α)/2 and ::
+
+        gap = Σ sᵢ [ℓ(mᵢ) + ℓ*(-aᵢ) + aᵢmᵢ] + (λ/2)‖w - w_α‖²
+        η² = (1/λ) Σ sᵢ [ℓ(mᵢ) + ℓ*(-aᵢ) + aᵢmᵢ] + ¼‖w - w_α‖²
+        relative_error = η/(‖w_m‖ - η).
+
+    For an L-smooth loss the dual is strongly concave in α as well. With κⱼ = 1 + λ/(L Σ sᵢx²ᵢⱼ) and dⱼ = wⱼ - w_α,ⱼ
+    this gives intervals of single weights with another centre, often far narrower than η ::
+
+        centreⱼ = (wⱼ + κⱼ w_α,ⱼ)/(1 + κⱼ)
+        radiusⱼ² = [2 gap/λ - ½(‖w - w_α‖² - dⱼ²)]/(1 + κⱼ) - κⱼ dⱼ²/(1 + κⱼ)².
+
+    The better of this interval and of the ball is kept for each weight. All bounds include the rounding errors of
+    float64 ([1]_, §3.1).
+
+    References
+    ----------
+    .. [1] N. J. Higham (2002). "Accuracy and stability of numerical algorithms." 2nd edition, SIAM.
     """
 
     gap: Floats
@@ -250,13 +276,13 @@ class TopFeatures:
     index : array of shape (k,)
         Number of the feature.
     name : array of shape (k,)
-        Its name.
+        Name of the feature.
     weight : array of shape (k,)
-        Its weight.
+        Weight of the feature.
     lower, upper : arrays of shape (k,)
         The exact weight lies between them.
     proved : array of shape (k,), bool
-        Whether it is proved that the feature is among the k largest of the exact model.
+        Whether the feature is certified to be among the k largest of the exact model.
     """
 
     index: NDArray[np.intp]
@@ -283,20 +309,27 @@ class TopFeatures:
 def rank_bounds(
     centre: Floats, radius: Floats, features: NDArray[np.intp] | None = None
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the best and the worst place that each feature can have in the exact model, by absolute weight.
+    """Return the best and the worst rank that each feature can have in the exact model, by absolute weight.
 
     Parameters
     ----------
     centre, radius : arrays of shape (n_features,), or (n_tasks, n_features)
         Intervals of the exact weights; over several tasks a feature counts by its largest absolute weight.
     features : array of int, optional
-        Whose places are wanted; those of all unless given.
+        Features whose ranks are wanted; all by default.
 
     Returns
     -------
-    best, worst : arrays of shape (n_features,), or as many as are wanted
-        Places from 1 on. Where weights are equal in the exact model, the best counts none of the others before it, the
-        worst all of them.
+    best, worst : arrays of shape (n_features,), or of the number of features that are wanted
+        Ranks from 1 on. If exact weights are equal, the best rank counts none of the others before it, the worst all of
+        them.
+
+    Notes
+    -----
+    The absolute weight of feature j lies between lowⱼ = max(0, |centreⱼ| - radiusⱼ) and highⱼ = |centreⱼ| + radiusⱼ.
+    Its best rank is 1 + the number of i with lowᵢ > highⱼ; its worst rank is the number of i with highᵢ ≥ lowⱼ, itself
+    included. So it is certified to be among the k largest if its worst rank is at most k, and certified not to be if
+    its best rank is above k.
 
     Examples
     --------
