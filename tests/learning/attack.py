@@ -6,8 +6,6 @@ from slimline import open_matrix
 from slimline.learning import (
     LOSSES,
     BinaryProblem,
-    Outcome,
-    SmallProblem,
     TrainingData,
     certificate_of,
     membership,
@@ -79,7 +77,7 @@ def dual_point_at(data, task, a):
 def near_dual(task, X):
     """Return dual variables close to the optimal ones."""
     used = task.weights > 0
-    problem = SmallProblem(task.loss, task.labels[used], task.weights[used], task.penalty, np.zeros(int(used.sum())))
+    problem = BinaryProblem(task.loss, task.labels[used], task.weights[used], task.penalty, np.zeros(int(used.sum())))
     with np.errstate(all="ignore"):
         found = solve_gram(X[used] @ X[used].T, problem).dual / problem.weights
     a = task.loss.project(np.zeros(len(used)))
@@ -118,9 +116,8 @@ def check_claims(data, task, point, dual, exact, where):
     lost = dual.weights_error * (2 * np.sqrt(both) + dual.weights_error)
     assert 0.5 * task.penalty * (both - lost) <= proof.gap * (1 + 1e-14), where
     centre, radius = intervals(task, point, dual, parts, data.column_squares)
-    certificate = certificate_of(
-        data, Outcome([SolverState(task, point, dual, ExactSubspace(len(dual.a)))], [proof], [], None), None
-    )
+    state = SolverState(task, point, dual, ExactSubspace(len(dual.a)), bound=proof)
+    certificate = certificate_of(data, [state], None)
     for j in range(len(truth)):
         assert distance(exact[j : j + 1], centre[j : j + 1]) <= radius[j] * (1 + 1e-14), (where, j)
         if j < len(truth) - 1:

@@ -7,7 +7,7 @@ from the exact Gram matrix, and the duality gap of the pair, in long double, bou
 
 import numpy as np
 
-from slimline.learning import LOSSES, SmallProblem, solve_gram
+from slimline.learning import LOSSES, BinaryProblem, solve_gram
 
 Wide = np.longdouble
 
@@ -80,7 +80,7 @@ def _step(name, s, lam, w, m, change, rise):
 
 def _hinge(X, y, s, lam):
     n = len(y)
-    alpha = solve_gram(X @ X.T, SmallProblem(LOSSES["hinge"], y, s, lam, np.zeros(n))).dual
+    alpha = solve_gram(X @ X.T, BinaryProblem(LOSSES["hinge"], y, s, lam, np.zeros(n))).dual
     wide = (y[:, None] * X).astype(Wide)
     alpha = np.clip(alpha, 0, s).astype(Wide)
     w = wide.T @ alpha / lam

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
 from slimline import open_matrix
-from slimline.learning import LOSSES, SmallProblem, solve_gram
+from slimline.learning import LOSSES, BinaryProblem, solve_gram
 from tests.learning.direct import derivative
 
 NAMES = [
@@ -103,7 +103,7 @@ def standardised(X):
 def exact_on(loss, X, K, y, penalty):
     """Return weights and a bound of their distance to the optimum, from the gradient or the gap on X itself."""
     n = len(y)
-    alpha = solve_gram(K, SmallProblem(LOSSES[loss], y, np.ones(n), penalty, np.zeros(n))).dual
+    alpha = solve_gram(K, BinaryProblem(LOSSES[loss], y, np.ones(n), penalty, np.zeros(n))).dual
     if loss == "hinge":
         w = X.T @ (y * alpha) / penalty
         short = 1.0 - y * (X @ w)

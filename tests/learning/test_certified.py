@@ -8,6 +8,7 @@ from slimline import open_matrix
 from slimline.learning import (
     LOSSES,
     BinaryProblem,
+    SolverState,
     TrainingData,
     certificate_of,
     exact_surrogate,
@@ -48,16 +49,22 @@ def recovered(name, X, y, *, r=None, penalty=1.0, s=None, tol=1e-6, max_passes=3
     s = np.ones(len(y)) if s is None else s
     data = TrainingData(X if hasattr(X, "passes") else open_matrix(X), constant, s)
     task = BinaryProblem(LOSSES[name], y, s, penalty)
-    model = exact_surrogate(data) if r is None else sketch_surrogate(data, sketched(data, r))
-    return data, recover_certified(data, [task], model, tol=tol, max_passes=max_passes, **options)
+    surrogate = exact_surrogate(data) if r is None else sketch_surrogate(data, sketched(data, r))
+    return data, *steps_of(recover_certified, data, task, surrogate, tol=tol, max_passes=max_passes, **options)
 
 
-def check_outcome(name, X, y, s, penalty, data, outcome, k=5):
-    """Hold norm, coordinates and top features of an outcome against a direct solution."""
+def steps_of(recover, data, problem, *arguments, **limits):
+    """Return where a recovery ended, and its steps."""
+    state = SolverState.zero(problem, data.shape)
+    return state, list(recover(data, [state], *arguments, **limits))
+
+
+def check_outcome(name, X, y, s, penalty, data, state, k=5):
+    """Hold norm, coordinates and top features of what was reached against a direct solution."""
     whole = np.column_stack([X, np.full(len(y), data.constant)])
     truth, slack = direct_optimum(name, whole, y, s, penalty)
-    proof = outcome.proofs[0]
-    certificate = certificate_of(data, outcome, None)
+    proof = state.bound
+    certificate = certificate_of(data, [state], None)
     assert np.linalg.norm(proof.weights - truth) <= proof.radius + slack
     off = np.abs(certificate.interval_centre[0] - truth[:-1])
     assert np.all(off <= certificate.interval_radius[0] + slack)
@@ -76,17 +83,16 @@ def test_objectives_are_monotone_for_every_sketch(name, r, global_random_seed):
     for trial, (scale, penalty) in enumerate([(1.0, 1.0), (30.0, 1.0), (1.0, 1e-3), (1.0, 1e3)]):
         X, y = wide_data(global_random_seed + trial, scale=scale)
         s = np.random.default_rng(trial).uniform(0.5, 2, len(y))
-        data, outcome = recovered(name, X, y, r=r, penalty=penalty, s=s, max_passes=8, tol=1e-10)
-        history = outcome.history
-        primal, dual = [step.primal[0] for step in history], [step.dual[0] for step in history]
+        data, state, steps = recovered(name, X, y, r=r, penalty=penalty, s=s, max_passes=8, tol=1e-10)
+        primal, dual = [step.primal[0] for step in steps], [step.dual[0] for step in steps]
         start = float(s @ LOSSES[name].value(np.zeros(len(y))))
         rounding = 1e-13 * start
         assert np.all(np.diff([start, *primal]) <= rounding)
         assert np.all(np.diff([0.0, *dual]) >= -rounding)
-        for step in history:
+        for step in steps:
             assert step.primal[0] - step.dual[0] <= step.gap[0] + rounding
             assert step.n_components == r
-        check_outcome(name, X, y, s, penalty, data, outcome)
+        check_outcome(name, X, y, s, penalty, data, state)
 
 
 @pytest.mark.parametrize("name", ["squared", "squared_hinge", "logistic"])
@@ -97,17 +103,17 @@ def test_the_published_iteration_diverges_where_the_certified_one_does_not(name)
     data = TrainingData(open_matrix(X), 0.0, s)
     truth, _ = direct_optimum(name, X, y, s, 1.0)
     model = sketch_surrogate(data, sketched(X, 16))
-    published = recover_iterative(data, [task], model, tol=1e-8, max_passes=data.passes + 8)
-    error = np.linalg.norm(published.proofs[0].weights[:-1] - truth) / np.linalg.norm(truth)
-    certified = recover_certified(data, [task], model, tol=1e-8, max_passes=data.passes + 8)
-    ours = np.linalg.norm(certified.proofs[0].weights[:-1] - truth) / np.linalg.norm(truth)
+    published, steps = steps_of(recover_iterative, data, task, model, tol=1e-8, max_passes=data.passes + 8)
+    error = np.linalg.norm(published.bound.weights[:-1] - truth) / np.linalg.norm(truth)
+    certified, _ = steps_of(recover_certified, data, task, model, tol=1e-8, max_passes=data.passes + 8)
+    ours = np.linalg.norm(certified.bound.weights[:-1] - truth) / np.linalg.norm(truth)
     assert ours <= 1.0
     if name == "squared":
         assert error > 1e3
         # and its certificate says so
-        assert published.history[-1].gap[0] > 1e3 * published.history[0].gap[0]
+        assert steps[-1].gap[0] > 1e3 * steps[0].gap[0]
     assert ours <= error
-    assert np.linalg.norm(published.proofs[0].weights[:-1] - truth) <= published.proofs[0].radius * (1 + 1e-12)
+    assert np.linalg.norm(published.bound.weights[:-1] - truth) <= published.bound.radius * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e3])
@@ -117,10 +123,10 @@ def test_separable_data_and_a_weak_penalty_leave_a_sharp_certificate_for_the_hin
     X, y = wide_data(1, n=30, d=300, scale=scale)
     s = np.ones(len(y))
     for r in (None, 150):
-        data, outcome = recovered("hinge", X, y, r=r, penalty=penalty, tol=1e-4, max_passes=40)
-        check_outcome("hinge", X, y, s, penalty, data, outcome)
+        data, state, _ = recovered("hinge", X, y, r=r, penalty=penalty, tol=1e-4, max_passes=40)
+        check_outcome("hinge", X, y, s, penalty, data, state)
         # K/λ reaches 1e12 here, where a sketch of half the columns stalls earlier
-        assert outcome.proofs[0].relative_error <= (1e-4 if r is None else 2e-2), r
+        assert state.error <= (1e-4 if r is None else 2e-2), r
 
 
 def test_the_point_about_the_margin_is_never_the_worse_one(global_random_seed):
@@ -143,13 +149,14 @@ def test_divergence_ends_before_anything_overflows(name):
     X, y = wide_data(3, n=60, d=600, scale=1e4, decay=0.1)
     s = np.ones(len(y))
     task, data = BinaryProblem(LOSSES[name], y, s, 1e-3), TrainingData(open_matrix(X), 0.0, s)
-    outcome = recover_iterative(data, [task], sketch_surrogate(data, sketched(X, 4)), tol=1e-8, max_passes=60)
-    certificate = certificate_of(data, outcome, None)
+    surrogate = sketch_surrogate(data, sketched(X, 4))
+    state, steps = steps_of(recover_iterative, data, task, surrogate, tol=1e-8, max_passes=60)
+    certificate = certificate_of(data, [state], None)
     assert np.isfinite(certificate.radius[0])
     assert certificate.relative_error[0] == np.inf
     if name.startswith("squared"):
-        assert len(outcome.history) < 59
-        assert np.linalg.norm(outcome.proofs[0].weights) > 1e60
+        assert len(steps) < 59
+        assert np.linalg.norm(state.bound.weights) > 1e60
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -160,11 +167,11 @@ def test_the_exact_model_needs_one_step(name, constant, penalty):
         X, y = wide_data(1, *shape)
         y[:2] = [-1.0, 1.0]
         s = np.random.default_rng(0).uniform(0.5, 2, len(y))
-        data, outcome = recovered(name, X, y, penalty=penalty, s=s, constant=constant, tol=1e-6)
-        check_outcome(name, X, y, s, penalty, data, outcome)
+        data, state, steps = recovered(name, X, y, penalty=penalty, s=s, constant=constant, tol=1e-6)
+        check_outcome(name, X, y, s, penalty, data, state)
         # the hinge's gap is first order in the rounding of margins, so its radius is the root of it over λ
-        assert outcome.proofs[0].relative_error <= (1e-3 if name == "hinge" else 1e-5)
-        assert len(outcome.history) <= 3
+        assert state.error <= (1e-3 if name == "hinge" else 1e-5)
+        assert len(steps) <= 3
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -175,8 +182,8 @@ def test_every_storage_is_certified_as_the_numbers_that_it_holds(name, storage):
     X = np.round(X * 4)
     s = np.ones(len(y))
     stored = sp.csr_array(X) if storage == "csr" else sp.csc_array(X) if storage == "csc" else X.astype(storage)
-    data, outcome = recovered(name, open_matrix(stored), y, r=100, tol=1e-3, penalty=10.0, max_passes=10)
-    check_outcome(name, X, y, s, 10.0, data, outcome)
+    data, state, _ = recovered(name, open_matrix(stored), y, r=100, tol=1e-3, penalty=10.0, max_passes=10)
+    check_outcome(name, X, y, s, 10.0, data, state)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -194,10 +201,11 @@ def test_standardised_columns_are_certified(name, offset, sparse):
     view = open_matrix(sp.csr_array(X) if sparse else X).standardised("mean", "std", sample_weight=weight)
     data = TrainingData(view, 1.0, weight)
     task = BinaryProblem(LOSSES[name], y, weight, 5.0)
-    outcome = recover_certified(data, [task], sketch_surrogate(data, sketched(X, 60)), tol=1e-4, max_passes=20)
+    surrogate = sketch_surrogate(data, sketched(X, 60))
+    state, _ = steps_of(recover_certified, data, task, surrogate, tol=1e-4, max_passes=20)
     affine = view.affine
     seen = ((X.astype(np.longdouble) - affine.centre) * affine.factor).astype(np.float64)
-    check_outcome(name, seen, y, weight, 5.0, data, outcome)
+    check_outcome(name, seen, y, weight, 5.0, data, state)
 
 
 def test_several_tasks_share_the_passes_and_rows_of_weight_zero_take_no_part():
@@ -209,13 +217,15 @@ def test_several_tasks_share_the_passes_and_rows_of_weight_zero_take_no_part():
         weights.append(s)
         tasks.append(BinaryProblem(LOSSES["squared_hinge"], rng.choice([-1.0, 1.0], len(y)), s, 1.0))
     data = TrainingData(open_matrix(X), 0.0, np.max(weights, axis=0))
-    outcome = recover_certified(data, tasks, sketch_surrogate(data, sketched(X, 100)), tol=1e-5, max_passes=40)
-    assert data.passes == 1 + len(outcome.history)
-    for task, s, proof in zip(tasks, weights, outcome.proofs, strict=True):
-        assert proof.relative_error <= 1e-5
+    states = [SolverState.zero(task, data.shape) for task in tasks]
+    surrogate = sketch_surrogate(data, sketched(X, 100))
+    steps = list(recover_certified(data, states, surrogate, tol=1e-5, max_passes=40))
+    assert data.passes == 1 + len(steps)
+    for task, s, state in zip(tasks, weights, states, strict=True):
+        assert state.error <= 1e-5
         used = s > 0
         truth, slack = direct_optimum("squared_hinge", X[used], task.labels[used], s[used], 1.0)
-        assert np.linalg.norm(proof.weights[:-1] - truth) <= proof.radius + slack
+        assert np.linalg.norm(state.bound.weights[:-1] - truth) <= state.bound.radius + slack
 
 
 class TestPasses:
@@ -229,9 +239,9 @@ class TestPasses:
         model = sketch_surrogate(data, sketched(seen, 64))
         task = BinaryProblem(LOSSES["squared"], y, s, 1.0)
         most = data.passes + steps * data.passes_of_a_step
-        outcome = recover_certified(data, [task], model, tol=1e-300, max_passes=most)
-        certificate_of(data, outcome, None)
-        return matrix.passes - before, len(outcome.history), data
+        state, steps = steps_of(recover_certified, data, task, model, tol=1e-300, max_passes=most)
+        certificate_of(data, [state], None)
+        return matrix.passes - before, len(steps), data
 
     @pytest.mark.parametrize("standardise", [False, True])
     def test_whole_columns_take_one_a_step(self, standardise):
@@ -256,8 +266,8 @@ class TestPasses:
 
     def test_one_step_is_always_taken(self):
         X, y = wide_data()
-        _, outcome = recovered("squared", X, y, r=64, max_passes=1)
-        assert len(outcome.history) == 1
+        _, _, steps = recovered("squared", X, y, r=64, max_passes=1)
+        assert len(steps) == 1
 
     def test_growing_is_counted_and_stops_at_the_largest_size(self):
         X, y = wide_data(scale=30.0)
@@ -271,16 +281,15 @@ class TestPasses:
 
         improve = growing(data, draw, 16 + 2 * (16 + 4 * len(y) // 64 * 64))
         task = BinaryProblem(LOSSES["squared"], y, s, 1.0)
-        outcome = recover_certified(
-            data, [task], sketch_surrogate(data, draw(0, 16)), tol=1e-300, max_passes=16, improve=improve
-        )
-        sizes = [step.n_components for step in outcome.history]
+        surrogate = sketch_surrogate(data, draw(0, 16))
+        _, steps = steps_of(recover_certified, data, task, surrogate, tol=1e-300, max_passes=16, improve=improve)
+        sizes = [step.n_components for step in steps]
         assert sizes == sorted(sizes)
         assert len(drawn) > 1 and drawn[1] >= 4 * len(y) // 64 * 64  # over the worst size in one leap
         assert max(sizes) <= sum(drawn)
         assert data.passes == len(drawn) + len(sizes)
         assert data.passes <= 16
-        primal = [step.primal[0] for step in outcome.history]
+        primal = [step.primal[0] for step in steps]
         assert np.all(np.diff(primal) <= 1e-13 * primal[0])
 
 
@@ -306,9 +315,9 @@ def test_rows_are_kept_where_there_are_many_samples(monkeypatch):
         assert isinstance(model, FeatureSurrogate)
         task = BinaryProblem(LOSSES[name], y, s, 1.0)
         improve = growing(data, lambda k, components: sketched(X, components, seed=k), 10**9)
-        outcome = recover_certified(data, [task], model, tol=1e-2, max_passes=40, improve=improve)
-        check_outcome(name, X, y, s, 1.0, data, outcome)
-        assert outcome.proofs[0].relative_error <= 1e-2
+        state, _ = steps_of(recover_certified, data, task, model, tol=1e-2, max_passes=40, improve=improve)
+        check_outcome(name, X, y, s, 1.0, data, state)
+        assert state.error <= 1e-2
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -320,11 +329,11 @@ def test_naive_and_dual_recovery_are_certified_too(name):
     Z = data.matrix.sketch(projection)
     model = sketch_surrogate(data, projection, Z)
     assert data.passes == 1
-    naive = recover_naive(data, [task], model, Z, projection)
+    naive, _ = steps_of(recover_naive, data, task, model, Z, projection)
     assert data.passes == 3  # w_α and its values, and the values of the lifted weights
     check_outcome(name, X, y, s, 1.0, data, naive)
-    dual = recover_dual(data, [task], model)
+    dual, _ = steps_of(recover_dual, data, task, model)
     assert data.passes == 4
     check_outcome(name, X, y, s, 1.0, data, dual)
     # vaswani2013, theorems 1 and 2: the dual way is the better one
-    assert dual.proofs[0].radius < naive.proofs[0].radius
+    assert dual.bound.radius < naive.bound.radius

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from slimline.learning import Rows
 from slimline.learning.line_search import smallest_along, smallest_among_corners
 from slimline.learning.losses import SmoothedHinge
-from slimline.learning.problem import SmallProblem
+from slimline.learning.problem import BinaryProblem
 from slimline.learning.solve_features import solve_smooth_rows
 
 
@@ -59,7 +59,7 @@ def test_corners_sharper_than_rounding_do_not_take_all_steps():
     rng = np.random.default_rng(0)
     y = rng.choice([-1.0, 1.0], 200)
     features = np.ascontiguousarray(np.stack([y * (1 + 0.1 * rng.random(200)), rng.standard_normal(200)], axis=1))
-    problem = SmallProblem(SmoothedHinge(1e-13), y, np.ones(200), 1e-3, np.zeros(200))
+    problem = BinaryProblem(SmoothedHinge(1e-13), y, np.ones(200), 1e-3, np.zeros(200))
     found = solve_smooth_rows(Rows(features), problem)
     assert found.iterations < 60
     # the largest margin that one direction gives: margins of 1 at λ → 0

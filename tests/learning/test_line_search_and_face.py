@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slimline.learning import LOSSES, SmallProblem
+from slimline.learning import LOSSES, BinaryProblem
 from slimline.learning.active_set import solve_free_variables
 from slimline.learning.line_search import smallest_along
 
@@ -111,11 +111,11 @@ def test_an_empty_face_stays_empty():
 def test_the_problem_knows_its_own_objective_and_feasible_points(name):
     rng = np.random.default_rng(0)
     loss, y, s = LOSSES[name], rng.choice([-1.0, 1.0], 7), rng.uniform(0.5, 2, 7)
-    problem = SmallProblem(loss, y, s, 0.7, np.zeros(7))
+    problem = BinaryProblem(loss, y, s, 0.7, np.zeros(7))
     f = rng.standard_normal(7)
     expected = 0.35 * 2.0 + sum(s[i] * float(loss.value(np.array([y[i] * f[i]]))[0]) for i in range(7))
-    assert problem.primal(2.0, f) == pytest.approx(expected, rel=1e-14)
-    best = problem.dual_of(f)
+    assert problem.primal(np.ones(2), f) == pytest.approx(expected, rel=1e-14)
+    best = s * loss.dual(y * f)
     np.testing.assert_allclose(problem.projected(best), best, rtol=1e-15)
     assert problem.gap(f, best) == pytest.approx(0.0, abs=1e-12)
     far = problem.projected(rng.uniform(-3, 3, 7))

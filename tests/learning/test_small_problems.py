@@ -1,12 +1,14 @@
 """Solvers of the small problem against exact rational optima, scikit-learn and each other."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 
-from slimline.learning import LOSSES, Rows, SmallProblem, solve_gram, solve_rows
+from slimline.learning import LOSSES, BinaryProblem, Rows, solve_gram, solve_rows
 from slimline.learning.line_search import solve_shifted
 from tests.learning.exact import as_floats, distance, exact_weights
 
@@ -31,7 +33,7 @@ def problem_of(name, n, r, penalty, seed=0, kind="plain", weighted=False, shifte
         Z[:] = Z[0]
     s = rng.uniform(0.1, 3.0, n) if weighted else np.ones(n)
     q = rng.standard_normal(n) if shifted else np.zeros(n)
-    return Z, SmallProblem(LOSSES[name], y, s, penalty, q)
+    return Z, BinaryProblem(LOSSES[name], y, s, penalty, q)
 
 
 def solved(form, Z, problem, **options):
@@ -53,7 +55,7 @@ def rounding(Z, problem, dual):
 
 
 def objective(Z, problem, v):
-    return problem.primal(float(v @ v), Z.astype(np.float64) @ v + problem.offset)
+    return problem.primal(v, Z.astype(np.float64) @ v + problem.offset)
 
 
 @pytest.mark.parametrize("form", ["gram", "rows"])
@@ -190,7 +192,7 @@ def test_a_warm_start_under_a_tiny_penalty_does_not_end_early(name, global_rando
         rng = np.random.default_rng([global_random_seed, seed])
         Z = 300.0 * np.abs(rng.standard_normal((60, 400)))
         y = rng.choice([-1.0, 1.0], 60)
-        problem = SmallProblem(LOSSES[name], y, np.ones(60), 1e-3, np.zeros(60))
+        problem = BinaryProblem(LOSSES[name], y, np.ones(60), 1e-3, np.zeros(60))
         cold, v = solved("gram", Z, problem)
         start = cold.dual * rng.uniform(0.5, 1.5, 60)
         warm, _ = solved("gram", Z, problem, start=start)
@@ -205,7 +207,7 @@ def test_a_linear_term_is_an_offset(name):
     for n, r in ((2, 2), (4, 3)):
         Z, problem = problem_of(name, n, r, 0.5, weighted=True, shifted=True)
         u = np.random.default_rng(5).standard_normal(r)
-        _, shifted = solved("gram", Z, problem.with_linear_term(Z, u))
+        _, shifted = solved("gram", Z, replace(problem, offset=problem.offset - Z @ u))
         v = shifted - u
 
         def total(v, Z=Z, problem=problem, u=u):
@@ -216,9 +218,6 @@ def test_a_linear_term_is_an_offset(name):
         for size in (1e-4, 1e-2, 1.0):
             for _ in range(50):
                 assert total(v + size * rng.standard_normal(r)) >= lowest
-        np.testing.assert_allclose(
-            problem.with_linear_term(Z, u).offset, problem.offset - Z @ u, rtol=1e-15, atol=1e-15
-        )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -258,7 +257,7 @@ class TestRows:
     def test_they_are_what_is_solved(self, name):
         rows, whole = self.features()
         rng = np.random.default_rng(2)
-        problem = SmallProblem(LOSSES[name], rng.choice([-1.0, 1.0], 9), rng.uniform(0.5, 2, 9), 0.3, np.zeros(9))
+        problem = BinaryProblem(LOSSES[name], rng.choice([-1.0, 1.0], 9), rng.uniform(0.5, 2, 9), 0.3, np.zeros(9))
         v = solve_rows(rows, problem).weights
         _, expected = solved("gram", whole, problem)
         np.testing.assert_allclose(v, expected, atol=1e-6)

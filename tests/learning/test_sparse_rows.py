@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from slimline.learning import LOSSES, ArrayRows, SmallProblem, SparseRows, solve_gram, solve_rows
+from slimline.learning import LOSSES, ArrayRows, BinaryProblem, SparseRows, solve_gram, solve_rows
 from slimline.learning import solve_features as rows_form
 from tests.learning.exact import as_floats, distance, exact_weights
 from tests.pairwise import pairwise
@@ -28,7 +28,7 @@ def problem_of(name, X, penalty, seed=0, weighted=True, shifted=True):
     n = len(X)
     y = np.where(X @ rng.standard_normal(X.shape[1]) + rng.standard_normal(n) > 0, 1.0, -1.0)
     s = rng.uniform(0.1, 3.0, n) if weighted else np.ones(n)
-    return SmallProblem(LOSSES[name], y, s, penalty, rng.standard_normal(n) if shifted else np.zeros(n))
+    return BinaryProblem(LOSSES[name], y, s, penalty, rng.standard_normal(n) if shifted else np.zeros(n))
 
 
 def with_constant(X, constant):
@@ -36,7 +36,7 @@ def with_constant(X, constant):
 
 
 def objective(X, problem, v):
-    return problem.primal(float(v @ v), X @ v + problem.offset)
+    return problem.primal(v, X @ v + problem.offset)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_newton_takes_over_where_descent_creeps(storage, penalty, monkeypatch):
     X[40:], y[40:] = X[:40], -y[:40]  # never separable
     X[40:, :] *= 1.0 + 1e-3
     features = SparseRows(sp.csr_array(X), 1.0) if storage == "sparse" else ArrayRows(X, 1.0)
-    problem = SmallProblem(LOSSES["squared_hinge"], y, np.ones(80), penalty, np.zeros(80))
+    problem = BinaryProblem(LOSSES["squared_hinge"], y, np.ones(80), penalty, np.zeros(80))
     whole = with_constant(X, 1.0)
     calls = []
     newton = rows_form.solve_smooth_rows

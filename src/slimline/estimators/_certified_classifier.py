@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self
 
@@ -20,7 +21,7 @@ from slimline.errors import InvalidParameterError
 from slimline.estimators._certified_model import CertifiedModel
 from slimline.estimators._fitting import (
     CallbackSupport,
-    Fitting,
+    Solver,
     StepCallbacks,
     check_parameters,
     effective_samples,
@@ -33,7 +34,7 @@ from slimline.estimators._validation import (
     training_weights,
     without_zero_weights,
 )
-from slimline.learning import BinaryProblem, Outcome, Step, TrainingData, certificate_of, loss_named
+from slimline.learning import BinaryProblem, SolverState, Step, TrainingData, certificate_of, loss_named
 from slimline.learning.problem import class_signs
 from slimline.planning import choose_route
 
@@ -232,7 +233,7 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         assert weight is not None
         callbacks = StepCallbacks(self, X, y)
         self._divide(labels, kept, groups)
-        with _listening(matrix, self.verbose):
+        with _shown_progress(matrix, self.verbose):
             self._train(matrix, codes, weight, callbacks)
         callbacks.end(X, y)
 
@@ -241,19 +242,19 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
 
     def _train(self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, callbacks: StepCallbacks) -> None:
         before = matrix.passes_of_this_thread
-        data, s, signs, fitting = self._prepared(matrix, codes, weight)
-        tasks = [BinaryProblem(loss_named(self.loss), sign, s, 1.0 / float(self.C)) for sign in signs]
-        outcome = fitting.outcome(data, tasks, lambda step: self._tell(step, callbacks))
-        self._keep(data, outcome, before, fitting)
+        solver, s, signs = self._prepared(matrix, codes, weight)
+        problems = [BinaryProblem(loss_named(self.loss), sign, s, 1.0 / float(self.C)) for sign in signs]
+        states, history = self._solve(solver, problems, callbacks)
+        self._keep(solver, states, history, before)
         if self.recovery == "certified":
-            self._warn_if_open(outcome)
+            self._warn_if_open()
         else:
-            self._warn_if_worthless(outcome)
+            self._warn_if_worthless()
 
     def _prepared(
         self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, n_fits: int = 1
-    ) -> tuple[TrainingData, Floats, list[Floats], Fitting]:
-        """Return the data as they are trained on, the weight of each sample, the signs of each class, and the route."""
+    ) -> tuple[Solver, Floats, list[Floats]]:
+        """Return the solver, with its data and route, the weight of each sample, and the signs of each class."""
         s = weight * class_factors(self.class_weight, self.classes_, codes, weight)[codes]
         require_weights(s)
         seen = self._as_trained(matrix, weight)
@@ -267,10 +268,33 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
             )
         samples = effective_samples(weight)
         self.route_ = choose_route(seen, samples, n_fits * len(signs), method, self.n_components, self.loss)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        limits = (float(self.tol), int(self.max_passes))
-        fitting = Fitting(self.route_, self.recovery, self.projection, seed, *limits, may_switch=method == "auto")
-        return data, s, signs, fitting
+        solver = Solver(
+            data,
+            self.route_,
+            float(self.tol),
+            int(self.max_passes),
+            self.recovery,
+            self.projection,
+            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+            may_switch=method == "auto",
+        )
+        return solver, s, signs
+
+    def _solve(
+        self, solver: Solver, problems: Sequence[BinaryProblem], callbacks: StepCallbacks
+    ) -> tuple[list[SolverState], list[Step]]:
+        """Return where the steps ended and what each reached, after telling of each as it is taken."""
+        states = [SolverState.zero(problem, solver.data.shape) for problem in problems]
+        history = []
+        for step in solver.steps(states):
+            history.append(step)
+            callbacks.step()
+            if (on_step := self.__dict__.get("_on_step")) is not None:
+                on_step(step)
+            if self.verbose:
+                worst = max(step.relative_error)
+                print(f"pass {step.passes}: certified relative error {worst:.2g}, {step.seconds:.2f} s", flush=True)
+        return states, history
 
     def _as_trained(self, matrix: Matrix, weight: Floats) -> Matrix:
         """Return the view that is trained on: standardised, if that is asked for."""
@@ -281,24 +305,26 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         uniform = bool((weight == weight[0]).all())
         return matrix.standardised("mean", "std", "mean", sample_weight=None if uniform else weight)
 
-    def _keep(self, data: TrainingData, outcome: Outcome, passes_before: int, fitting: Fitting) -> None:
+    def _keep(self, solver: Solver, states: Sequence[SolverState], history: list[Step], passes_before: int) -> None:
+        data, surrogate = solver.data, solver.surrogate
         centre = factor = fill = None
         if self.standardize:
             assert isinstance(data.matrix, Standardised)
             affine = data.matrix.affine
             centre, factor, fill = affine.centre, affine.factor, affine.fill
         self._centre, self._factor, self._fill = centre, factor, fill
-        self.certificate_ = certificate_of(data, outcome, factor)
+        self.certificate_ = certificate_of(data, states, factor)
         self.coef_ = self.certificate_.coefficients(factor)
         self.intercept_ = self.certificate_.intercepts(data.constant, factor, centre)
         self.intercept_scaling_ = data.constant
-        if self.route_.method == "sketch" and (outcome.model.exact or outcome.model.is_full_problem):
-            taken = "gram" if outcome.model.exact else "direct"
+        assert surrogate is not None
+        if self.route_.method == "sketch" and (surrogate.exact or surrogate.is_full_problem):
+            taken = "gram" if surrogate.exact else "direct"
             self.route_ = replace(self.route_, method=taken, reason="steps with the sketch gained too little")
-        self.history_ = outcome.history
-        self.n_iter_ = len(outcome.history)
+        self.history_ = history
+        self.n_iter_ = len(history)
         self.n_passes_ = data.matrix.passes_of_this_thread - passes_before
-        self.projections_ = [projection.to_json() for projection in fitting.drawn]
+        self.projections_ = [projection.to_json() for projection in solver.drawn]
 
     def watch(self, on_step: Callable[[Step], None] | None) -> Self:
         """Have a function told of every step of the next fits; None: no longer.
@@ -321,16 +347,8 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         state.pop("_on_step", None)  # a screen, perhaps: it stays here
         return state
 
-    def _tell(self, step: Step, callbacks: StepCallbacks) -> None:
-        callbacks.step()
-        if (on_step := self.__dict__.get("_on_step")) is not None:
-            on_step(step)
-        if self.verbose:
-            worst = max(step.relative_error)
-            print(f"pass {step.passes}: certified relative error {worst:.2g}, {step.seconds:.2f} s", flush=True)
-
-    def _warn_if_open(self, outcome: Outcome) -> None:
-        worst = max(proof.relative_error for proof in outcome.proofs)
+    def _warn_if_open(self) -> None:
+        worst = float(self.certificate_.relative_error.max())
         if worst <= self.tol:
             return
         reached = f"{worst:.2g}" if np.isfinite(worst) else "no finite value"
@@ -341,22 +359,22 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         if self.route_.method == "sketch":
             help_.append("more components")
         warnings.warn(
-            f"the certified relative error after {outcome.history[-1].passes} passes is {reached}, and "
+            f"the certified relative error after {self.history_[-1].passes} passes is {reached}, and "
             f"tol={self.tol:g} was asked for. The weights may be better than that: the certificate is loose where C is "
             f"large for the scale of the data. What would help: {', '.join(help_)}.",
             ConvergenceWarning,
             stacklevel=6,  # the line that called `fit`
         )
 
-    def _warn_if_worthless(self, outcome: Outcome) -> None:
+    def _warn_if_worthless(self) -> None:
         """Warn of weights of a published recovery that are not proved to be nearer to the exact ones than zeros are."""
-        worst = max(range(len(outcome.proofs)), key=lambda k: outcome.proofs[k].relative_error)
-        error, radius = outcome.proofs[worst].relative_error, outcome.proofs[worst].radius
+        worst = int(self.certificate_.relative_error.argmax())
+        error, radius = self.certificate_.relative_error[worst], self.certificate_.radius[worst]
         if error <= 1.0:
             return
         proved = f"the certified relative error is {error:.2g}" if np.isfinite(error) else "no error could be proved"
         diverged = ""
-        if radius > (first := outcome.history[0].radius[worst]):
+        if radius > (first := self.history_[0].radius[worst]):
             diverged = (
                 f" It diverged: the certified distance to the exact weights grew from {first:.2g} to {radius:.2g}."
             )
@@ -369,17 +387,15 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         )
 
 
-class _listening:  # noqa: N801 - reads as a word
-    """Shows the progress of the passes while a model is fitted."""
-
-    def __init__(self, matrix: Matrix, verbose: int) -> None:
-        self._matrix = matrix if verbose else None
-        self._before = matrix._counter.listener
-
-    def __enter__(self) -> None:
-        if self._matrix is not None:
-            self._matrix.listen(ProgressBar())
-
-    def __exit__(self, *error: object) -> None:
-        if self._matrix is not None:
-            self._matrix.listen(self._before)
+@contextmanager
+def _shown_progress(matrix: Matrix, verbose: int) -> Iterator[None]:
+    """Show the progress of the passes while a model is fitted."""
+    if not verbose:
+        yield
+        return
+    before = matrix._counter.listener
+    matrix.listen(ProgressBar())
+    try:
+        yield
+    finally:
+        matrix.listen(before)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from typing import Any, Self
@@ -17,7 +18,7 @@ from sklearn.model_selection import check_cv
 from slimline.data import Matrix
 from slimline.errors import AccuracyWarning, InvalidParameterError, SearchWarning
 from slimline.estimators._certified_classifier import CertifiedClassifier
-from slimline.estimators._fitting import Fitting, StepCallbacks, check_parameters
+from slimline.estimators._fitting import Solver, StepCallbacks, check_parameters
 from slimline.estimators._penalty_search import (
     FoldScores,
     PenaltySearch,
@@ -26,7 +27,7 @@ from slimline.estimators._penalty_search import (
     scores_on_sketch,
     search_penalties,
 )
-from slimline.learning import BinaryProblem, Outcome, Step, Surrogate, TrainingData, certificate_of, loss_named
+from slimline.learning import BinaryProblem, SolverState, Step, certificate_of, loss_named
 from slimline.learning.losses import Loss
 
 Floats = NDArray[np.float64]
@@ -179,27 +180,26 @@ class CertifiedClassifierCV(CertifiedClassifier):
             self.__dict__.pop(name, None)
         asked, on_sketch = penalties(self.Cs), self.search == "sketch"
         n_fits = 1 if on_sketch else len(asked) * (len(folds) + 1)
-        data, s, signs, fitting = self._prepared(matrix, codes, weight, n_fits)
+        solver, s, signs = self._prepared(matrix, codes, weight, n_fits)
         _require_both_sides(signs, s, folds)
-        model = fitting.model(data, 0.0 if isinstance(self.Cs, Integral) else 1.0 / float(asked.max()))
+        solver.start(0.0 if isinstance(self.Cs, Integral) else 1.0 / float(asked.max()))
+        loss = loss_named(self.loss)
         scores = FoldScores(get_scorer(self.scoring or "accuracy"), self.classes_, codes, weight, self.loss)
-        tell = partial(self._tell, callbacks=callbacks)
-        members = _Members(fitting, data, loss_named(self.loss), signs, s, folds, scores, tell, model)
+        solve = partial(self._solve, solver, callbacks=callbacks)
+        members = _Members(solver, solve, loss, signs, s, folds, scores)
         attempt = members.on_sketch if on_sketch else members.certified
-        zero_loss = float(loss_named(self.loss).value(np.zeros(1))[0])
-        found = search_penalties(self.Cs, data.mean_square or 1.0, zero_loss, attempt)
+        zero_loss = float(loss.value(np.zeros(1))[0])
+        found = search_penalties(self.Cs, solver.data.mean_square or 1.0, zero_loss, attempt)
         self.Cs_, self.scores_, self.losses_ = found.Cs, found.scores, found.losses
         self.C_ = float(found.Cs[found.best])
         self._warn_of_search(found, codes, weight, folds)
         if on_sketch:
-            tasks = [BinaryProblem(loss_named(self.loss), sign, s, 1.0 / self.C_) for sign in signs]
-            outcome = fitting.outcome(data, tasks, tell, members.model)
-            self._keep(data, outcome, before, fitting)
-            self._warn_if_open(outcome)
+            self._keep(solver, *solve([BinaryProblem(loss, sign, s, 1.0 / self.C_) for sign in signs]), before)
+            self._warn_if_open()
             return
-        self._keep(data, members.whole[self.C_], before, fitting)
-        path = [members.whole[C] for C in found.Cs.tolist()]
-        self.certificates_path_ = [certificate_of(data, fit, self._factor) for fit in path]
+        self._keep(solver, *members.whole[self.C_], before)
+        path = [members.whole[C][0] for C in found.Cs.tolist()]
+        self.certificates_path_ = [certificate_of(solver.data, states, self._factor) for states in path]
         factor = 1.0 if self._factor is None else self._factor
         self.coefs_path_ = np.array([claim.weights[:, :-1] * factor for claim in self.certificates_path_])
         self._warn_of_members(members.errors)
@@ -247,54 +247,58 @@ class _Members:
 
     def __init__(
         self,
-        fitting: Fitting,
-        data: TrainingData,
+        solver: Solver,
+        solve: Callable[[list[BinaryProblem]], tuple[list[SolverState], list[Step]]],
         loss: Loss,
         signs: list[Floats],
         weights: Floats,
         folds: list[Fold],
         scores: FoldScores,
-        tell: Callable[[Step], None],
-        model: Surrogate,
     ) -> None:
-        self._fitting, self._data, self._loss, self._tell = fitting, data, loss, tell
+        self._solver, self._solve, self._loss = solver, solve, loss
         self._signs, self._weights, self._folds, self._scores = signs, weights, folds, scores
-        self.model = model
-        #: Fits to all samples by their C, and the certified relative error of every fit.
-        self.whole: dict[float, Outcome] = {}
+        #: States and steps of the fits to all samples, by their C, and the certified relative error of every fit.
+        self.whole: dict[float, tuple[list[SolverState], list[Step]]] = {}
         self.errors: list[float] = []
 
     def on_sketch(self, Cs: Floats) -> tuple[Floats, Floats]:
         """Return scores and losses of fits to the sketch."""
-        return scores_on_sketch(self.model, self._loss, Cs, self._signs, self._weights, self._folds, self._scores)
+        surrogate = self._solver.surrogate
+        assert surrogate is not None
+        return scores_on_sketch(surrogate, self._loss, Cs, self._signs, self._weights, self._folds, self._scores)
 
     def certified(self, Cs: Floats) -> tuple[Floats, Floats]:
         """Return scores and losses of certified fits, as many of them at once as memory allows."""
-        tasks, per_fit = self._tasks(Cs), len(self._signs)
-        at_once = max(per_fit, most_tasks_at_once(self._data.shape) // per_fit * per_fit)
+        problems, per_fit = self._problems(Cs), len(self._signs)
+        at_once = max(per_fit, most_tasks_at_once(self._solver.data.shape) // per_fit * per_fit)
         found = np.empty((2, len(self._folds), len(Cs)))
-        for first in range(0, len(tasks), at_once):
-            outcome = self._fitting.outcome(self._data, tasks[first : first + at_once], self._tell, self.model)
-            self.model = outcome.model
-            self.errors += [proof.relative_error for proof in outcome.proofs]
-            for k in range(0, len(outcome.proofs), per_fit):
-                fit = outcome.part(slice(k, k + per_fit))
+        for first in range(0, len(problems), at_once):
+            states, history = self._solve(problems[first : first + at_once])
+            self.errors += [state.error for state in states]
+            for k in range(0, len(states), per_fit):
+                own = slice(k, k + per_fit)
                 fold, number = divmod((first + k) // per_fit, len(Cs))
                 if fold == 0:
-                    self.whole[float(Cs[number])] = fit
+                    self.whole[float(Cs[number])] = states[own], [_part(step, own) for step in history]
                     continue
-                values = np.column_stack([0.5 * (task.best.values + task.dual.values) for task in fit.progress])
+                values = np.column_stack([0.5 * (state.best.values + state.dual.values) for state in states[own]])
                 found[:, fold - 1, number] = self._scores(values, self._folds[fold - 1][1])
         return found[0], found[1]
 
-    def _tasks(self, Cs: Floats) -> list[BinaryProblem]:
-        """Return a task for every set of samples (all of them first), C and class."""
-        tasks = []
+    def _problems(self, Cs: Floats) -> list[BinaryProblem]:
+        """Return a problem for every set of samples (all of them first), C and class."""
+        problems = []
         for train in [np.arange(len(self._weights)), *(train for train, _ in self._folds)]:
             kept = np.zeros_like(self._weights)
             kept[train] = self._weights[train]
-            tasks += [BinaryProblem(self._loss, sign, kept, 1.0 / float(C)) for C in Cs for sign in self._signs]
-        return tasks
+            problems += [BinaryProblem(self._loss, sign, kept, 1.0 / float(C)) for C in Cs for sign in self._signs]
+        return problems
+
+
+def _part(step: Step, own: slice) -> Step:
+    """Return what a step reached for some of its problems."""
+    names = ("primal", "dual", "gap", "radius", "relative_error")
+    return replace(step, **{name: getattr(step, name)[own] for name in names})
 
 
 def _score_without_features(scoring: Any, codes: NDArray[np.intp], weight: Floats, folds: list[Fold]) -> float:

@@ -1,8 +1,8 @@
-"""One certified fit: parameters, callbacks, route and result."""
+"""One certified fit: parameters, callbacks, and the solver of its route."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, Self
@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from slimline.errors import InvalidParameterError
 from slimline.learning import (
-    BinaryProblem,
-    Outcome,
+    SolverState,
     Step,
     Surrogate,
     TrainingData,
@@ -157,88 +156,96 @@ RECOVERIES = ("certified", "dual", "iterative", "naive")
 _MOST_COMPONENTS = 64
 #: And to so many bytes.
 _SKETCH_BYTES = 1 << 30
+#: An exact surrogate needs one step, and others where rounding is in the way.
+_EXACT_STEPS = 6
 
 
-@dataclass(frozen=True)
-class Fitting:
-    """How an outcome is to be reached."""
+@dataclass
+class Solver:
+    """Solves problems on the same data by a route: makes the surrogate, takes the steps, replaces a poor surrogate."""
 
+    data: TrainingData
     #: Sketch, Gram matrix or the data themselves.
     route: Route
-    #: One of `RECOVERIES`.
-    recovery: str
-    #: Family, or a projection transformer.
-    projection: Any
-    #: Of the projection.
-    seed: int
     #: Certified relative error to stop at.
     tol: float
     #: Passes at most.
     max_passes: int
+    #: One of `RECOVERIES`.
+    recovery: str = "certified"
+    #: Family, or a projection transformer, and its seed.
+    projection: Any = "auto"
+    seed: int = 0
     #: Whether another route may be taken where the sketch turns out to be too slow.
     may_switch: bool = False
     #: Projections that were drawn, in their order.
     drawn: list[Projection] = field(default_factory=list)
+    #: The one in use; those who solve more problems on the same data go on with it.
+    surrogate: Surrogate | None = None
 
-    def model(self, data: TrainingData, penalty: float) -> Surrogate:
-        """Return what stands for the data in small problems."""
-        if self.route.method == "gram":
-            return exact_surrogate(data)
-        if self.route.method == "direct":
-            return direct_surrogate(data)
-        first = self.draw(data.shape[1], 0, self.route.n_components)
-        return sketch_surrogate(data, first, penalty=penalty)
-
-    def outcome(
-        self,
-        data: TrainingData,
-        tasks: Sequence[BinaryProblem],
-        on_step: Callable[[Step], None],
-        model: Surrogate | None = None,
-    ) -> Outcome:
-        """Return what is reached for all tasks together."""
-        n, d = data.shape
+    def steps(self, states: Sequence[SolverState]) -> Iterator[Step]:
+        """Take steps with all problems together, and yield what each reached."""
+        data = self.data
         most = data.passes + self.max_passes
-        penalty = min(task.penalty for task in tasks)
-        if self.route.method == "gram":
-            model = model or self.model(data, penalty)
-            most = data.passes + 6 * data.passes_of_a_step
-            return recover_certified(data, tasks, model, tol=min(self.tol, EXACT), max_passes=most, on_step=on_step)
+        penalty = min(state.problem.penalty for state in states)
         if self.recovery == "naive":
-            first = self.draw(d, 0, self.route.n_components)
+            first = self._draw(0, self.route.n_components)
             Z: NDArray[Any] = data.sketch(first)
-            return recover_naive(data, tasks, sketch_surrogate(data, first, Z, penalty), Z, first, on_step=on_step)
-        model = model or self.model(data, penalty)
+            self.surrogate = sketch_surrogate(data, first, Z, penalty)
+            return recover_naive(data, states, self.surrogate, Z, first)
+        surrogate = self.start(penalty)
         if self.recovery == "dual":
-            return recover_dual(data, tasks, model, on_step=on_step)
-        limits: dict[str, Any] = {"tol": self.tol, "max_passes": most, "on_step": on_step}
-        if self.route.method == "direct":
-            return recover_certified(data, tasks, model, **limits)
+            return recover_dual(data, states, surrogate)
         if self.recovery == "iterative":
-            return recover_iterative(data, tasks, model, **limits)
+            return recover_iterative(data, states, surrogate, tol=self.tol, max_passes=most)
+        if self.route.method == "gram":
+            most = data.passes + _EXACT_STEPS * data.passes_of_a_step
+            return recover_certified(data, states, surrogate, tol=min(self.tol, EXACT), max_passes=most)
+        improve = None if self.route.method == "direct" else self._improver(penalty)
+        return recover_certified(data, states, surrogate, tol=self.tol, max_passes=most, improve=improve)
+
+    def start(self, penalty: float) -> Surrogate:
+        """Return the surrogate to begin with; a sketch is as precise as the smallest penalty needs."""
+        if self.surrogate is not None:
+            return self.surrogate
+        if self.route.method == "gram":
+            self.surrogate = exact_surrogate(self.data)
+        elif self.route.method == "direct":
+            self.surrogate = direct_surrogate(self.data)
+        else:
+            first = self._draw(0, self.route.n_components)
+            self.surrogate = sketch_surrogate(self.data, first, penalty=penalty)
+        return self.surrogate
+
+    def _improver(self, penalty: float) -> Callable[[Surrogate, float], Surrogate | None]:
+        """Return what makes a better surrogate: a larger sketch, or the data themselves."""
+        n, d = self.data.shape
         largest = min(_MOST_COMPONENTS * n, d, _SKETCH_BYTES // (4 * n))
-        grow = growing(data, lambda k, components: self.draw(d, k, components), largest, penalty)
+        grow = growing(self.data, self._draw, largest, penalty)
 
-        def improve(model: Surrogate, steps_left: float) -> Surrogate | None:
-            return self._other_model(data, model, steps_left) or grow(model, steps_left)
+        def improve(surrogate: Surrogate, steps_left: float) -> Surrogate | None:
+            better = self._unsketched(surrogate, steps_left) or grow(surrogate, steps_left)
+            self.surrogate = better or surrogate
+            return better
 
-        return recover_certified(data, tasks, model, improve=improve, **limits)
+        return improve
 
-    def _other_model(self, data: TrainingData, model: Surrogate, steps_left: float) -> Surrogate | None:
+    def _unsketched(self, surrogate: Surrogate, steps_left: float) -> Surrogate | None:
         """Return the data themselves where so many steps with the sketch would take longer.
 
         The cost model counts on a sketch that contracts well. It does not where C is large for the scale of the data,
         which nobody knows before the first steps.
         """
         route = self.route
-        if not self.may_switch or model.exact or model.is_full_problem:
+        if not self.may_switch or surrogate.exact or surrogate.is_full_problem:
             return None
         if steps_left * route.step_seconds <= min(route.gram_seconds, route.direct_seconds):
             return None
-        return exact_surrogate(data) if route.gram_seconds <= route.direct_seconds else direct_surrogate(data)
+        return exact_surrogate(self.data) if route.gram_seconds <= route.direct_seconds else direct_surrogate(self.data)
 
-    def draw(self, n_features: int, number: int, n_components: int) -> Projection:
+    def _draw(self, number: int, n_components: int) -> Projection:
         """Return the projection of the first sketch (0) or of a later one."""
-        projection = frozen_projection(self.projection, n_features, n_components, (self.seed + number) % 2**32)
+        seed = (self.seed + number) % 2**32
+        projection = frozen_projection(self.projection, self.data.shape[1], n_components, seed)
         self.drawn.append(projection)
         return projection

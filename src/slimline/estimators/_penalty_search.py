@@ -183,7 +183,7 @@ _GAP = 1e-4
 
 
 def scores_on_sketch(
-    model: Surrogate,
+    surrogate: Surrogate,
     loss: Loss,
     penalties: Floats,
     signs: Sequence[Floats],
@@ -204,23 +204,23 @@ def scores_on_sketch(
         for j, C in enumerate(penalties):
             columns = []
             for i, sign in enumerate(signs):
-                starts[i], values = _fit(model, BinaryProblem(loss, sign, kept, 1.0 / float(C)), starts[i])
+                starts[i], values = _fit(surrogate, BinaryProblem(loss, sign, kept, 1.0 / float(C)), starts[i])
                 columns.append(values)
             found[:, k, j] = scores(np.column_stack(columns), test)
     return found[0], found[1]
 
 
 @overflow_allowed()
-def _fit(model: Surrogate, task: BinaryProblem, start: Floats | None) -> tuple[Floats, Floats]:
+def _fit(surrogate: Surrogate, problem: BinaryProblem, start: Floats | None) -> tuple[Floats, Floats]:
     """Return the dual variables of a small problem, and what its weights make of all rows."""
-    n = len(task.labels)
-    nothing, rows = ExactSubspace(n), slice(None) if task.rows is None else task.rows
-    problem = task.small_problem(np.zeros(n))
-    first = task.loss.project(np.zeros(n)) if start is None else start
-    gap = _GAP * float(task.weights @ task.loss.value(np.zeros(n)))
-    solved, own = model.solve(problem, task.rows, nothing, (task.weights * first)[rows], gap)
-    a = task.loss.project(np.zeros(n))
-    a[rows] = task.loss.project(solved / problem.weights)
-    if own is not None:
-        return a, own.values
-    return a, model.times(task.representer(a), nothing) / task.penalty
+    n = len(problem.labels)
+    nothing, rows = ExactSubspace(n), slice(None) if problem.rows is None else problem.rows
+    small = problem.small(np.zeros(n))
+    first = problem.loss.project(np.zeros(n)) if start is None else start
+    gap = _GAP * problem.loss_of(np.zeros(n))
+    found = surrogate.solve(small, problem.rows, nothing, (problem.weights * first)[rows], gap)
+    a = problem.loss.project(np.zeros(n))
+    a[rows] = problem.loss.project(found.dual / small.weights)
+    if found.weights is not None:
+        return a, found.values
+    return a, surrogate.times(problem.representer(a), nothing) / problem.penalty

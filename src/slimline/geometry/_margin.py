@@ -15,7 +15,7 @@ from slimline.errors import DataError, InvalidParameterError
 from slimline.geometry._convex import ConvexPoints, Look, Nearest, nearest, usual_size
 from slimline.geometry._inputs import ErrorAllowedMargin, Margin, reached_by, require_directions, require_squares
 from slimline.geometry._points import MOST_POINTS, Points
-from slimline.learning import LOSSES, SmallProblem, solve_gram
+from slimline.learning import LOSSES, BinaryProblem, solve_gram
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -222,7 +222,7 @@ def soft_separator(points: SignedPoints, found: Nearest, C: float) -> tuple[Floa
             row += own * signs
     n = len(K)
     penalty = n / (n_points * C)  # each stands for as many
-    problem = SmallProblem(LOSSES["hinge"], np.ones(n), np.ones(n), penalty, np.zeros(n))
+    problem = BinaryProblem(LOSSES["hinge"], np.ones(n), np.ones(n), penalty, np.zeros(n))
     solution = solve_gram(K, problem, target_gap=_GAP * n)
     coefficients = np.zeros(points.data.shape[0])
     coefficients[index] = points.factor[index] * solution.dual

@@ -1,14 +1,14 @@
 """The method: losses, the small problem and its surrogates, solvers, certificates, and the algorithm that joins them.
 
-The modules are meant to be read in this order: `losses`, `problem`, `surrogate`, `solve_features` and `solve_gram`,
-`improve`, `certificate`, `algorithm`. The names listed below are what the rest of the library uses.
+The modules are meant to be read in this order: `algorithm` for the loop; then `losses`, `problem`, `surrogate`,
+`solve_gram` and `solve_features`, `improve`, `certificate`. The rest of the library uses the names listed below.
 """
 
-from slimline.learning.algorithm import Outcome, Step, recover_certified
+from slimline.learning.algorithm import Step, recover_certified
 from slimline.learning.certificate import Certificate, TopFeatures, certificate_of, membership, rank_bounds
 from slimline.learning.features import ArrayRows, Rows, SparseRows
 from slimline.learning.losses import LOSSES, Loss, loss_named
-from slimline.learning.problem import BinaryProblem, SmallProblem, Solution
+from slimline.learning.problem import BinaryProblem, Solution, SolverState
 from slimline.learning.published import recover_dual, recover_iterative, recover_naive
 from slimline.learning.solve_features import solve_rows
 from slimline.learning.solve_gram import solve_gram
@@ -21,10 +21,9 @@ __all__ = [
     "BinaryProblem",
     "Certificate",
     "Loss",
-    "Outcome",
     "Rows",
-    "SmallProblem",
     "Solution",
+    "SolverState",
     "SparseRows",
     "Step",
     "Surrogate",

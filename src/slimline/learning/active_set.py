@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from slimline._kernels import _native
 from slimline.learning.line_search import solve_shifted
-from slimline.learning.problem import SmallProblem
+from slimline.learning.problem import BinaryProblem
 
 Floats = NDArray[np.float64]
 _MOST_STEPS = 60
@@ -62,7 +62,7 @@ class DescentProblem(ABC):
     #: f at the dual variables that were seen last.
     values: Floats
 
-    def __init__(self, problem: SmallProblem) -> None:
+    def __init__(self, problem: BinaryProblem) -> None:
         self.problem = problem
         assert problem.loss.dual_curvature is not None
         self.curvature = problem.loss.dual_curvature / problem.weights

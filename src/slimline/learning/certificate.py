@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline._base.rounding import ROUNDOFF, bound, overflow_allowed
-from slimline.learning.problem import BinaryProblem, DualPoint, Point
+from slimline._base.rounding import ROUNDOFF, overflow_allowed
+from slimline._base.rounding import bound as upper_bound
+from slimline.learning.problem import BinaryProblem, DualPoint, Point, SolverState
 from slimline.learning.training_data import TrainingData
-
-if TYPE_CHECKING:
-    from slimline.learning.algorithm import Outcome
 
 Floats = NDArray[np.float64]
 #: Squares of numbers below this vanish in float64, and with them a distance of no more than this.
@@ -21,56 +20,54 @@ _UNDERFLOW = 1e-150
 
 
 @dataclass(frozen=True)
-class GapBound:
-    """What is proved about one task."""
-
-    #: w, the weight of the constant column last; of shape (n_features + 1,).
-    weights: Floats
-    #: ‖weights - w*‖ ≤ radius for the exact optimum w*.
-    radius: float
-    #: Duality gap, an upper bound of how far the objective is from the optimum.
-    gap: float
-    #: An upper bound of ‖weights - w*‖/‖w*‖; infinite where the radius is not below ‖weights‖.
-    relative_error: float
-
-
-@dataclass(frozen=True)
 class GapParts:
-    """The two parts of a gap, rounding included."""
+    """The two parts of a duality gap, rounding included."""
 
     #: Σ sᵢ [ℓ(mᵢ) + ℓ*(-aᵢ) + aᵢ mᵢ], at most.
     residuals: float
     #: ‖w - w_α‖, at most.
     distance: float
-    #: The gap, at most.
+    #: The gap, an upper bound of how far the objective is from the optimum.
     gap: float
 
 
+@dataclass(frozen=True)
+class GapBound(GapParts):
+    """What the gap of one problem proves about its exact optimum w*."""
+
+    #: The middle of w and w_α, the weight of the constant column last; of shape (n_features + 1,).
+    weights: Floats
+    #: ‖weights - w*‖ ≤ radius.
+    radius: float
+    #: An upper bound of ‖weights - w*‖/‖w*‖; infinite where the radius is not below ‖weights‖.
+    relative_error: float
+
+
 @overflow_allowed()
-def gap_parts(task: BinaryProblem, point: Point, dual: DualPoint, row_bounds: Floats) -> GapParts:
+def gap_parts(problem: BinaryProblem, point: Point, dual: DualPoint, row_bounds: Floats) -> GapParts:
     """Return upper bounds of the parts of the duality gap of a point and a dual point."""
     error = point.values_error * row_bounds
-    each = task.loss.largest_residual(task.labels * point.values, dual.a, error)
-    used = task.weights > 0
+    each = problem.loss.largest_residual(problem.labels * point.values, dual.a, error)
+    used = problem.weights > 0
     margin = 1.0 + 2.0 * (len(each) + 8) * ROUNDOFF
-    residuals = bound(float(task.weights[used] @ each[used]) * margin)
+    residuals = upper_bound(float(problem.weights[used] @ each[used]) * margin)
     difference = point.weights - dual.weights
     slack = 1.0 + 2.0 * (len(difference) + 8) * ROUNDOFF
     distance = float(np.linalg.norm(difference)) * slack + dual.weights_error + _UNDERFLOW
-    distance = bound(distance + 2 * ROUNDOFF * (point.norm + dual.norm))
-    return GapParts(residuals, distance, (residuals + 0.5 * task.penalty * distance**2) * (1.0 + 8 * ROUNDOFF))
+    distance = upper_bound(distance + 2 * ROUNDOFF * (point.norm + dual.norm))
+    return GapParts(residuals, distance, (residuals + 0.5 * problem.penalty * distance**2) * (1.0 + 8 * ROUNDOFF))
 
 
 @overflow_allowed()
-def bound_gap(task: BinaryProblem, point: Point, dual: DualPoint, row_bounds: Floats) -> GapBound:
+def bound_gap(problem: BinaryProblem, point: Point, dual: DualPoint, row_bounds: Floats) -> GapBound:
     """Return the midpoint of w and w_α, and how far it can be from the optimum."""
-    parts = gap_parts(task, point, dual, row_bounds)
+    parts = gap_parts(problem, point, dual, row_bounds)
     weights = point.weights + dual.weights
     weights *= 0.5
     norm = float(np.linalg.norm(weights))
-    radius = float(np.sqrt(parts.residuals / task.penalty + 0.25 * parts.distance**2))
-    radius = bound((radius + 0.5 * dual.weights_error + 2 * ROUNDOFF * norm) * (1.0 + 16 * ROUNDOFF))
-    return GapBound(weights, radius, parts.gap, relative(radius, norm))
+    radius = float(np.sqrt(parts.residuals / problem.penalty + 0.25 * parts.distance**2))
+    radius = upper_bound((radius + 0.5 * dual.weights_error + 2 * ROUNDOFF * norm) * (1.0 + 16 * ROUNDOFF))
+    return GapBound(parts.residuals, parts.distance, parts.gap, weights, radius, relative(radius, norm))
 
 
 def relative(radius: float, norm: float) -> float:
@@ -81,7 +78,7 @@ def relative(radius: float, norm: float) -> float:
 
 @overflow_allowed()
 def intervals(
-    task: BinaryProblem,
+    problem: BinaryProblem,
     point: Point,
     dual: DualPoint,
     parts: GapParts,
@@ -98,15 +95,15 @@ def intervals(
     """
     w, v = point.weights[columns], dual.weights[columns]
     difference = np.abs(w - v)
-    if task.loss.smoothness is None:
+    if problem.loss.smoothness is None:
         kappa = np.ones_like(w)
     else:
-        kappa = 1.0 + task.penalty / (task.loss.smoothness * column_squares * (1.0 + 1e-6))
+        kappa = 1.0 + problem.penalty / (problem.loss.smoothness * column_squares * (1.0 + 1e-6))
         kappa = np.minimum(kappa, 1e12)  # any smaller factor is true too, and this one loses nothing
     centre = w + (v - w) * (kappa / (1.0 + kappa))
     # 2 gap/λ - ½(‖w - w_α‖² - dⱼ²) with the gap taken apart: 2 residuals/λ + ½‖w - w_α‖² + ½ dⱼ²
     error = dual.weights_error + 8 * ROUNDOFF * (np.abs(w) + np.abs(v))
-    square = 2.0 * parts.residuals / task.penalty + 0.5 * parts.distance**2 + 0.5 * np.square(difference + error)
+    square = 2.0 * parts.residuals / problem.penalty + 0.5 * parts.distance**2 + 0.5 * np.square(difference + error)
     square *= (1.0 + 64 * ROUNDOFF) / (1.0 + kappa)
     square -= kappa * np.square(np.maximum(difference - error, 0.0) / (1.0 + kappa))
     return centre, np.sqrt(np.maximum(square, 0.0)) * (1.0 + 64 * ROUNDOFF) + error
@@ -216,7 +213,7 @@ class Certificate:
         Returns
         -------
         intercepts : array of shape (n_tasks,)
-            One a task.
+            One a problem.
         """
         intercepts = constant * self.weights[:, -1]
         if centre is None:
@@ -234,31 +231,30 @@ class Certificate:
 
 
 @overflow_allowed()
-def certificate_of(data: TrainingData, outcome: Outcome, factor: Floats | None) -> Certificate:
-    """Return the certificate of an outcome."""
-    proofs = outcome.proofs
-    shape = len(proofs), data.shape[1]
+def certificate_of(data: TrainingData, states: Sequence[SolverState], factor: Floats | None) -> Certificate:
+    """Return the certificate of problems that steps were taken for."""
+    bounds = [state.bound for state in states if state.bound is not None]
+    shape = len(bounds), data.shape[1]
     weights = np.empty((shape[0], shape[1] + 1))
     centres, radii, around = np.empty(shape), np.empty(shape), np.empty(shape)
     squares = data.column_squares
-    for k, (state, proof) in enumerate(zip(outcome.progress, proofs, strict=True)):
-        parts = gap_parts(state.task, state.best, state.dual, data.row_bounds)
-        weights[k] = proof.weights
+    for k, (state, bound) in enumerate(zip(states, bounds, strict=True)):
+        weights[k] = bound.weights
         for start in range(0, shape[1], _COLUMNS):  # the formula has a dozen vectors between, all of them short here
             some = slice(start, min(start + _COLUMNS, shape[1]))
-            centre, radius = intervals(state.task, state.best, state.dual, parts, squares[some], some)
-            wider = ~(radius <= proof.radius)  # or NaN; the ball is an interval of every coordinate, too
-            middle = proof.weights[some]
+            centre, radius = intervals(state.problem, state.best, state.dual, bound, squares[some], some)
+            wider = ~(radius <= bound.radius)  # or NaN; the ball is an interval of every coordinate, too
+            middle = bound.weights[some]
             centres[k, some] = np.where(wider, middle, centre)
-            radii[k, some] = np.where(wider, proof.radius, radius)
-            around[k, some] = np.fmin(proof.radius, np.abs(centre - middle) * (1.0 + 1e-15) + radius)
+            radii[k, some] = np.where(wider, bound.radius, radius)
+            around[k, some] = np.fmin(bound.radius, np.abs(centre - middle) * (1.0 + 1e-15) + radius)
             if factor is not None:
                 around[k, some] *= np.abs(factor[some])
                 around[k, some] *= 1.0 + 1e-15
     return Certificate(
-        gap=np.array([proof.gap for proof in proofs]),
-        radius=np.array([proof.radius for proof in proofs]),
-        relative_error=np.array([proof.relative_error for proof in proofs]),
+        gap=np.array([bound.gap for bound in bounds]),
+        radius=np.array([bound.radius for bound in bounds]),
+        relative_error=np.array([bound.relative_error for bound in bounds]),
         weights=weights,
         coordinate_radius=around,
         interval_centre=centres,

@@ -21,20 +21,20 @@ Floats = NDArray[np.float64]
 _NEAR = 16.0
 
 
-def resolve_hinge_corner(task: BinaryProblem, points: Sequence[Point], dual: DualPoint, row_bounds: Floats) -> Point:
+def resolve_hinge_corner(problem: BinaryProblem, points: Sequence[Point], dual: DualPoint, row_bounds: Floats) -> Point:
     """Return the point, as it is or scaled up a little, whose proved gap is smallest.
 
     A sample on the margin costs 1 - a times what its margin may lack, and a times what it may have too much. With weak
     regularisation a is tiny, so a margin that is surely beyond 1 is far cheaper than one that may be either side of it.
     """
-    choices = [*points, *(_beyond(task, point, row_bounds) for point in points)]
-    return min(choices, key=lambda point: gap_parts(task, point, dual, row_bounds).gap)
+    choices = [*points, *(_beyond(problem, point, row_bounds) for point in points)]
+    return min(choices, key=lambda point: gap_parts(problem, point, dual, row_bounds).gap)
 
 
-def _beyond(task: BinaryProblem, point: Point, row_bounds: Floats) -> Point:
-    margin = task.labels * point.values
+def _beyond(problem: BinaryProblem, point: Point, row_bounds: Floats) -> Point:
+    margin = problem.labels * point.values
     error = point.values_error * row_bounds + 16 * ROUNDOFF * (1.0 + np.abs(margin))
-    near = (task.weights > 0) & (np.abs(1.0 - margin) <= _NEAR * error) & (margin > 0.5)
+    near = (problem.weights > 0) & (np.abs(1.0 - margin) <= _NEAR * error) & (margin > 0.5)
     if not near.any():
         return point
     further = float(np.max((1.0 - margin[near] + 2.0 * error[near]) / margin[near]))
@@ -44,21 +44,21 @@ def _beyond(task: BinaryProblem, point: Point, row_bounds: Floats) -> Point:
 _LONGEST = 4.0
 
 
-def dual_line_search(task: BinaryProblem, old: DualPoint, new: DualPoint, row_bounds: Floats) -> DualPoint:
+def dual_line_search(problem: BinaryProblem, old: DualPoint, new: DualPoint, row_bounds: Floats) -> DualPoint:
     """Return the point of the highest dual objective on the line from `old` through `new`, as far as it is feasible.
 
     Everything is linear in α, so no pass over the data is needed.
     """
     change = new.a - old.a
-    longest = _longest_step(task, old.a, change)
-    direction = task.weights * change
-    margin, margin_change = task.labels * old.values, task.labels * (new.values - old.values)
+    longest = _longest_step(problem, old.a, change)
+    direction = problem.weights * change
+    margin, margin_change = problem.labels * old.values, problem.labels * (new.values - old.values)
 
     def falling(step: float) -> float:
         """Return minus the derivative of D: Σ sᵢ pᵢ (margin - inverse(a))."""
-        a = task.loss.project(old.a + step * change)
+        a = problem.loss.project(old.a + step * change)
         with np.errstate(invalid="ignore"):
-            slopes = direction * (margin + step * margin_change - task.loss.inverse(a))
+            slopes = direction * (margin + step * margin_change - problem.loss.inverse(a))
         return float(np.sum(slopes[direction != 0.0]))
 
     step = smallest_along(falling, longest)
@@ -67,7 +67,7 @@ def dual_line_search(task: BinaryProblem, old: DualPoint, new: DualPoint, row_bo
     if step == 1.0:
         return new
     exact = old.a + step * change
-    a = task.loss.project(exact)
+    a = problem.loss.project(exact)
     weights = old.weights + step * (new.weights - old.weights)
     values = old.values + step * (new.values - old.values)
     norms = (1.0 + step) * (old.norm + new.norm)
@@ -77,23 +77,23 @@ def dual_line_search(task: BinaryProblem, old: DualPoint, new: DualPoint, row_bo
         abs(1.0 - step) * old.weights_error
         + step * new.weights_error
         + 8 * ROUNDOFF * norms
-        + float((task.weights * moved) @ row_bounds) / task.penalty
+        + float((problem.weights * moved) @ row_bounds) / problem.penalty
     )
     return DualPoint(weights, values, values_error, a=a, weights_error=weights_error)
 
 
-def _longest_step(task: BinaryProblem, a: Floats, change: Floats) -> float:
+def _longest_step(problem: BinaryProblem, a: Floats, change: Floats) -> float:
     """Return how far one can go before a dual variable leaves its domain."""
     longest = _LONGEST
     with np.errstate(divide="ignore", invalid="ignore"):
-        if np.isfinite(task.loss.lower):
+        if np.isfinite(problem.loss.lower):
             down = change < 0.0
             if down.any():
-                longest = min(longest, float(np.min((task.loss.lower - a[down]) / change[down])))
-        if np.isfinite(task.loss.upper):
+                longest = min(longest, float(np.min((problem.loss.lower - a[down]) / change[down])))
+        if np.isfinite(problem.loss.upper):
             up = change > 0.0
             if up.any():
-                longest = min(longest, float(np.min((task.loss.upper - a[up]) / change[up])))
+                longest = min(longest, float(np.min((problem.loss.upper - a[up]) / change[up])))
     return max(longest, 1.0)  # both ends are feasible, whatever rounding says
 
 
@@ -107,23 +107,23 @@ _PART_OF_A_LEAD = 0.1
 _NOISE = 1e-5
 
 
-def lowest_in_span(task: BinaryProblem, points: list[Point]) -> Point:
+def lowest_in_span(problem: BinaryProblem, points: list[Point]) -> Point:
     """Return a point of the span whose objective is not above that of any of the points."""
-    objectives = [task.primal(point.weights, point.values) for point in points]
+    objectives = [problem.primal(point.weights, point.values) for point in points]
     best = int(np.argmin(objectives))
     usable = [point for point in points if point.norm > 0.0]
     if not usable:
         return points[best]
-    factors = _minimise(task, usable, objectives[best])
+    factors = _minimise(problem, usable, objectives[best])
     candidate = combination(usable, factors)
     # Nearly parallel points can have huge factors, which rounding then eats.
     sound = float(np.abs(factors) @ [point.norm for point in usable]) <= candidate.norm / _NOISE
-    if sound and task.primal(candidate.weights, candidate.values) < objectives[best]:
+    if sound and problem.primal(candidate.weights, candidate.values) < objectives[best]:
         return candidate
     return points[best]
 
 
-def _minimise(task: BinaryProblem, points: list[Point], lowest: float) -> Floats:
+def _minimise(problem: BinaryProblem, points: list[Point], lowest: float) -> Floats:
     """Return the factors of the points in the combination of the lowest objective; theirs are not below `lowest`."""
     # Near the end all points are nearly the same: their differences to the first are what spans the rest.
     W, V = np.empty((len(points), len(points[0].weights))), np.empty((len(points), len(points[0].values)))
@@ -143,18 +143,18 @@ def _minimise(task: BinaryProblem, points: list[Point], lowest: float) -> Floats
     del W
     kept = squares > 1e-8 * squares[-1]
     change = vectors[:, kept] / np.sqrt(squares[kept])
-    used = task.weights > 0
+    used = problem.weights > 0
     features = np.ascontiguousarray((V.T @ change)[used])
-    problem = task.small_problem(np.zeros(len(task.labels)))
+    small = problem.small(np.zeros(len(problem.labels)))
     target = _PART_OF_THE_OBJECTIVE * lowest
     weights = None
-    finest = min(_PART_OF_THE_CORNERS * lowest / float(task.weights.sum()), 0.1)
-    rounded = float(task.weights.sum()) / 8.0  # what corners of width 1 take at most
-    for loss in _losses(task.loss, max(finest, 1e-15)):
+    finest = min(_PART_OF_THE_CORNERS * lowest / float(problem.weights.sum()), 0.1)
+    rounded = float(problem.weights.sum()) / 8.0  # what corners of width 1 take at most
+    for loss in _losses(problem.loss, max(finest, 1e-15)):
         # one that only leads to sharper ones need not be solved better than its corners are
         corners = loss.width * rounded if isinstance(loss, SmoothedHinge) and loss.width > finest else 0.0
         enough = max(target, _PART_OF_A_LEAD * corners)
-        weights = solve_smooth_rows(Rows(features), replace(problem, loss=loss), weights, enough).weights
+        weights = solve_smooth_rows(Rows(features), replace(small, loss=loss), weights, enough).weights
     assert weights is not None
     factors = np.zeros(len(points))
     factors[apart] = (change @ weights[: features.shape[1]]) / scale

@@ -1,9 +1,9 @@
-"""The problem of one class against the rest: primal, dual, gap, and the state of its solution."""
+"""The problem: primal, dual and gap; points and their rounding; the state of its solution."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,56 +11,78 @@ from numpy.typing import NDArray
 from slimline._base.rounding import ROUNDOFF
 from slimline.learning.losses import Loss
 
+if TYPE_CHECKING:
+    from slimline.learning.certificate import GapBound
+
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class SmallProblem:
-    """Everything but the features."""
+class BinaryProblem:
+    """minimise (λ/2)‖w‖² + Σ sᵢ ℓ(yᵢ fᵢ), f = X w + q: one class against the rest, or the small problem of a step."""
 
     #: ℓ.
     loss: Loss
     #: y, each -1 or +1; of shape (n_samples,).
     labels: Floats
-    #: s, each above 0; of shape (n_samples,).
+    #: s; rows of weight 0 take no part, and the small problem has none; of shape (n_samples,).
     weights: Floats
     #: λ = 1/C.
     penalty: float
-    #: q; of shape (n_samples,).
-    offset: Floats
+    #: q, which is 0 but in small problems; of shape (n_samples,).
+    offset: Floats = None  # type: ignore[assignment]
 
-    def primal(self, squared_norm: float, values: Floats) -> float:
-        """Return the objective of a point with this ‖v‖² and these values f."""
-        losses = self.loss.value(self.labels * values)
-        return 0.5 * self.penalty * squared_norm + float(self.weights @ losses)
+    def __post_init__(self) -> None:
+        if self.offset is None:
+            object.__setattr__(self, "offset", np.zeros(len(self.labels)))
 
-    def gap(self, values: Floats, dual: Floats) -> float:
-        """Return the duality gap of a point v = Zᵀ(yα)/λ with values f and its own dual variables α."""
-        a = self.loss.project(dual / self.weights)
-        return float(self.weights @ self.loss.residual(self.labels * values, a))
+    @property
+    def rows(self) -> NDArray[np.intp] | None:
+        """Return the rows that take part; None: all."""
+        return None if (self.weights > 0).all() else np.flatnonzero(self.weights > 0)
 
-    def dual_of(self, values: Floats) -> Floats:
-        """Return the dual variables that are optimal for these values."""
-        return self.weights * self.loss.dual(self.labels * values)
+    def small(self, offset: Floats) -> BinaryProblem:
+        """Return the problem of a step, over the rows that take part."""
+        rows = self.rows
+        if rows is None:
+            return replace(self, offset=offset)
+        return replace(self, labels=self.labels[rows], weights=self.weights[rows], offset=offset[rows])
+
+    def loss_of(self, values: Floats) -> float:
+        """Return Σ sᵢ ℓ(yᵢ fᵢ)."""
+        return float(self.weights @ self.loss.value(self.labels * values))
+
+    def primal(self, weights: Floats, values: Floats) -> float:
+        """Return the objective at weights w with values f."""
+        return 0.5 * self.penalty * float(weights @ weights) + self.loss_of(values)
+
+    def dual(self, a: Floats, weights: Floats) -> float:
+        """Return the dual objective at α = s a with w_α."""
+        return -0.5 * self.penalty * float(weights @ weights) - float(self.weights @ self.loss.conjugate(a))
+
+    def representer(self, a: Floats) -> Floats:
+        """Return β = y s a, so that w_α = Xᵀβ/λ."""
+        return self.labels * self.weights * a
 
     def projected(self, dual: Floats) -> Floats:
-        """Return the nearest feasible dual variables."""
+        """Return the feasible α that is nearest to some dual variables."""
         return self.weights * self.loss.project(dual / self.weights)
 
-    def with_linear_term(self, Z: Any, u: Floats) -> SmallProblem:
-        """Return the problem for v + u that has the further term λ vᵀu."""
-        return replace(self, offset=self.offset - np.asarray(Z @ u, dtype=np.float64))
+    def gap(self, values: Floats, dual: Floats) -> float:
+        """Return the duality gap of w = Xᵀ(yα)/λ with values f and its own dual variables α."""
+        a = self.loss.project(dual / self.weights)
+        return float(self.weights @ self.loss.residual(self.labels * values, a))
 
 
 @dataclass
 class Solution:
-    """What a solver found."""
+    """What a solver of small problems found."""
 
     #: α, feasible; of shape (n_samples,).
     dual: Floats
-    #: f = Z v + q; of shape (n_samples,).
+    #: f; of shape (n_samples,).
     values: Floats
-    #: v, where the features are known; of shape (n_components,).
+    #: w, if the solver had the features; of shape (n_components,).
     weights: Floats | None
     #: Duality gap: how far the objective can be from the optimum.
     gap: float
@@ -105,46 +127,6 @@ def orthonormal_part(square: Floats, images: Floats) -> Floats:
     return np.asarray(images @ (vectors[:, kept] / np.sqrt(values[kept])))
 
 
-@dataclass(frozen=True)
-class BinaryProblem:
-    """minimise (λ/2)‖w‖² + Σ sᵢ ℓ(yᵢ wᵀxᵢ)."""
-
-    #: ℓ.
-    loss: Loss
-    #: y, each -1 or +1; of shape (n_samples,).
-    labels: Floats
-    #: s; rows of weight 0 take no part; of shape (n_samples,).
-    weights: Floats
-    #: λ = 1/C.
-    penalty: float
-
-    @property
-    def rows(self) -> NDArray[np.intp] | None:
-        """Return the rows that take part; None: all."""
-        return None if (self.weights > 0).all() else np.flatnonzero(self.weights > 0)
-
-    def small_problem(self, offset: Floats) -> SmallProblem:
-        """Return the problem of a step, over the rows that take part."""
-        rows = self.rows
-        if rows is None:
-            return SmallProblem(self.loss, self.labels, self.weights, self.penalty, offset)
-        return SmallProblem(self.loss, self.labels[rows], self.weights[rows], self.penalty, offset[rows])
-
-    def primal(self, weights: Floats, values: Floats) -> float:
-        """Return the objective at weights w with these values."""
-        return 0.5 * self.penalty * float(weights @ weights) + float(
-            self.weights @ self.loss.value(self.labels * values)
-        )
-
-    def dual(self, a: Floats, weights: Floats) -> float:
-        """Return the dual objective at α = s a with w_α."""
-        return -0.5 * self.penalty * float(weights @ weights) - float(self.weights @ self.loss.conjugate(a))
-
-    def representer(self, a: Floats) -> Floats:
-        """Return β = y s a, so that w_α = Xᵀβ/λ."""
-        return self.labels * self.weights * a
-
-
 @dataclass
 class Point:
     """Weights, their values on the training rows, and what rounding did to them."""
@@ -185,30 +167,39 @@ def combination(points: list[Point], factors: Floats) -> Point:
 
 @dataclass
 class SolverState:
-    """The best points of a task so far."""
+    """The solution of a problem so far: the best points, and what is proved about them."""
 
-    #: The problem.
-    task: BinaryProblem
+    problem: BinaryProblem
     #: Weights of the lowest objective.
     best: Point
     #: Dual variables of the highest dual objective.
     dual: DualPoint
-    #: What is known exactly of the Gram matrix.
-    directions: ExactSubspace
+    #: Where K is known exactly.
+    subspace: ExactSubspace
     #: The newest points, whose span is searched.
     recent: list[Point] = field(default_factory=list)
-    #: Whether no step has been taken yet.
-    untouched: bool = True
+    #: What is proved about `best` and `dual`; None before the first step.
+    bound: GapBound | None = None
+    #: By what factor the last step made the certified radius smaller.
+    gain: float = float("inf")
+    #: Small problems are solved to this share of the usual gap: less after slow steps.
+    share: float = 1.0
 
+    @classmethod
+    def zero(cls, problem: BinaryProblem, shape: tuple[int, int]) -> Self:
+        """Return the start: zero weights, and a dual point whose weights are zero too."""
+        n, d = shape
+        a = problem.loss.project(np.zeros(n))
+        zero = np.zeros(d + 1), np.zeros(n), 0.0
+        return cls(problem, Point(*zero), DualPoint(*zero, a=a), ExactSubspace(n))
 
-def start_of(task: BinaryProblem, n_samples: int, n_features: int) -> SolverState:
-    """Return the start of a task: zero weights, and a dual point whose weights are zero too."""
-    a = task.loss.project(np.zeros(n_samples))
-    zero = np.zeros(n_features + 1), np.zeros(n_samples), 0.0
-    return SolverState(task, Point(*zero), DualPoint(*zero, a=a), ExactSubspace(n_samples))
+    @property
+    def error(self) -> float:
+        """Return the certified relative error."""
+        return float("inf") if self.bound is None else self.bound.relative_error
 
 
 def class_signs(codes: NDArray[np.intp], n_classes: int) -> list[Floats]:
-    """Return the labels ±1 of each task: one for two classes, else each class against the rest."""
+    """Return the labels ±1 of each problem: one for two classes, else each class against the rest."""
     positive = [1] if n_classes == 2 else range(n_classes)
     return [np.where(codes == k, 1.0, -1.0) for k in positive]

@@ -7,16 +7,17 @@ ones are within ε/(1 - ε); the iteration contracts by that factor, and diverge
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slimline._base.rounding import bound, overflow_allowed
-from slimline.learning.algorithm import Outcome, Step, next_points, record
-from slimline.learning.certificate import GapBound, bound_gap, relative
-from slimline.learning.problem import BinaryProblem, Point, start_of
+from slimline.learning.algorithm import Step, recover, solve, step_of
+from slimline.learning.certificate import bound_gap, relative
+from slimline.learning.problem import DualPoint, Point, SolverState
 from slimline.learning.surrogate import Surrogate
 from slimline.learning.training_data import TrainingData
 from slimline.projections import Projection
@@ -27,76 +28,58 @@ _DIVERGED = 1e60
 
 
 def recover_iterative(
-    data: TrainingData,
-    tasks: Sequence[BinaryProblem],
-    model: Surrogate,
-    *,
-    tol: float,
-    max_passes: int,
-    on_step: Callable[[Step], None] | None = None,
-) -> Outcome:
+    data: TrainingData, states: Sequence[SolverState], surrogate: Surrogate, *, tol: float, max_passes: int
+) -> Iterator[Step]:
     """Iterate as published: linearise at the last weights, solve on the sketch, take its dual variables as they are."""
     begin = time.perf_counter()
-    progress = [start_of(task, *data.shape) for task in tasks]
-    proofs: list[GapBound | None] = [None] * len(tasks)
-    history: list[Step] = []
     while True:
-        new = [dual for dual, _ in next_points(data, progress, model, corrected=False)]
-        for i, (state, point) in enumerate(zip(progress, new, strict=True)):
+        new = _dual_points(data, states, surrogate)
+        for state, point in zip(states, new, strict=True):
             state.best = state.dual = point
-            proofs[i] = bound_gap(state.task, point, point, data.row_bounds)
-        history.append(record(data, progress, proofs, model, begin))
-        if on_step is not None:
-            on_step(history[-1])
-        worst = max(proof.relative_error for proof in proofs if proof is not None)
+            state.bound = bound_gap(state.problem, point, point, data.row_bounds)
+        yield step_of(data, states, surrogate, begin)
         # Where it diverges it does so by a factor a step: an end, well before squares overflow.
         diverged = not all(point.norm < _DIVERGED for point in new)
-        if worst <= tol or diverged or max_passes - data.passes < data.passes_of_a_step:
-            break
-    return Outcome(progress, [proof for proof in proofs if proof is not None], history, model)
+        is_certified = max(state.error for state in states) <= tol
+        if is_certified or diverged or max_passes - data.passes < data.passes_of_a_step:
+            return
 
 
-def recover_dual(
-    data: TrainingData,
-    tasks: Sequence[BinaryProblem],
-    model: Surrogate,
-    *,
-    on_step: Callable[[Step], None] | None = None,
-) -> Outcome:
+def recover_dual(data: TrainingData, states: Sequence[SolverState], surrogate: Surrogate) -> Iterator[Step]:
     """Solve on the sketch, and multiply the data with its dual variables: the first step of the iteration."""
-    return recover_iterative(data, tasks, model, tol=np.inf, max_passes=0, on_step=on_step)
+    return recover_iterative(data, states, surrogate, tol=np.inf, max_passes=0)
 
 
-@overflow_allowed()
 def recover_naive(
     data: TrainingData,
-    tasks: Sequence[BinaryProblem],
-    model: Surrogate,
+    states: Sequence[SolverState],
+    surrogate: Surrogate,
     Z: NDArray[Any],
     projection: Projection,
-    *,
-    on_step: Callable[[Step], None] | None = None,
-) -> Outcome:
+) -> Iterator[Step]:
     """Lift the weights of the sketch, w = R z."""
     begin = time.perf_counter()
-    progress = [start_of(task, *data.shape) for task in tasks]
-    duals = [dual for dual, _ in next_points(data, progress, model, corrected=False)]
-    W = np.zeros((data.shape[1] + 1, len(tasks)))
-    for j, (state, dual) in enumerate(zip(progress, duals, strict=True)):
-        beta = state.task.representer(dual.a) / state.task.penalty
-        z = np.asarray(beta @ Z, dtype=np.float64)
-        W[:-1, j] = projection.lift(z[None, :])[0]
-        W[-1, j] = data.constant * beta.sum()
-    F, terms = data.values(W)
-    proofs: list[GapBound | None] = []
-    for j, (state, dual) in enumerate(zip(progress, duals, strict=True)):
-        weights = np.ascontiguousarray(W[:, j])
-        state.dual = dual
-        state.best = Point(weights, F[:, j], data.values_error(float(np.linalg.norm(weights)), terms))
-        middle = bound_gap(state.task, state.best, dual, data.row_bounds)
-        radius = bound((middle.radius + float(np.linalg.norm(weights - middle.weights))) * (1.0 + 1e-9))
-        proofs.append(GapBound(weights, radius, middle.gap, relative(radius, state.best.norm)))
-    history = [record(data, progress, proofs, model, begin)]
-    if on_step is not None:
-        on_step(history[-1])
-    return Outcome(progress, [proof for proof in proofs if proof is not None], history, model)
+    with overflow_allowed():
+        duals = _dual_points(data, states, surrogate)
+        W = np.zeros((data.shape[1] + 1, len(states)))
+        for j, (state, dual) in enumerate(zip(states, duals, strict=True)):
+            beta = state.problem.representer(dual.a) / state.problem.penalty
+            z = np.asarray(beta @ Z, dtype=np.float64)
+            W[:-1, j] = projection.lift(z[None, :])[0]
+            W[-1, j] = data.constant * beta.sum()
+        F, terms = data.values(W)
+        for j, (state, dual) in enumerate(zip(states, duals, strict=True)):
+            weights = np.ascontiguousarray(W[:, j])
+            state.dual = dual
+            state.best = Point(weights, F[:, j], data.values_error(float(np.linalg.norm(weights)), terms))
+            middle = bound_gap(state.problem, state.best, dual, data.row_bounds)
+            radius = bound((middle.radius + float(np.linalg.norm(weights - middle.weights))) * (1.0 + 1e-9))
+            error = relative(radius, state.best.norm)
+            state.bound = replace(middle, weights=weights, radius=radius, relative_error=error)
+    yield step_of(data, states, surrogate, begin)
+
+
+def _dual_points(data: TrainingData, states: Sequence[SolverState], surrogate: Surrogate) -> list[DualPoint]:
+    """Return the dual points of the small problems, solved to the end, without what earlier steps have learned."""
+    answers = solve(states, surrogate, [0.0] * len(states), corrected=False)
+    return recover(data, states, [a for a, _ in answers])

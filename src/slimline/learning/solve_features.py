@@ -12,7 +12,7 @@ from slimline.learning.active_set import EPOCHS, MOST_ROUNDS, Descent, DescentPr
 from slimline.learning.features import Rows, SparseRows
 from slimline.learning.line_search import smallest_along, smallest_among_corners, solve_shifted
 from slimline.learning.losses import Loss, SmoothedHinge
-from slimline.learning.problem import SmallProblem, Solution
+from slimline.learning.problem import BinaryProblem, Solution
 
 Floats = NDArray[np.float64]
 #: More samples on the margin than this are left to coordinate descent.
@@ -22,7 +22,7 @@ _CHEAP, _MOST_EPOCHS = 2e6, 2000
 
 
 class _RowsSpace(DescentProblem):
-    def __init__(self, features: Rows | SparseRows, problem: SmallProblem) -> None:
+    def __init__(self, features: Rows | SparseRows, problem: BinaryProblem) -> None:
         super().__init__(problem)
         self._features = features
         self._Z: Any
@@ -70,7 +70,7 @@ class _RowsSpace(DescentProblem):
 
 def solve_by_descent(
     features: Rows | SparseRows,
-    problem: SmallProblem,
+    problem: BinaryProblem,
     start: Floats | None,
     target_gap: float,
     most_rounds: int = MOST_ROUNDS,
@@ -92,7 +92,7 @@ _DESCENT_ROUNDS = 4
 
 
 def solve_rows(
-    features: Rows | SparseRows, problem: SmallProblem, start: Floats | None = None, target_gap: float = 0.0
+    features: Rows | SparseRows, problem: BinaryProblem, start: Floats | None = None, target_gap: float = 0.0
 ) -> Solution:
     """Solve the small problem from the rows of its features."""
     if problem.loss.smoothness is None:
@@ -109,7 +109,7 @@ def solve_rows(
 
 
 def solve_smooth_rows(
-    features: Rows | SparseRows, problem: SmallProblem, start: Floats | None = None, target_gap: float = 0.0
+    features: Rows | SparseRows, problem: BinaryProblem, start: Floats | None = None, target_gap: float = 0.0
 ) -> Solution:
     """Solve the small problem with a smooth loss by Newton steps, each with an exact line search."""
     y, s, penalty, loss = problem.labels, problem.weights, problem.penalty, problem.loss
@@ -130,7 +130,7 @@ def solve_smooth_rows(
         enough = 2.0 * penalty * target_gap if loss.is_quadratic else 0.0
         change = _newton_direction(features, s * loss.curvature(margin), penalty, gradient, enough)
         # The gradient may grow on the way, the objective falls: it is the fall that says when rounding has taken over.
-        fall, objective = -float(gradient @ change), problem.primal(float(v @ v), values)
+        fall, objective = -float(gradient @ change), problem.primal(v, values)
         settled = settled + 1 if fall <= 1e-14 * objective else 0
         # Corners that are sharper than rounding promise a fall for ever; Newton's method has none to give by now.
         idle = 0 if objective < lowest else idle + 1

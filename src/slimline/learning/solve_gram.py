@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from slimline.learning.active_set import EPOCHS, Descent, DescentProblem, descend_gram, solve_in_rounds
 from slimline.learning.line_search import smallest_along, solve_shifted
-from slimline.learning.problem import SmallProblem, Solution
+from slimline.learning.problem import BinaryProblem, Solution
 
 Floats = NDArray[np.float64]
 #: So many samples on the margin are settled in no time.
@@ -17,7 +17,7 @@ _FEW = 300
 
 
 class _GramSpace(DescentProblem):
-    def __init__(self, K: Floats, problem: SmallProblem) -> None:
+    def __init__(self, K: Floats, problem: BinaryProblem) -> None:
         super().__init__(problem)
         self._K = K
 
@@ -42,7 +42,7 @@ class _GramSpace(DescentProblem):
         return len(self.upper) if target_gap == 0.0 else _FEW
 
 
-def _hinge(K: Floats, problem: SmallProblem, start: Floats | None, target_gap: float) -> Solution:
+def _hinge(K: Floats, problem: BinaryProblem, start: Floats | None, target_gap: float) -> Solution:
     """Solve the small problem with the hinge from the Gram matrix of its features."""
     space = _GramSpace(K, problem)
     dual, gap, epochs = solve_in_rounds(space, start, target_gap)
@@ -58,7 +58,7 @@ _ROUNDING_GAP = 1e-28
 _ROUNDING_FALL = 1e-14
 
 
-def solve_gram(K: Any, problem: SmallProblem, start: Floats | None = None, target_gap: float = 0.0) -> Solution:
+def solve_gram(K: Any, problem: BinaryProblem, start: Floats | None = None, target_gap: float = 0.0) -> Solution:
     """Solve the small problem from the Gram matrix of its features."""
     K = np.asarray(K, dtype=np.float64)
     if problem.loss.is_quadratic:
@@ -70,14 +70,14 @@ def solve_gram(K: Any, problem: SmallProblem, start: Floats | None = None, targe
     return _newton(K, problem, start, target_gap)
 
 
-def _quadratic(K: Floats, problem: SmallProblem) -> Solution:
+def _quadratic(K: Floats, problem: BinaryProblem) -> Solution:
     # β = s (y - f) and f = Kβ/λ + q
     right = problem.labels - problem.offset
     beta = problem.penalty * solve_shifted(K, problem.penalty / problem.weights, right)
     return _solution(K, problem, beta, 1)
 
 
-def _descent(K: Floats, problem: SmallProblem, start: Floats | None, target_gap: float) -> Solution:
+def _descent(K: Floats, problem: BinaryProblem, start: Floats | None, target_gap: float) -> Solution:
     """Descend first: a modest gap takes less than one Newton step, and else these have a good start."""
     y, s = problem.labels, problem.weights
     dual = np.zeros(len(y)) if start is None else np.ascontiguousarray(problem.projected(start))
@@ -107,7 +107,7 @@ def _descent(K: Floats, problem: SmallProblem, start: Floats | None, target_gap:
     return _newton(K, problem, dual, target_gap)
 
 
-def _newton(K: Floats, problem: SmallProblem, start: Floats | None, target_gap: float) -> Solution:
+def _newton(K: Floats, problem: BinaryProblem, start: Floats | None, target_gap: float) -> Solution:
     """Newton steps on the primal objective, each with an exact line search."""
     y, loss = problem.labels, problem.loss
     beta = np.zeros(len(y)) if start is None else y * problem.projected(start)
@@ -125,7 +125,7 @@ def _newton(K: Floats, problem: SmallProblem, start: Floats | None, target_gap: 
         change, change_of_values = new - beta, full - values
         slope = _slope(problem, beta, values, change, change_of_values)
         # The gap may grow on the way, the objective falls: it is the fall that says when rounding has taken over.
-        objective = 0.5 * float(beta @ (values - problem.offset)) + problem.primal(0.0, values)
+        objective = 0.5 * float(beta @ (values - problem.offset)) + problem.loss_of(values)
         settled = -slope(0.0) <= _ROUNDING_FALL * objective
         # Where the values cannot get better, a full step still puts right what β has in the null space of K.
         length = smallest_along(slope, 4.0) or 1.0
@@ -146,7 +146,7 @@ def _newton(K: Floats, problem: SmallProblem, start: Floats | None, target_gap: 
     return best
 
 
-def _piece_target(K: Floats, problem: SmallProblem, values: Floats, curvature: float) -> tuple[Floats, Floats]:
+def _piece_target(K: Floats, problem: BinaryProblem, values: Floats, curvature: float) -> tuple[Floats, Floats]:
     """Return the minimiser of the quadratic piece that the values lie on, and its values."""
     active = np.flatnonzero(problem.labels * values < 1.0)
     beta = np.zeros(len(values))
@@ -160,7 +160,7 @@ def _piece_target(K: Floats, problem: SmallProblem, values: Floats, curvature: f
 
 
 def _curved_target(
-    K: Floats, problem: SmallProblem, beta: Floats, values: Floats, single: bool
+    K: Floats, problem: BinaryProblem, beta: Floats, values: Floats, single: bool
 ) -> tuple[Floats, Floats]:
     """Return β after a full Newton step, and its values.
 
@@ -176,7 +176,7 @@ def _curved_target(
     return beta + change, values + K @ change / problem.penalty
 
 
-def _slope(problem: SmallProblem, beta: Floats, values: Floats, change: Floats, change_of_values: Floats) -> Any:
+def _slope(problem: BinaryProblem, beta: Floats, values: Floats, change: Floats, change_of_values: Floats) -> Any:
     """Return the derivative of the primal objective along a direction, as a function of the step."""
     norm_start, norm_rise = float(beta @ change_of_values), float(change @ change_of_values)
     direction = problem.weights * problem.labels * change_of_values
@@ -188,7 +188,7 @@ def _slope(problem: SmallProblem, beta: Floats, values: Floats, change: Floats, 
     return slope
 
 
-def _solution(K: Floats, problem: SmallProblem, beta: Floats, iterations: int) -> Solution:
+def _solution(K: Floats, problem: BinaryProblem, beta: Floats, iterations: int) -> Solution:
     dual = problem.projected(problem.labels * beta)
     values = K @ (problem.labels * dual) / problem.penalty + problem.offset
     return Solution(dual, values, None, problem.gap(values, dual), iterations)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,7 +14,7 @@ from scipy.linalg.blas import dsyrk, ssyrk
 
 from slimline.errors import DataError
 from slimline.learning.features import ArrayRows, Rows, SparseRows
-from slimline.learning.problem import ExactSubspace, SmallProblem, orthonormal_part
+from slimline.learning.problem import BinaryProblem, ExactSubspace, Solution, orthonormal_part
 from slimline.learning.solve_features import solve_rows
 from slimline.learning.solve_gram import solve_gram
 from slimline.learning.training_data import TrainingData
@@ -26,15 +27,8 @@ _VISIBLE = 0.1
 _COLUMNS = 4096
 
 
-class SurrogateSolution(NamedTuple):
-    """Weights of the full problem, and the product of the data with them."""
-
-    weights: Floats
-    values: Floats
-
-
 class Surrogate(ABC):
-    """Stands for the data in the small problem; all tasks share it."""
+    """Stands for K = XXᵀ in the small problems, all of which share it."""
 
     #: Components of the sketch, or features where nothing was sketched.
     n_components: int
@@ -44,14 +38,14 @@ class Surrogate(ABC):
     is_full_problem = False
 
     @abstractmethod
-    def times(self, beta: Floats, directions: ExactSubspace) -> Floats:
+    def times(self, beta: Floats, subspace: ExactSubspace) -> Floats:
         """Return K̃β."""
 
     @abstractmethod
     def solve(
-        self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: ExactSubspace, start: Floats, gap: float
-    ) -> tuple[Floats, SurrogateSolution | None]:
-        """Return dual variables of the small problem, solved to within `gap`, and better weights if there are any."""
+        self, problem: BinaryProblem, rows: NDArray[np.intp] | None, subspace: ExactSubspace, start: Floats, gap: float
+    ) -> Solution:
+        """Solve the small problem to within `gap`; with weights, and the values of all rows, only if these are of X."""
 
 
 class GramSurrogate(Surrogate):
@@ -62,24 +56,24 @@ class GramSurrogate(Surrogate):
         self.n_components = n_components
         self.exact = exact
 
-    def times(self, beta: Floats, directions: ExactSubspace) -> Floats:
+    def times(self, beta: Floats, subspace: ExactSubspace) -> Floats:
         """Return K̃β."""
         product = self.K @ beta
-        if len(directions):
-            out = self._taken_out(directions)
-            product += directions.products @ (directions.products.T @ beta) - out @ (out.T @ beta)
+        if len(subspace):
+            out = self._taken_out(subspace)
+            product += subspace.products @ (subspace.products.T @ beta) - out @ (out.T @ beta)
         return np.asarray(product)
 
     def solve(
-        self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: ExactSubspace, start: Floats, gap: float
-    ) -> tuple[Floats, None]:
-        """Return dual variables of the small problem."""
-        K, known, out = self.K, directions.products, self._taken_out(directions)
+        self, problem: BinaryProblem, rows: NDArray[np.intp] | None, subspace: ExactSubspace, start: Floats, gap: float
+    ) -> Solution:
+        """Solve the small problem to within `gap`."""
+        K, known, out = self.K, subspace.products, self._taken_out(subspace)
         if rows is not None:
             K, known, out = K[np.ix_(rows, rows)], known[rows], out[rows]
-        if len(directions):
+        if len(subspace):
             K = K + np.hstack([known, -out]) @ np.hstack([known, out]).T
-        return solve_gram(K, problem, start, gap).dual, None
+        return solve_gram(K, problem, start, gap)
 
     def add(self, other: GramSurrogate) -> None:
         """Average with the Gram matrix of another sketch, weighted by their sizes: the sketch of both together."""
@@ -88,9 +82,9 @@ class GramSurrogate(Surrogate):
         self.K += other.K * (other.n_components / both)
         self.n_components = both
 
-    def _taken_out(self, directions: ExactSubspace) -> Floats:
-        images = self.K @ directions.vectors
-        return orthonormal_part(directions.vectors.T @ images, images)
+    def _taken_out(self, subspace: ExactSubspace) -> Floats:
+        images = self.K @ subspace.vectors
+        return orthonormal_part(subspace.vectors.T @ images, images)
 
 
 class FeatureSurrogate(Surrogate):
@@ -102,21 +96,21 @@ class FeatureSurrogate(Surrogate):
         self.n_components = Z.shape[1]
         self.exact = exact
 
-    def times(self, beta: Floats, directions: ExactSubspace) -> Floats:
+    def times(self, beta: Floats, subspace: ExactSubspace) -> Floats:
         """Return K̃β."""
-        features = self._features(None, directions)
+        features = self._features(None, subspace)
         return features.times(features.transposed_times(beta))
 
     def solve(
-        self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: ExactSubspace, start: Floats, gap: float
-    ) -> tuple[Floats, None]:
-        """Return dual variables of the small problem."""
-        return solve_rows(self._features(rows, directions), problem, start, gap).dual, None
+        self, problem: BinaryProblem, rows: NDArray[np.intp] | None, subspace: ExactSubspace, start: Floats, gap: float
+    ) -> Solution:
+        """Solve the small problem to within `gap`."""
+        return replace(solve_rows(self._features(rows, subspace), problem, start, gap), weights=None)
 
-    def _features(self, rows: NDArray[np.intp] | None, directions: ExactSubspace) -> Rows:
-        Z, known, basis = self.Z, directions.products, None
-        if len(directions):
-            basis = np.linalg.qr(Rows(Z, self.constant).images(directions.vectors))[0]
+    def _features(self, rows: NDArray[np.intp] | None, subspace: ExactSubspace) -> Rows:
+        Z, known, basis = self.Z, subspace.products, None
+        if len(subspace):
+            basis = np.linalg.qr(Rows(Z, self.constant).images(subspace.vectors))[0]
         if rows is not None:
             Z, known = Z[rows], known[rows]
         return Rows(Z, self.constant, basis, known)
@@ -158,8 +152,8 @@ def require_finite_squares(Z: NDArray[Any], name: str) -> None:
         raise DataError(f"{name}: values of {largest:.1g} are too large, their squares overflow: scale the data first.")
 
 
-class DirectModel(Surrogate):
-    """Rows as they are, solved as far as a step asks for; known directions have nothing to correct."""
+class DirectSurrogate(Surrogate):
+    """Rows as they are, solved as far as a step asks for; there is nothing to correct."""
 
     exact = False
     is_full_problem = True
@@ -168,31 +162,31 @@ class DirectModel(Surrogate):
         self._features = _features(Z, constant)
         self.n_components = Z.shape[1]
 
-    def times(self, beta: Floats, directions: ExactSubspace) -> Floats:
+    def times(self, beta: Floats, subspace: ExactSubspace) -> Floats:
         """Return K β."""
         return self._features.times(self._features.transposed_times(beta))
 
     def solve(
-        self, problem: SmallProblem, rows: NDArray[np.intp] | None, directions: ExactSubspace, start: Floats, gap: float
-    ) -> tuple[Floats, SurrogateSolution | None]:
-        """Return dual variables of the problem and, where they are not those of the dual point, its weights."""
+        self, problem: BinaryProblem, rows: NDArray[np.intp] | None, subspace: ExactSubspace, start: Floats, gap: float
+    ) -> Solution:
+        """Solve the problem; with its weights, unless those of the dual point are as good."""
         features = self._features
         if rows is not None:
             features = _features(features.Z[rows], features.constant)
         solution = solve_rows(features, problem, start, gap)
         if problem.loss.smoothness is None or solution.weights is None:
-            return solution.dual, None
-        return solution.dual, SurrogateSolution(solution.weights, self._features.times(solution.weights))
+            return replace(solution, weights=None)
+        return replace(solution, values=self._features.times(solution.weights))
 
 
-def direct_surrogate(data: TrainingData) -> DirectModel:
+def direct_surrogate(data: TrainingData) -> DirectSurrogate:
     """Return the rows of the data as a model, in one pass."""
     Z = data.stored_rows()
     values = Z.data if sp.issparse(Z) else Z  # type: ignore[attr-defined]
     require_finite_squares(values, data.matrix.name)
     if not sp.issparse(Z) and not squares_are_safe(values):
         Z = Z.astype(np.float64)
-    return DirectModel(Z, data.constant)
+    return DirectSurrogate(Z, data.constant)
 
 
 def _features(Z: Any, constant: float) -> ArrayRows | SparseRows:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from slimline.data import Matrix, open_matrix
 from slimline.learning import (
     BinaryProblem,
+    SolverState,
     Surrogate,
     TrainingData,
     direct_surrogate,
@@ -190,33 +191,35 @@ def _taken(
     data: TrainingData,
     signs: list[Floats],
     problem: Problem,
-    model: Surrogate,
+    surrogate: Surrogate,
     improve: Improve | None,
 ) -> PilotRun:
-    tasks = [BinaryProblem(loss_named(problem.loss), y, np.ones(len(y)), 1.0 / problem.C) for y in signs]
-    components = model.n_components
-    errors: list[float] = []
     improving = 0.0
 
-    def better(model: Surrogate, steps_left: float) -> Surrogate | None:
+    def better(surrogate: Surrogate, steps_left: float) -> Surrogate | None:
         nonlocal improving
         assert improve is not None
         begin = time.perf_counter()
-        made = improve(model, steps_left)
+        made = improve(surrogate, steps_left)
         improving += time.perf_counter() - begin
         return made
 
     begin = time.perf_counter()
-    outcome = recover_certified(
-        data,
-        tasks,
-        model,
-        tol=problem.tol,
-        max_passes=data.passes + _MOST_STEPS * data.passes_of_a_step,
-        max_seconds=_MOST_SECONDS,
-        improve=better if improve is not None else None,
-        on_step=lambda step: errors.append(max(step.relative_error)),
+    loss, components = loss_named(problem.loss), surrogate.n_components
+    problems = [BinaryProblem(loss, y, np.ones(len(y)), 1.0 / problem.C) for y in signs]
+    states = [SolverState.zero(one, data.shape) for one in problems]
+    steps = list(
+        recover_certified(
+            data,
+            states,
+            surrogate,
+            tol=problem.tol,
+            max_passes=data.passes + _MOST_STEPS * data.passes_of_a_step,
+            max_seconds=_MOST_SECONDS,
+            improve=better if improve is not None else None,
+        )
     )
-    seconds = (time.perf_counter() - begin - improving) / len(errors)
-    dual = np.array([state.task.representer(state.dual.a) for state in outcome.progress])
-    return PilotRun(tuple(errors), components, outcome.model.n_components / components, seconds, dual)
+    seconds = (time.perf_counter() - begin - improving) / len(steps)
+    dual = np.array([state.problem.representer(state.dual.a) for state in states])
+    errors = tuple(max(step.relative_error) for step in steps)
+    return PilotRun(errors, components, steps[-1].n_components / components, seconds, dual)

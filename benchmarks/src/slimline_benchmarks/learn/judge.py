@@ -12,8 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from slimline.estimators._fitting import Fitting
-from slimline.learning import BinaryProblem, Rows, TrainingData, loss_named, solve_rows
+from slimline.estimators._fitting import Solver
+from slimline.learning import BinaryProblem, Rows, SolverState, TrainingData, loss_named, solve_rows
 from slimline.learning.certificate import gap_parts, relative
 from slimline.learning.problem import DualPoint, Point
 from slimline.planning import choose_route
@@ -75,19 +75,20 @@ class Judge:
         if d < n and not self._problem.is_sparse and not self._problem.standardise:
             return self._solved()
         route = choose_route(self._problem.trained_on, float(n), 1)
-        fitting = Fitting(route, "certified", "auto", 0, _REFERENCE_ERROR, _REFERENCE_PASSES)
-        progress = fitting.outcome(self._data, [self._task], lambda step: None).progress[0]
-        return progress.best, progress.dual
+        state = SolverState.zero(self._task, self._data.shape)
+        for _ in Solver(self._data, route, _REFERENCE_ERROR, _REFERENCE_PASSES).steps([state]):
+            pass
+        return state.best, state.dual
 
     def _solved(self) -> tuple[Point, DualPoint]:
         """Return what the solver of small problems finds; the exact route would go on until rounding stops it."""
         task, features = self._task, Rows(self._problem.X, 0.0)
-        small = task.small_problem(np.zeros(self._data.shape[0]))
-        objective = small.primal(0.0, small.offset)
+        small = task.small(np.zeros(self._data.shape[0]))
+        objective = small.loss_of(small.offset)
         solution = solve_rows(features, small, None, _REFERENCE_GAP * objective)
         for _ in range(_REFERENCE_ROUNDS):  # the target is known as soon as the objective is
             assert solution.weights is not None
-            objective = small.primal(float(solution.weights @ solution.weights), solution.values)
+            objective = small.primal(solution.weights, solution.values)
             if solution.gap <= _REFERENCE_GAP * objective:
                 break
             solution = solve_rows(features, small, solution.dual, _REFERENCE_GAP * objective)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from slimline.estimators import CertifiedClassifier
-from slimline.learning import Rows, SmallProblem, loss_named, solve_gram, solve_rows
+from slimline.learning import BinaryProblem, Rows, loss_named, solve_gram, solve_rows
 from slimline.learning.surrogate import gram_of
 from slimline_benchmarks.learn import names
 from slimline_benchmarks.learn.problem import Fit, Problem
@@ -54,7 +54,7 @@ def certified(method: str, loss: str) -> Callable[[Problem], Fit]:
     return fit
 
 
-def small_problem(problem: Problem, loss: str) -> SmallProblem:
+def small_problem(problem: Problem, loss: str) -> BinaryProblem:
     """Return a problem as the solvers take it.
 
     Parameters
@@ -66,11 +66,11 @@ def small_problem(problem: Problem, loss: str) -> SmallProblem:
 
     Returns
     -------
-    small : SmallProblem
+    small : BinaryProblem
         Without an offset.
     """
     n = problem.shape[0]
-    return SmallProblem(loss_named(loss), problem.labels, np.ones(n), 1.0 / problem.C, np.zeros(n))
+    return BinaryProblem(loss_named(loss), problem.labels, np.ones(n), 1.0 / problem.C, np.zeros(n))
 
 
 def by_rows(loss: str, target: Callable[[], float]) -> Callable[[Problem], Fit]:

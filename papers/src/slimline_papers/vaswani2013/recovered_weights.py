@@ -16,7 +16,15 @@ from scipy.linalg import eigh, eigvalsh
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from slimline import CertifiedClassifier, GaussianProjection, SignProjection, open_matrix
-from slimline.learning import BinaryProblem, TrainingData, loss_named, recover_dual, recover_naive, sketch_surrogate
+from slimline.learning import (
+    BinaryProblem,
+    SolverState,
+    TrainingData,
+    loss_named,
+    recover_dual,
+    recover_naive,
+    sketch_surrogate,
+)
 from slimline_papers.item import Experiment, Part
 from slimline_papers.sources.records import Challenge
 from slimline_papers.study import Study
@@ -104,19 +112,21 @@ def _measure(study: Study, part: Part) -> Iterator[Sequence[object]]:
         yield name, family, 0, run, "exact", *facts, 0.0, certified, *_quality(ridge, fitted.coef_[0])
         return
     data = TrainingData(open_matrix(X))
-    task = BinaryProblem(loss_named("squared"), y, np.ones(len(y)), _PENALTY)
+    problem = BinaryProblem(loss_named("squared"), y, np.ones(len(y)), _PENALTY)
     for r in study.pick(_MINIATURE, _PROJECTIONS, _PROJECTIONS | {"DOROTHEA": _FULL_DOROTHEA})[name]:
         seed = study.seed_of("vaswani2013.recovered", name, family, r, run)
         projection = FAMILIES[family](r, random_state=seed).projection_for(X.shape)
         Z = data.matrix.sketch(projection, double=True)
-        model = sketch_surrogate(data, projection, Z, _PENALTY)
+        surrogate = sketch_surrogate(data, projection, Z, _PENALTY)
         embedding = np.abs(eigvalsh(Z @ Z.T, ridge.gram) - 1).max()
-        naive, dual = recover_naive(data, [task], model, Z, projection), recover_dual(data, [task], model)
-        for recovery, outcome in (("naive", naive), ("dual", dual)):
-            (proof,) = outcome.proofs
-            weights = proof.weights[:-1]  # the last one is the intercept's, and there is none
+        naive, dual = SolverState.zero(problem, data.shape), SolverState.zero(problem, data.shape)
+        for _ in (*recover_naive(data, [naive], surrogate, Z, projection), *recover_dual(data, [dual], surrogate)):
+            pass  # one step each
+        for recovery, state in (("naive", naive), ("dual", dual)):
+            assert state.bound is not None
+            weights = state.bound.weights[:-1]  # the last one is the intercept's, and there is none
             yield (
-                name, family, r, run, recovery, *facts, embedding, proof.relative_error, *_quality(ridge, weights),
+                name, family, r, run, recovery, *facts, embedding, state.error, *_quality(ridge, weights),
             )  # fmt: skip
 
 
