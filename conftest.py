@@ -78,11 +78,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.user_properties.append(_USES_DATA)  # unlike a keyword, no folder of the same name has it
 
 
-def pytest_collection_finish() -> None:
-    # Many thousands of tests are millions of objects, and every full collection would look through them: a third of a
-    # second each time, which whoever measures memory pays before each measurement.
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    # Thousands of tests are millions of objects, and every full collection of garbage would look through them: a third
+    # of a second each time, here and before each measurement of memory.
+    gc.disable()
+    collected = yield
     gc.collect()
     gc.freeze()
+    gc.enable()
+    return collected
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

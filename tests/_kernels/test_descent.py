@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from slimline._kernels import _native
+from tests.pairwise import pairwise
 from tests.reference import descent as reference
 
 
@@ -54,11 +55,17 @@ NATIVE = {
 }
 
 
-@pytest.mark.parametrize("form", ["rows", "constant", "sparse", "gram"])
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize("n, r", [(1, 1), (2, 1), (1, 40), (7, 3), (30, 17), (45, 64), (20, 133), (130, 20)])
-@pytest.mark.parametrize("max_epochs", [1, 2, 6])
-def test_steps_are_those_of_the_twin(form, loss, n, r, max_epochs):
+@pytest.mark.parametrize(
+    "form, loss, shape, max_epochs",
+    pairwise(
+        ["rows", "constant", "sparse", "gram"],
+        ["hinge", "squared_hinge"],
+        [(7, 3), (1, 1), (2, 1), (1, 40), (30, 17), (45, 64), (20, 133), (130, 20)],
+        [1, 2, 6],
+    ),
+)
+def test_steps_are_those_of_the_twin(form, loss, shape, max_epochs):
+    n, r = shape
     mine, twin = both(form, problem(n, r, n + r, loss, spread=r % 3), 0.7, max_epochs, 1e-9)
     np.testing.assert_allclose(mine[0], twin[0], rtol=1e-10, atol=1e-11)
     np.testing.assert_allclose(mine[1], twin[1], rtol=1e-10, atol=1e-11)

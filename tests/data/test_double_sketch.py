@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 from slimline import open_matrix
 from tests.families import FAMILIES
+from tests.pairwise import pairwise
 
 D = 300
 TYPES = [np.float64, np.float32, np.float16, np.int8, np.uint8, np.int16, np.bool_]
@@ -17,11 +18,13 @@ VIEWS = {
 }
 
 
-@pytest.mark.parametrize("view", VIEWS)
+def _exists(dtype, storage, view):
+    """SciPy has no sparse matrices of float16."""
+    return dtype != np.float16 or storage in ("array", "columns")
+
+
 @pytest.mark.parametrize(
-    "dtype,storage",
-    # SciPy has no sparse matrices of float16.
-    [(t, s) for t in TYPES for s in ("array", "columns", "csr", "csc") if t != np.float16 or s in ("array", "columns")],
+    "dtype, storage, view", pairwise(TYPES, ["array", "columns", "csr", "csc"], VIEWS, where=_exists)
 )
 def test_equals_the_product_with_r_to_the_digits_of_float64(dtype, storage, view):
     rng = np.random.default_rng(0)

@@ -7,14 +7,14 @@ import scipy.sparse as sp
 from slimline import open_matrix
 from slimline.data import Block, Matrix, PackedGenotypes
 from slimline.projections import Gaussian
+from tests.pairwise import pairwise
 
 EPS = np.finfo(np.float64).eps
 
 
-@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array])
-@pytest.mark.parametrize("far", [1e3, 1e8, 1e12])
-@pytest.mark.parametrize("given", [False, True])
-@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize(
+    "kind, far, given, scaled", pairwise([sp.csr_array, sp.csc_array], [1e3, 1e8, 1e12], [False, True], [False, True])
+)
 def test_sparse_columns_far_from_zero_lose_no_digits(kind, far, given, scaled):
     rng = np.random.default_rng(1)
     X = np.zeros((60, 7))
@@ -43,9 +43,7 @@ def test_sparse_columns_far_from_zero_lose_no_digits(kind, far, given, scaled):
     assert np.abs(view.sketch(projection) - sketch).max() <= 1e-12 * np.abs(sketch).max() + 20 * off.max()
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
-@pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("dtype, order, k", pairwise([np.int8, np.uint8], ["C", "F"], [1, 3]))
 def test_small_weights_beside_large_ones(dtype, order, k):
     """A row that does not touch the large weights must not notice them."""
     rng = np.random.default_rng(2)
@@ -107,9 +105,7 @@ def test_huge_columns_are_standardised_again_and_again():
     assert np.array_equal(open_matrix(np.full((2, 2), 1e200)).column_stats().deviation, [0, 0])
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
-@pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("missing", [None, 3])
+@pytest.mark.parametrize("dtype, order, missing", pairwise([np.int8, np.uint8], ["C", "F"], [None, 3]))
 def test_statistics_of_many_bytes_do_not_overflow(dtype, order, missing):
     X = np.full((70_000, 3), np.iinfo(dtype).min or 255, dtype=dtype, order=order)
     X[::3, 1] = 3

@@ -11,6 +11,7 @@ from slimline._base.system import run_with_peak
 from slimline.data import _gram as gram
 from slimline.errors import DataError
 from slimline.testing import block_bytes
+from tests.pairwise import pairwise
 
 
 def sparse_rows(n, d, per_row, seed=0):
@@ -21,10 +22,14 @@ def sparse_rows(n, d, per_row, seed=0):
     return X
 
 
-@pytest.mark.parametrize("make", [sp.csr_array, sp.csc_array])
-@pytest.mark.parametrize("n", [1, 2, 3, 5, 37])
-@pytest.mark.parametrize("block, product", [(200, 200), (1 << 20, 1), (1 << 20, 700), (1 << 20, 1 << 20)])
-def test_parts_add_up(make, n, block, product, monkeypatch):
+@pytest.mark.parametrize(
+    "make, n, sizes",
+    pairwise(
+        [sp.csr_array, sp.csc_array], [37, 1, 2, 3, 5], [(200, 200), (1 << 20, 1), (1 << 20, 700), (1 << 20, 1 << 20)]
+    ),
+)
+def test_parts_add_up(make, n, sizes, monkeypatch):
+    block, product = sizes
     X = sparse_rows(n, 60, 9)
     exact = X.toarray()
     with block_bytes(block):

@@ -11,6 +11,7 @@ from slimline.data._statistics import _PIECE, all_finite
 from slimline.data.formats import _dense as dense
 from slimline.errors import NonFiniteError
 from slimline.projections import Gaussian, HashEmbedding
+from tests.pairwise import pairwise
 
 
 def _counted(matrix, monkeypatch):
@@ -128,8 +129,12 @@ def test_all_finite(dtype, bad):
         assert not _native.all_finite(x.ravel(), threads)
 
 
-@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i2", "i1", "u1"])
-@pytest.mark.parametrize("shape", [(70, 40_000), (3, 150_000), (1, 200_001), (40_000, 70), (9000, 300)])
+@pytest.mark.parametrize(
+    "dtype, shape",
+    pairwise(
+        ["f8", "f4", "f2", "i2", "i1", "u1"], [(70, 40_000), (3, 150_000), (1, 200_001), (40_000, 70), (9000, 300)]
+    ),
+)
 def test_sums_do_not_depend_on_who_is_first(dtype, shape):
     """Threads take pieces in turns: all runs agree to the last bit."""
     rng = np.random.default_rng(0)

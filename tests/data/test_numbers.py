@@ -12,6 +12,7 @@ from slimline.data._gram import mirrored
 from slimline.errors import InvalidParameterError
 from slimline.projections import Gaussian, HashEmbedding, RandomSign, SubsampledHadamard
 from slimline.testing import block_bytes
+from tests.pairwise import pairwise
 
 MAKE = [np.asarray, np.asfortranarray, sp.csr_array, sp.csc_array]
 
@@ -25,9 +26,7 @@ def _exact_std(column, weight=None):
     return float(mean), float(sum(w * (v - mean) ** 2 for w, v in zip(weights, values, strict=True)) / total) ** 0.5
 
 
-@pytest.mark.parametrize("make", MAKE)
-@pytest.mark.parametrize("block", [400, 1 << 23])
-@pytest.mark.parametrize("factor", [None, 1.0, 1e-80, 1e80])
+@pytest.mark.parametrize("make, block, factor", pairwise(MAKE, [400, 1 << 23], [None, 1.0, 1e-80, 1e80]))
 def test_a_mean_far_above_the_deviation(make, block, factor):
     rng = np.random.default_rng(0)
     X = 1e8 + rng.standard_normal((300, 20))

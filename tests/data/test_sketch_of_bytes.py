@@ -8,6 +8,7 @@ from slimline import open_matrix
 from slimline._kernels import instruction_set
 from slimline.data._blocks import MISSING_CALL, PackedGenotypes
 from slimline.projections import Gaussian, HashEmbedding, SubsampledHadamard
+from tests.pairwise import pairwise
 
 PROJECTIONS = [
     HashEmbedding(5000, 64, 1, 1, 1, "grouped"),
@@ -16,11 +17,14 @@ PROJECTIONS = [
 ]
 
 
-@pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize(("dtype", "missing"), [(np.int8, -127), (np.uint8, 9), (np.int8, None)])
-@pytest.mark.parametrize("fill", [0.0, 3.0, 1.5, 300.0, "mean"])
-@pytest.mark.parametrize("small", [False, True])
-def test_filled_sketch(order, dtype, missing, fill, small, monkeypatch):
+@pytest.mark.parametrize(
+    "order, stored, fill, small",
+    pairwise(
+        ["C", "F"], [(np.int8, -127), (np.uint8, 9), (np.int8, None)], [0.0, 3.0, 1.5, 300.0, "mean"], [False, True]
+    ),
+)
+def test_filled_sketch(order, stored, fill, small, monkeypatch):
+    dtype, missing = stored
     if small:
         monkeypatch.setattr("slimline.data._blocks._TILE_BYTES", 37 * 200)
     rng = np.random.default_rng(0)

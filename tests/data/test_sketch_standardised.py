@@ -10,6 +10,7 @@ from slimline.data._blocks import PackedGenotypes
 from slimline.errors import InvalidParameterError
 from slimline.projections import HashEmbedding, ShiftedEmbedding
 from slimline.projections._base import result_dtype
+from tests.pairwise import pairwise
 
 WHOLE = [np.int8, np.uint8, np.int16]
 FLOATS = [np.float16, np.float32, np.float64]
@@ -21,13 +22,11 @@ def explicit(values, centre, factor, fill):
     return (values - (0 if centre is None else centre)) * (1 if factor is None else factor)
 
 
-@pytest.mark.parametrize("dtype", WHOLE + FLOATS)
-@pytest.mark.parametrize(("nonzeros", "width"), [(1, 1), (4, 1), (1, 3)])
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_any_type(dtype, nonzeros, width, order):
+@pytest.mark.parametrize("dtype, parts, order", pairwise(WHOLE + FLOATS, [(1, 1), (4, 1), (1, 3)], ["C", "F"]))
+def test_any_type(dtype, parts, order):
     """Any first feature and number of columns: groups of 16 are cut; near-constant columns keep their digits."""
     rng = np.random.default_rng(1)
-    projection = HashEmbedding(400, 192, 3, nonzeros, width, "grouped")
+    projection = HashEmbedding(400, 192, 3, *parts, "grouped")
     R = projection.rows().toarray()
     out_type = result_dtype(np.dtype(dtype))
     for n, d, first in ((1, 1, 5), (3, 7, 16), (19, 16, 0), (33, 40, 9), (70, 300, 31), (17, 33, 367)):

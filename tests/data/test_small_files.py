@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 pytestmark = [
+    pytest.mark.nightly,
     pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="VmHWM is told by Linux only"),
     pytest.mark.filterwarnings("ignore:The data type"),  # zarr: of byte strings, in format 3
 ]

@@ -12,6 +12,7 @@ from slimline.data._blocks import PLAIN, Block
 from slimline.data._products import BlockedSum
 from slimline.data.formats import _dense as dense
 from slimline.errors import SlimlineError
+from tests.pairwise import pairwise
 
 
 def test_whole_columns_are_summed_panel_by_panel(monkeypatch):
@@ -121,9 +122,9 @@ def test_cancelling_sums_are_within_the_bound():
     assert np.all(error <= bound)
 
 
-@pytest.mark.parametrize("k", [1, 3, 4, 5, 9])
-@pytest.mark.parametrize("rows", [1, 50])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int16])
+@pytest.mark.parametrize(
+    "k, rows, dtype", pairwise([1, 3, 4, 5, 9], [1, 50], [np.float64, np.float32, np.float16, np.int16])
+)
 def test_long_rows_are_added_up_in_short_chains(k, rows, dtype):
     d = 50_000
     X = np.ones((rows, d), dtype=dtype)
@@ -141,9 +142,7 @@ def test_long_rows_are_added_up_in_short_chains(k, rows, dtype):
     assert worst <= terms < 3000
 
 
-@pytest.mark.parametrize("k", [1, 5])
-@pytest.mark.parametrize("rows", [1, 50, 9000])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int16])
+@pytest.mark.parametrize("k, rows, dtype", pairwise([1, 5], [1, 50, 9000], [np.float64, np.float32, np.int16]))
 def test_columns_one_after_the_other_are_added_up_in_short_chains(k, rows, dtype):
     """In Fortran order, too, by places or by lines: as above, and `normal`, whose weights are sums of columns."""
     d = 20_000 if rows < 9000 else 5000
@@ -164,14 +163,18 @@ def test_columns_one_after_the_other_are_added_up_in_short_chains(k, rows, dtype
     assert terms < 2200
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
-@pytest.mark.parametrize("k", [1, 3])
 @pytest.mark.parametrize(
-    ("d", "order"), [*((d, "C") for d in (1, 2, 8, 16, 2000, 30_000)), (1, "F"), (9, "F"), (2000, "F")]
+    "dtype, k, shape, spread",
+    pairwise(
+        [np.int8, np.uint8],
+        [1, 3],
+        [*((d, "C") for d in (2000, 1, 2, 8, 16, 30_000)), (1, "F"), (9, "F"), (2000, "F")],
+        [0, 8, 50, 200],
+    ),
 )
-@pytest.mark.parametrize("spread", [0, 8, 50, 200])
-def test_rows_of_bytes_lose_no_more_than_is_said(dtype, k, d, order, spread):
+def test_rows_of_bytes_lose_no_more_than_is_said(dtype, k, shape, spread):
     """Numbers of many sizes, so that digits leave much of the small ones out; sums that all but cancel."""
+    d, order = shape
     rng = np.random.default_rng(spread)
     n = 24  # fewer do not go by digits everywhere
     X = rng.integers(0, 3, (n, d)).astype(dtype)
@@ -216,9 +219,7 @@ def test_weights_of_which_digits_leave_out_the_most(d, order):
         units = float(abs(Fraction(product[0]) - exact) / exact) * 2.0**53
         assert units <= terms + 2
         worst = max(worst, units)
-    if (
-        order == "C" and instruction_set() != "baseline"
-    ):  # the others have digits, of fewer columns at a time by columns
+    if order == "C" and instruction_set() != "baseline":  # the others have digits, of fewer columns at a time
         assert worst > 0.9 * min(d, 16384)
 
 

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from tests.families import FAMILIES
+from tests.pairwise import pairwise
 
 
 def _far_index(X):
@@ -47,10 +48,10 @@ DAMAGES = [
 ]
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8])
-@pytest.mark.parametrize("make", [sp.csr_array, sp.csc_array])
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    "damage, dtype, make, family",
+    pairwise(DAMAGES, [np.float64, np.float32, np.int8], [sp.csr_array, sp.csc_array], FAMILIES),
+)
 def test_damaged(family, make, dtype, damage):
     X = make(np.ones((20, 50), dtype=dtype))
     damage(X)

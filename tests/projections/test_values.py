@@ -22,16 +22,17 @@ from slimline.projections import (
 from slimline.testing._moments import as_dense, dense_rows
 from tests.families import FAMILIES
 
+KINDS = ["gaussian", "cw", "srht"]  # one family of each class of kernels
 NESTED = ["gaussian", "sign", "achlioptas", "srht", "srht_replaced"]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("d", [1, 2, 100, 1024, 3001])
-def test_gram(family, d):
-    r = 64 if d > 32 or family != "srht" else d
-    projection = FAMILIES[family](d, r, 4)
-    R = dense_rows(projection)
-    np.testing.assert_allclose(projection.gram(), R.T @ R, rtol=0, atol=(d + 8) * 1e-15 * np.max(np.sum(R**2, axis=0)))
+def test_gram(family):
+    for d in (1, 2, 100, 1024, 3001):
+        projection = FAMILIES[family](d, 64 if d > 32 or family != "srht" else d, 4)
+        R = dense_rows(projection)
+        atol = (d + 8) * 1e-15 * np.max(np.sum(R**2, axis=0))
+        np.testing.assert_allclose(projection.gram(), R.T @ R, rtol=0, atol=atol)
 
 
 def test_gram_over_several_tiles():
@@ -71,20 +72,16 @@ def test_rows_are_written_in_the_family_s_own_way(family):
     assert as_dense(projection.rows()).shape == (300, 64)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("dtype", [np.float16, np.int64, np.complex128, bool, object, "U3", ">f8", "real"])
-def test_rows_of_another_type_are_refused(family, dtype):
+@pytest.mark.parametrize("family", KINDS)
+def test_rows_are_float64_or_float32(family):
     projection = FAMILIES[family](300, 64, 9)
-    with pytest.raises(InvalidParameterError, match=r"dtype must be float64 or float32; got .*\.astype"):
-        projection.rows(10, 20, dtype=dtype)
-    with pytest.raises(InvalidParameterError, match="dtype"):
-        projection.rows(5, 5, dtype)
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("dtype", ["float32", "f4", float, np.dtype(np.float64)])
-def test_rows_take_every_name_of_a_type(family, dtype):
-    assert FAMILIES[family](300, 64, 9).rows(10, 20, dtype).dtype == np.dtype(dtype)
+    for dtype in ("float32", "f4", float, np.dtype(np.float64)):
+        assert projection.rows(10, 20, dtype).dtype == np.dtype(dtype)
+    for dtype in (np.float16, np.int64, np.complex128, bool, object, "U3", ">f8", "real"):
+        for stop in (20, 10):
+            with pytest.raises(InvalidParameterError) as caught:
+                projection.rows(10, stop, dtype)
+            assert caught.value.parameter == "dtype"
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -8,8 +8,10 @@ from slimline.data.formats import _hdf5_zarr as zarr
 from slimline.data.formats import _npy as npy
 from slimline.data.formats import _parquet as parquet
 
+BLOCKS = [600, 4096, 1 << 23]
 
-@pytest.fixture(params=[1 << 23, 4096, 600], ids=["large blocks", "small blocks", "tiny blocks"])
+
+@pytest.fixture(params=BLOCKS)
 def block_bytes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Bytes of a block in this test."""
     size = request.param

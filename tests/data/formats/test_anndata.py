@@ -5,8 +5,7 @@ import scipy.sparse as sp
 from slimline import CertifiedClassifier, CertifiedClassifierCV, ProjectedClassifier, open_matrix
 from slimline.errors import DataError, FileFormatError, InvalidParameterError
 from tests.cli.command import run_here
-
-from .passes import check_passes
+from tests.data.formats.explicit import check_passes
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # anndata warns of its own plans
 anndata = pytest.importorskip("anndata")

@@ -16,7 +16,7 @@ from slimline.data import _text as text_lines
 from slimline.data.formats import _delimited as delimited
 from slimline.data.formats._delimited import MISSING_TEXT, open_delimited
 from slimline.errors import FileFormatError, InvalidParameterError, NonFiniteError, SlimlineError
-from tests.data.formats.explicit import check_changes_are_noticed, check_products, dense_of
+from tests.data.formats.explicit import check_changes_are_noticed, check_passes, dense_of
 
 COMPRESSORS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 TEXT = b'\xef\xbb\xbfname,a,"b, ""c""",class\r\nx1,1,2.5,cat\r\n\r\n"x,2",NA, -3e1 ,"a ""dog"""\r\n\xc3\xa4,.,"4",cat'
@@ -178,7 +178,7 @@ def test_many_pieces_and_groups_change_nothing(tmp_path, monkeypatch, ending, th
         assert len(X._index.groups) == 14
         np.testing.assert_array_equal(dense_of(X), expected)
         assert X.sample_ids == [f"row {i}" for i in range(40)]
-        check_products(X, expected)
+        check_passes(X, expected)
         got = np.vstack([block.values.copy() for block, _ in X._pass("test")])
     np.testing.assert_array_equal(got, expected)
 

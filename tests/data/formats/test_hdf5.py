@@ -8,22 +8,14 @@ from slimline import open_matrix
 from slimline.data.formats._chunked import ChunkedMatrix
 from slimline.data.formats._hdf5_zarr import ContiguousDataset
 from slimline.errors import FileChangedError, FileFormatError, InvalidParameterError, NonFiniteError
-
-from .damage import attack
-from .passes import check_passes, in_several_pieces
+from tests.data.formats.conftest import BLOCKS
+from tests.data.formats.damage import attack
+from tests.data.formats.explicit import check_passes, dense_of, in_several_pieces, numbers
+from tests.pairwise import pairwise
 
 h5py = pytest.importorskip("h5py")
 
 TYPES = ["f8", "f4", "f2", "i1", "u1", "i2", "?", "i4", "u2", "i8", "u8", ">f4", ">i2", ">f8"]
-
-
-def numbers(n, d, dtype="f4", seed=0):
-    dtype = np.dtype(dtype)
-    rng = np.random.default_rng(seed)
-    if dtype.kind == "f":
-        return rng.standard_normal((n, d)).astype(dtype)
-    low, high = (0, 2) if dtype.kind == "b" else (0 if dtype.kind == "u" else -90, 100)
-    return rng.integers(low, high, (n, d)).astype(dtype)
 
 
 def write(path, x, name="x", **options):
@@ -44,22 +36,26 @@ def test_every_type(tmp_path, dtype, chunks):
     check_passes(open_matrix(write(tmp_path / "x.h5", x, chunks=chunks)), x)
 
 
-@pytest.mark.parametrize("chunks", [None, (7, 5), (1, 60), (90, 1), (90, 60), (64, 2), (3, 60), (10, 1)])
-@pytest.mark.parametrize("options", [{}, {"compression": "gzip", "shuffle": True}])
+COMPRESSED = {"compression": "gzip", "shuffle": True}
+CHUNKS = [(7, 5), None, (1, 60), (90, 1), (90, 60), (64, 2), (3, 60), (10, 1)]
+
+
+def has_chunks(block_bytes, chunks, options):
+    return chunks is not None or not options
+
+
+@pytest.mark.parametrize(
+    "block_bytes, chunks, options",
+    pairwise(BLOCKS, CHUNKS, [{}, COMPRESSED], where=has_chunks),
+    indirect=["block_bytes"],
+)
 def test_every_layout(tmp_path, block_bytes, chunks, options):
-    if chunks is None and options:
-        pytest.skip("what is compressed has chunks")
     x = numbers(90, 60)
     matrix = open_matrix(write(tmp_path / "x.h5", x, chunks=chunks, **options))
     assert isinstance(matrix, ContiguousDataset if chunks is None else ChunkedMatrix)
     check_passes(matrix, x)
     for whole in [False, True] if matrix.whole_columns else [False]:
-        seen = np.zeros(x.shape, dtype=int)
-        for block in matrix.blocks(whole):
-            seen[block.rows, block.columns] += 1
-            assert not whole or block.rows == slice(0, 90)
-            assert np.array_equal(block.values, x[block.rows, block.columns])
-        assert (seen == 1).all()
+        assert np.array_equal(dense_of(matrix, whole), x)
 
 
 def test_each_chunk_is_read_once(tmp_path, block_bytes):
@@ -123,9 +119,11 @@ def test_missing_whole_numbers(tmp_path):
         check_passes(open_matrix(write(tmp_path / "x.h5", x, chunks=chunks), missing=-127), exact)
 
 
-@pytest.mark.parametrize("format", ["csr", "csc"])
-@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "i1"])
-@pytest.mark.parametrize("options", [{}, {"chunks": (37,), "compression": "gzip"}])
+@pytest.mark.parametrize(
+    "dtype, block_bytes, format, options",
+    pairwise(["f4", "f8", "i8", "i1"], BLOCKS, ["csr", "csc"], [{}, {"chunks": (37,), "compression": "gzip"}]),
+    indirect=["block_bytes"],
+)
 def test_sparse_groups(tmp_path, block_bytes, format, dtype, options):
     x = sp.random_array((90, 61), density=0.15, format=format, rng=1) * 50
     x = x.astype(dtype)
@@ -140,8 +138,9 @@ def test_sparse_groups(tmp_path, block_bytes, format, dtype, options):
     check_passes(matrix, x.toarray())
 
 
-@pytest.mark.parametrize("format", ["csr", "csc"])
-@pytest.mark.parametrize("dtype", ["f4", "i1"])
+@pytest.mark.parametrize(
+    "block_bytes, format, dtype", pairwise(BLOCKS, ["csr", "csc"], ["f4", "i1"]), indirect=["block_bytes"]
+)
 def test_sparse_groups_with_several_values_for_one_place(tmp_path, block_bytes, format, dtype):
     x = (sp.random_array((90, 61), density=0.15, format=format, rng=1) * 50).astype("i1").astype(dtype)
     pieces = in_several_pieces(x)
@@ -310,6 +309,7 @@ def test_foreign_files(tmp_path):
         open_matrix(tmp_path / "folder.h5")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["plain", "gzip", "sparse"])
 def test_damaged_files(tmp_path, kind, global_random_seed):
     """No cut file is answered from: HDF5 knows where a file should end.

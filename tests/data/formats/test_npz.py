@@ -12,7 +12,8 @@ from slimline.data.formats import _npz as npz
 from slimline.data.formats import _npz as npz_sparse
 from slimline.data.formats._npz import NpzCompressedMatrix, NpzStoredMatrix, open_npz
 from slimline.errors import FileFormatError, InvalidParameterError, SlimlineError
-from tests.data.formats.explicit import check_changes_are_noticed, check_products, dense_of
+from tests.data.formats.explicit import check_changes_are_noticed, check_passes, dense_of
+from tests.pairwise import pairwise
 
 SAVERS = {"stored": np.savez, "compressed": np.savez_compressed}
 
@@ -37,9 +38,9 @@ def write(tmp_path, content, name="x.npz"):
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i1", "u1", "i2", "i4", ">f4", "?"])
-@pytest.mark.parametrize("save", SAVERS)
+@pytest.mark.parametrize(
+    "order, dtype, save", pairwise(["C", "F"], ["f8", "f4", "f2", "i1", "u1", "i2", "i4", ">f4", "?"], SAVERS)
+)
 def test_arrays(tmp_path, save, dtype, order):
     values = np.random.default_rng(0).integers(0, 100, (37, 23))
     array = np.array(values if dtype != "?" else values % 2, dtype=dtype, order=order)
@@ -49,7 +50,7 @@ def test_arrays(tmp_path, save, dtype, order):
     assert X.passes == (1 if save == "stored" else 0)
     np.testing.assert_array_equal(dense_of(X), array)
     if dtype in ("f8", "f4", "i1"):
-        check_products(X, array)
+        check_passes(X, array)
 
 
 @pytest.mark.parametrize("save", SAVERS)
@@ -92,10 +93,10 @@ def test_missing_values(tmp_path):
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("compressed", [True, False])
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i1", "u2"])
-@pytest.mark.parametrize("layout", ["csr", "csc"])
-@pytest.mark.parametrize("kind", ["array", "matrix"])
+@pytest.mark.parametrize(
+    "compressed, dtype, layout, kind",
+    pairwise([True, False], ["f8", "f4", "i1", "u2"], ["csr", "csc"], ["array", "matrix"]),
+)
 def test_sparse_matrices(tmp_path, kind, layout, dtype, compressed):
     rng = np.random.default_rng(1)
     dense = (rng.integers(1, 100, (40, 31)) * (rng.random((40, 31)) < 0.3)).astype(dtype)
@@ -106,7 +107,7 @@ def test_sparse_matrices(tmp_path, kind, layout, dtype, compressed):
     assert X.dtype == (np.float64 if dtype == "u2" else np.dtype(dtype))
     assert sum(1 for _ in X.blocks()) > 3
     np.testing.assert_array_equal(dense_of(X), dense)
-    check_products(X, dense)
+    check_passes(X, dense)
 
 
 def parts(**changes):
@@ -209,6 +210,7 @@ def test_any_damage_is_survived(tmp_path_factory, name, changes):
         return
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["stored", "compressed", "sparse"])
 def test_every_single_wrong_byte_is_survived(tmp_path, name):
     expected = dense_of(open_npz(write(tmp_path, SMALL[name])))
@@ -276,7 +278,7 @@ def test_real_arrays(data_dir, name):
         np.testing.assert_array_equal(X.labels, archive["y"])
         assert X.dtype == np.float32
         if name == "golub":
-            check_products(X, archive["X"])
+            check_passes(X, archive["X"])
 
 
 @pytest.mark.parametrize("make", [sp.csr_array, sp.csc_array])
@@ -292,6 +294,7 @@ def test_several_values_for_one_place_that_the_type_does_not_hold_are_refused(ma
             matrix.dot(np.ones(1))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("save", SAVERS)
 def test_no_flipped_bit_loses_the_labels(tmp_path, save):
     """Every bit of names, sizes and the directory, and one of each byte that a checksum covers."""

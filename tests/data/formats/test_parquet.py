@@ -6,9 +6,10 @@ import pytest
 from slimline import open_matrix
 from slimline.data.formats import _parquet as parquet
 from slimline.errors import FileChangedError, FileFormatError, InvalidParameterError, NonFiniteError
-
-from .damage import attack
-from .passes import check_passes
+from tests.data.formats.conftest import BLOCKS
+from tests.data.formats.damage import attack
+from tests.data.formats.explicit import check_passes, dense_of, numbers
+from tests.pairwise import pairwise
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -21,15 +22,6 @@ def table(x, **more):
 def write(path, x, row_group_size=17, **options):
     pq.write_table(x if isinstance(x, pa.Table) else table(x), path, row_group_size=row_group_size, **options)
     return path
-
-
-def numbers(n, d, dtype="f4", seed=0):
-    dtype = np.dtype(dtype)
-    rng = np.random.default_rng(seed)
-    if dtype.kind == "f":
-        return rng.standard_normal((n, d)).astype(dtype)
-    low, high = (0, 2) if dtype.kind == "b" else (0 if dtype.kind == "u" else -90, 100)
-    return rng.integers(low, high, (n, d)).astype(dtype)
 
 
 @pytest.mark.parametrize(
@@ -45,19 +37,17 @@ def test_every_type(tmp_path, dtype, seen):
     check_passes(matrix, x)
 
 
-@pytest.mark.parametrize("row_group_size", [1, 17, 90, 1000])
-@pytest.mark.parametrize("options", [{"compression": "none", "use_dictionary": False}, {"compression": "zstd"}])
+@pytest.mark.parametrize(
+    "row_group_size, block_bytes, options",
+    pairwise([17, 1, 90, 1000], BLOCKS, [{"compression": "none", "use_dictionary": False}, {"compression": "zstd"}]),
+    indirect=["block_bytes"],
+)
 def test_every_layout(tmp_path, block_bytes, row_group_size, options):
     x = numbers(90, 60 if row_group_size > 1 else 8)
     matrix = open_matrix(write(tmp_path / "x.parquet", x, row_group_size, **options))
     check_passes(matrix, x)
     for whole in [False, True] if matrix.whole_columns else [False]:
-        seen = np.zeros(x.shape, dtype=int)
-        for block in matrix.blocks(whole):
-            seen[block.rows, block.columns] += 1
-            assert not whole or block.rows == slice(0, 90)
-            assert np.array_equal(block.values, x[block.rows, block.columns])
-        assert (seen == 1).all()
+        assert np.array_equal(dense_of(matrix, whole), x)
 
 
 def test_columns_longer_than_a_block(tmp_path, monkeypatch):
@@ -186,6 +176,7 @@ def test_foreign_files(tmp_path):
         open_matrix(write(tmp_path / "x.parquet", twice))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("compression", ["none", "snappy", "zstd"])
 def test_damaged_files(tmp_path, compression, global_random_seed):
     """No cut file is answered from: the end holds the table of contents."""

@@ -17,7 +17,7 @@ from slimline.data import _text as text_lines
 from slimline.data.formats import _svmlight as svmlight
 from slimline.data.formats._svmlight import open_svmlight
 from slimline.errors import FileFormatError, InvalidParameterError, NonFiniteError, SlimlineError
-from tests.data.formats.explicit import check_changes_are_noticed, check_products, dense_of
+from tests.data.formats.explicit import check_changes_are_noticed, check_passes, dense_of
 
 COMPRESSORS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 TEXT = b"""# a comment
@@ -74,7 +74,7 @@ def test_many_pieces_and_groups_change_nothing(tmp_path, ending, threads, global
         exact, labels = load_svmlight_file(str(path) if ending != ".xz" else io.BytesIO(text), n_features=23)
         np.testing.assert_array_equal(dense_of(X), exact.toarray())
         np.testing.assert_array_equal(X.labels, labels)
-        check_products(X, exact.toarray())
+        check_passes(X, exact.toarray())
 
 
 @pytest.mark.usefixtures("small_pieces")

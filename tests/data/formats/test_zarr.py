@@ -9,20 +9,12 @@ import scipy.sparse as sp
 from slimline import open_matrix
 from slimline.data._files import DataFolder
 from slimline.errors import FileChangedError, FileFormatError, InvalidParameterError, NonFiniteError
-
-from .damage import attack
-from .passes import check_passes, in_several_pieces
+from tests.data.formats.conftest import BLOCKS
+from tests.data.formats.damage import attack
+from tests.data.formats.explicit import check_passes, dense_of, in_several_pieces, numbers
+from tests.pairwise import pairwise
 
 zarr = pytest.importorskip("zarr", minversion="3")
-
-
-def numbers(n, d, dtype="f4", seed=0):
-    dtype = np.dtype(dtype)
-    rng = np.random.default_rng(seed)
-    if dtype.kind == "f":
-        return rng.standard_normal((n, d)).astype(dtype)
-    low, high = (0, 2) if dtype.kind == "b" else (0 if dtype.kind == "u" else -90, 100)
-    return rng.integers(low, high, (n, d)).astype(dtype)
 
 
 def write(path, x, name=None, **options):
@@ -55,15 +47,12 @@ def test_every_layout(tmp_path, block_bytes, options):
     matrix = open_matrix(write(tmp_path / "x.zarr", x, **options))
     check_passes(matrix, x)
     for whole in [False, True] if matrix.whole_columns else [False]:
-        seen = np.zeros(x.shape, dtype=int)
-        for block in matrix.blocks(whole):
-            seen[block.rows, block.columns] += 1
-            assert np.array_equal(block.values, x[block.rows, block.columns])
-        assert (seen == 1).all()
+        assert np.array_equal(dense_of(matrix, whole), x)
 
 
-@pytest.mark.parametrize("format", ["csr", "csc"])
-@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize(
+    "block_bytes, format, several", pairwise(BLOCKS, ["csr", "csc"], [True, False]), indirect=["block_bytes"]
+)
 def test_sparse_groups(tmp_path, block_bytes, format, several):
     x = sp.random_array((90, 61), density=0.15, format=format, rng=1, dtype="f4")
     if several:
@@ -240,6 +229,7 @@ def test_corrupt_chunks_and_foreign_folders(tmp_path):
         open_matrix(path)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("compressor", [None, "zstd", "blosc", "gzip"])
 def test_damaged_stores(tmp_path, compressor, global_random_seed):
     kinds = {
