@@ -127,9 +127,9 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
     sample and w_α = C Σ yᵢ αᵢ xᵢ. For any w and any dual feasible α, the duality gap bounds the distance of the
     midpoint w_m = (w + w_α)/2 from w* ::
 
-        ‖w_m - w*‖² ≤ C Σ sᵢ [ℓ(mᵢ) + ℓ*(-aᵢ) + aᵢmᵢ] + ¼‖w - w_α‖²,      mᵢ = yᵢ wᵀxᵢ,
+        ‖w_m - w*‖² ≤ C Σ sᵢ [ℓ(mᵢ) + ℓ*(-aᵢ) + aᵢmᵢ] + ¼‖w - w_α‖²,
 
-    with ℓ* the convex conjugate of ℓ. The bound holds for every sketch and every seed, and includes the rounding errors
+    with mᵢ = yᵢ wᵀxᵢ and ℓ* the convex conjugate of ℓ. The bound holds for every sketch and every seed, and includes the rounding errors
     of float64 ([5]_, §3.1). The certificates page of the documentation derives it; bounds of this kind are known from
     screening [4]_.
 

@@ -84,11 +84,11 @@ class CertifiedFeatureSelector(NamedFeatures, SelectorMixin, MetaEstimatorMixin,
 
     Notes
     -----
-    The certificate gives an interval for every exact weight, hence lowⱼ ≤ |w*ⱼ| ≤ highⱼ. Feature j is certified to be
-    among the k largest of |w*| if at most k - 1 others have highᵢ ≥ lowⱼ. With several classes a feature counts by its
-    largest absolute weight. Certificates of all sketches are about the same exact model, so a feature is certified if
-    one of them certifies it. Vaswani [2]_ compares the top features of published recoveries by the Jaccard index, and
-    asks for a guarantee of this kind.
+    The certificate gives an interval for every exact weight, hence bounds lowⱼ and highⱼ of its absolute value.
+    Feature j is certified to be among the k largest of `|w*|` if at most k - 1 others have highᵢ ≥ lowⱼ. With several
+    classes a feature counts by its largest absolute weight. Certificates of all sketches are about the same exact
+    model, so a feature is certified if one of them certifies it. Vaswani [2]_ compares the top features of published
+    recoveries by the Jaccard index, and asks for a guarantee of this kind.
 
     References
     ----------

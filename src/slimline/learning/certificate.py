@@ -322,7 +322,10 @@ def rank_bounds(
 
     Notes
     -----
-    The absolute weight of feature j lies between lowⱼ = max(0, |centreⱼ| - radiusⱼ) and highⱼ = |centreⱼ| + radiusⱼ.
+    The absolute weight of feature j lies between two bounds ::
+
+        lowⱼ = max(0, |centreⱼ| - radiusⱼ),      highⱼ = |centreⱼ| + radiusⱼ.
+
     Its best rank is 1 + the number of i with lowᵢ > highⱼ; its worst rank is the number of i with highᵢ ≥ lowⱼ, itself
     included. So it is certified to be among the k largest if its worst rank is at most k, and certified not to be if
     its best rank is above k.
