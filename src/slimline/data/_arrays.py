@@ -42,8 +42,15 @@ def in_memory(matrix: Matrix) -> Matrix:
         affine = matrix.affine
         scale = None if affine.factor is None else 1.0 / affine.factor
         return in_memory(matrix._base).standardised(affine.centre, scale, affine.fill)
+    copy = _copied(matrix)
+    copy._copy_of = matrix
+    return copy
+
+
+def _copied(matrix: Matrix) -> Matrix:
+    ids = matrix.sample_ids
     if matrix.density is not None:
-        return SparseMatrix(_sparse_rows(matrix, None), matrix.name)
+        return SparseMatrix(_sparse_rows(matrix, None), matrix.name, sample_ids=ids)
     out = np.empty(matrix.shape, matrix.dtype, order="F" if matrix.packed else "C")
     missing: int | None = None
     for block, _ in matrix._pass("copy"):
@@ -51,7 +58,7 @@ def in_memory(matrix: Matrix) -> Matrix:
         if isinstance(values, PackedGenotypes):
             values, code = values.unpack("F"), MISSING_CALL
         out[block.rows, block.columns], missing = values, code
-    return DenseMatrix(out, matrix.name, missing=missing)
+    return DenseMatrix(out, matrix.name, sample_ids=ids, missing=missing)
 
 
 def column_stats_and_values(matrix: Matrix, columns: NDArray[np.intp]) -> tuple[ColumnStats, NDArray[np.float64]]:

@@ -46,6 +46,9 @@ class Matrix(Storage):
         What messages call the data.
     """
 
+    #: What this is a copy of in memory.
+    _copy_of: Matrix | None = None
+
     # Passes ----------------------------------------------------------------------------------------
 
     def sketch(
@@ -375,10 +378,11 @@ class Matrix(Storage):
         return PLAIN
 
     def _original_row(self, row: int) -> int:
-        return row  # the number that a row of a view has in the data, for messages
+        """Return the number that a row of a view, or of a copy of one, has in the data: for messages."""
+        return row if self._copy_of is None else self._copy_of._original_row(row)
 
     def _original_column(self, column: int) -> int:
-        return column
+        return column if self._copy_of is None else self._copy_of._original_column(column)
 
     def _require_finite(
         self, sums: NDArray[Any], where: Any, block: Block, affine: ColumnTransform, *, missing: bool = True
