@@ -56,7 +56,30 @@ class UnsupportedInstructionSetError(SlimlineError, ImportError):
 
 
 class DataError(SlimlineError, ValueError):
-    """Something is wrong with the data, and the message says in which file, row, column or byte."""
+    """Something is wrong with the data, and the message says in which file, row, column or byte.
+
+    Parameters
+    ----------
+    message : str
+        A sentence that says what is wrong and where.
+    remedy : str
+        A sentence that says what to do in Python, if it differs from what to do on the command line.
+    parameter : str or None
+        Name of the parameter that helps: "format", "id" or "fill".
+
+    Attributes
+    ----------
+    parameter : str or None
+        Name of the parameter that helps, if there is one.
+    """
+
+    def __init__(self, message: str, remedy: str = "", parameter: str | None = None) -> None:
+        super().__init__(f"{message} {remedy}".rstrip())
+        self.parameter, self._message = parameter, message
+
+    def with_remedy(self, remedy: str) -> Self:
+        """Return the error with another remedy, such as an option of a command."""
+        return type(self)(self._message, remedy)
 
 
 class FileFormatError(DataError):

@@ -76,7 +76,7 @@ def test_enough_rows_are_no_sample():
 
 def test_numbers_of_rows_that_cannot_be():
     X, y = several(20, 4, 10, seed=4)
-    with pytest.raises(InvalidParameterError, match="rows=3 are fewer than the 4 classes"):
+    with pytest.raises(InvalidParameterError, match="rows must be at least 4"):
         audit(X, y, rows=3, n_components=5)
     for rows in (0, -1, 2.5, 10_001, "all"):
         with pytest.raises(InvalidParameterError, match="rows must be a whole number, at least 1 and at most 10,000"):

@@ -105,7 +105,7 @@ def test_shells_are_given_what_completes(monkeypatch, capsys):
 def test_help_says_what_exit_codes_mean(monkeypatch, capsys):
     assert run_here(monkeypatch, "--help") == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "Exit codes: 0 done; 1 " in text and "; 2 a mistake " in text and "; 130 interrupted" in text
+    assert "Exit codes: 0 done; 1 " in text and "; 2 an error " in text and "; 130 interrupted" in text
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
@@ -113,4 +113,4 @@ def test_output_that_cannot_be_written_is_one_line():
     with Path("/dev/full").open("w") as full:
         command = [sys.executable, "-m", "slimline.cli", "plan", "--samples", "50", "--features", "900"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert (done.returncode, done.stderr) == (2, "slimline: standard output: No space left on device.\n")
+    assert (done.returncode, done.stderr) == (2, "slimline: standard output: no space left on device.\n")

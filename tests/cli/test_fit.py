@@ -189,7 +189,7 @@ def test_rows_of_another_file_and_names_of_the_columns(monkeypatch, capsys):
 
 def test_what_was_asked_for_and_not_reached_has_a_code_of_its_own(monkeypatch, capsys):
     *_, data = _npy()
-    options = ["--C", "1e6", "--method", "sketch", "--dimensions", "80", "--max-passes", "3", "--tol", "1e-9"]
+    options = ["--C", "1e6", "--method", "sketch", "--components", "80", "--max-passes", "3", "--tol", "1e-9"]
     assert _run(monkeypatch, *data, *options) == 3
     said = " ".join(capsys.readouterr().out.split())
     assert "certified relative error" in said and "(--max-passes is 3), --method gram" in said
@@ -210,14 +210,14 @@ def test_options_reach_the_classifier(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--C", "much"], "--C much: give a number above 0, or auto"),
-        (["--C", "-1"], "--C -1"),
-        (["--tol", "0"], "--tol 0"),
-        (["--holdout", "1"], "--holdout 1"),
+        (["--C", "much"], "--C must be a number above 0, or auto; got much."),
+        (["--C", "-1"], "--C must"),
+        (["--tol", "0"], "--tol must"),
+        (["--holdout", "1"], "--holdout must"),
         (["--model", "nowhere/x.slim"], "--model nowhere/x.slim: give a file in a folder that exists"),
-        (["--id", "who"], "--id means nothing"),
-        (["--method", "direct", "--standardize"], "--method direct"),
-        (["--dimensions", "0"], "--dimensions"),
+        (["--id", "who"], "--id does not apply to"),
+        (["--method", "direct", "--standardize"], "--method cannot be"),
+        (["--components", "0"], "--dimensions"),
         (["--target", "x"], "--target x: labels.npy has no columns"),
         (["--feature-names", "labels.npy"], "labels.npy, byte 0: not UTF-8"),
         (["--model", "data.npy", "--force"], "--model data.npy: that file is read, and would be lost"),

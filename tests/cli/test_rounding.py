@@ -5,7 +5,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from slimline.cli._output import rounded_down, rounded_up
+from slimline._base.text import rounded_down, rounded_up
 
 
 @pytest.mark.parametrize(

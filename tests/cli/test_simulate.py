@@ -97,8 +97,8 @@ def test_mistakes_are_one_line_and_speak_of_options(tmp_path, monkeypatch, capsy
         (["--fst-region", "1"], "--fst-region must"),
         (["--missing", "1"], "--missing must"),
         (["--missing", "-0.1"], "--missing must"),
-        (["--samples", "3"], "--populations 5 is above --samples 3"),
-        (["--regions", "11"], "--regions 11 is above --populations 5"),
+        (["--samples", "3"], "--populations must be at most the number of samples, 3; got 5."),
+        (["--regions", "11"], "--regions must be at most the number of populations, 5; got 11."),
     ):
         assert run_here(monkeypatch, "simulate", "cohort", *SMALL, *arguments) == 2
         message = capsys.readouterr().err

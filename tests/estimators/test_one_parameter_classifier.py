@@ -204,22 +204,23 @@ def test_the_seed_decides():
 
 
 @pytest.mark.parametrize(
-    "parameters, message",
+    "wrong",
     [
-        ({"n_components": 0}, "n_components must be a whole number"),
-        ({"n_components": 8.5}, "n_components must be a whole number"),
-        ({"C": 0.0}, "C must be a finite number above 0"),
-        ({"C": np.inf}, "C must be a finite number above 0"),
-        ({"tol": -1}, "tol must be"),
-        ({"max_iter": 0}, "max_iter must be"),
-        ({"fit_intercept": "yes"}, "fit_intercept must be True or False"),
-        ({"random_state": -1}, "random_state must lie"),
+        {"n_components": 0},
+        {"n_components": 8.5},
+        {"C": 0.0},
+        {"C": np.inf},
+        {"tol": -1},
+        {"max_iter": 0},
+        {"fit_intercept": "yes"},
+        {"random_state": -1},
     ],
 )
-def test_parameters_that_cannot_work(parameters, message):
+def test_parameters_that_cannot_work(wrong):
     X, y = _clusters(3, 6, 30)
-    with pytest.raises(InvalidParameterError, match=message):
-        OneParameterClassifier(**parameters).fit(X, y)
+    with pytest.raises(InvalidParameterError) as caught:
+        OneParameterClassifier(**wrong).fit(X, y)
+    assert {caught.value.parameter: caught.value.value} == wrong
 
 
 def test_a_budget_that_ends_early_is_told_with_what_was_reached():
@@ -233,16 +234,15 @@ def test_a_budget_that_ends_early_is_told_with_what_was_reached():
 
 
 @pytest.mark.filterwarnings("ignore:The number of unique classes:UserWarning")  # one sample a class
-@pytest.mark.parametrize("classes", [1_000, pytest.param(10_000, marks=pytest.mark.nightly)])
-def test_many_classes_take_no_more_memory_than_ten(classes):
-    X, y = _clusters(classes, 64, classes)
+def test_ten_thousand_classes_take_no_more_memory_than_ten():
+    X, y = _clusters(10_000, 64, 10_000)
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     r = 1 << 19
     model = OneParameterClassifier(r, C=10.0, max_iter=2, random_state=0)
     with pytest.warns(ConvergenceWarning, match="after 2 gradients"):
         many = model.fit(X, y)
     few = OneParameterClassifier(r, random_state=0).fit(X[:10], y[:10])
-    assert many.classes_.size == classes and few.classes_.size == 10
+    assert many.classes_.size == 10_000 and few.classes_.size == 10
     sizes = []
     for model in (many, few):
         arrays = {name: value for name, value in vars(model).items() if isinstance(value, np.ndarray)}
@@ -250,7 +250,7 @@ def test_many_classes_take_no_more_memory_than_ten(classes):
         assert model.vector_.nbytes == r * 8
         sizes.append(len(pickle.dumps(model)) - model.classes_.nbytes)
     assert abs(sizes[0] - sizes[1]) < 200
-    assert np.mean(many.predict(X[:500]) == y[:500]) > 0.1  # chance: 0.001
+    assert np.mean(many.predict(X[:500]) == y[:500]) > 0.1  # chance: 0.0001
 
 
 def _mnist(folder, part, n):

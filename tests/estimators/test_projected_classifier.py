@@ -196,21 +196,22 @@ def test_search_pipeline_clone_and_pickle():
 
 
 @pytest.mark.parametrize(
-    "parameters, message",
+    "parameters, parameter",
     [
-        ({"projection": "nonsense", "n_components": 8}, "family must be"),
-        ({"projection": 3, "n_components": 8}, "projection must be the name of a family or a projection transformer"),
-        ({"n_components": 0}, "n_components must be"),
-        ({"n_components": "many"}, "n_components must be"),
-        ({"n_components": 1.5}, "n_components must be"),
-        ({"projection": "osnap", "n_components": 6}, "multiple of"),
-        ({"n_components": 8, "random_state": -1}, "random_state must lie"),
+        ({"projection": "nonsense", "n_components": 8}, "family"),
+        ({"projection": 3, "n_components": 8}, "projection"),
+        ({"n_components": 0}, "n_components"),
+        ({"n_components": "many"}, "n_components"),
+        ({"n_components": 1.5}, "n_components"),
+        ({"projection": "osnap", "n_components": 6}, "n_components"),
+        ({"n_components": 8, "random_state": -1}, "random_state"),
     ],
 )
-def test_parameters_that_cannot_work(parameters, message):
+def test_parameters_that_cannot_work(parameters, parameter):
     X, y = _data(12, 50)
-    with pytest.raises(InvalidParameterError, match=message):
+    with pytest.raises(InvalidParameterError) as caught:
         ProjectedClassifier(**parameters).fit(X, y)
+    assert caught.value.parameter == parameter
 
 
 # Real data --------------------------------------------------------------------------------------------

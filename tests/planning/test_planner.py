@@ -167,46 +167,47 @@ def test_as_json_and_as_text(made):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "parameter"),
     [
-        ({}, "give data, or n_samples and n_features"),
-        ({"n_samples": 10}, "n_samples and n_features"),
-        ({"n_samples": 0, "n_features": 5}, "at least 1"),
+        ({}, None),
+        ({"n_samples": 10}, None),
+        ({"n_samples": 0, "n_features": 5}, "n_samples"),
         ({"n_samples": 10, "n_features": 5, "density": 2.0}, "density"),
         ({"n_samples": 10, "n_features": 5, "eps": 1.0}, "eps"),
         ({"n_samples": 10, "n_features": 5, "delta": 0.0}, "delta"),
-        ({"n_samples": 10, "n_features": 5, "margin": 1.5}, "cosine"),
-        ({"n_samples": 10, "n_features": 5, "n_classes": 3, "margin": 2.5}, "at most 2"),
-        ({"n_samples": 10, "n_features": 5, "rank": 6}, "at most 5"),
-        ({"n_samples": 10, "n_features": 5, "rank": 1.5}, "rank must be a whole number"),
+        ({"n_samples": 10, "n_features": 5, "margin": 1.5}, "margin"),
+        ({"n_samples": 10, "n_features": 5, "n_classes": 3, "margin": 2.5}, "margin"),
+        ({"n_samples": 10, "n_features": 5, "rank": 6}, "rank"),
+        ({"n_samples": 10, "n_features": 5, "rank": 1.5}, "rank"),
         ({"n_samples": 10, "n_features": 5, "sparsity": 0}, "sparsity"),
         ({"n_samples": 10, "n_features": 5, "random_state": "now"}, "random_state"),
         ({"n_samples": 10, "n_features": 5, "dtype": "foo"}, "dtype"),
-        ({"n_samples": 10, "n_features": 5, "dtype": complex}, "real numbers"),
+        ({"n_samples": 10, "n_features": 5, "dtype": complex}, "dtype"),
         ({"n_samples": 10, "n_features": 5, "intercept_scaling": 0.0}, "intercept_scaling"),
-        ({"n_samples": 10.5, "n_features": 5}, "n_samples must be a whole number"),
+        ({"n_samples": 10.5, "n_features": 5}, "n_samples"),
         ({"n_samples": 10, "n_features": 5, "eps": "0.1"}, "eps"),
         ({"n_samples": 10, "n_features": 5, "n_components": True}, "n_components"),
-        ({"n_samples": 10, "n_features": 50, "n_components": 50, "method": "sketch"}, "no fewer columns"),
-        ({"X": np.ones((4, 3)), "density": 0.1}, "density of its own"),
-        ({"X": np.ones((4, 3)), "y": [0.5, 1.5, 2.25, 3.5]}, "measurements"),
-        ({"n_samples": 10, "n_features": 5, "loss": "absolute"}, "squared_hinge"),
-        ({"n_samples": 10, "n_features": 5, "method": "magic"}, "auto"),
-        ({"n_samples": 10, "n_features": 5, "C": -1.0}, "C must"),
-        ({"n_samples": 10, "n_features": 5, "tol": 0.0}, "tol must"),
+        ({"n_samples": 10, "n_features": 50, "n_components": 50, "method": "sketch"}, "method"),
+        ({"X": np.ones((4, 3)), "density": 0.1}, "density"),
+        ({"X": np.ones((4, 3)), "y": [0.5, 1.5, 2.25, 3.5]}, "y"),
+        ({"n_samples": 10, "n_features": 5, "loss": "absolute"}, "loss"),
+        ({"n_samples": 10, "n_features": 5, "method": "magic"}, "method"),
+        ({"n_samples": 10, "n_features": 5, "C": -1.0}, "C"),
+        ({"n_samples": 10, "n_features": 5, "tol": 0.0}, "tol"),
         ({"n_samples": 10, "n_features": 5, "n_components": 1.5}, "n_components"),
         ({"n_samples": 10, "n_features": 5, "n_classes": 1}, "n_classes"),
-        ({"n_samples": 10, "n_features": 5, "dtype": "int8", "method": "direct"}, "cannot be used here"),
-        ({"n_samples": 10, "n_features": 5, "y": [0, 1]}, "y was given without X"),
-        ({"X": np.ones((4, 3)), "y": [0, 1]}, "2 labels"),
-        ({"X": np.ones((4, 3)), "n_samples": 3}, "4 rows"),
-        ({"X": np.ones((4, 3)), "n_features": 5}, "leave n_features out"),
-        ({"X": np.ones((4, 3)), "y": [0, 1, 2, 2], "n_classes": 2}, "leave n_classes out"),
+        ({"n_samples": 10, "n_features": 5, "dtype": "int8", "method": "direct"}, "method"),
+        ({"n_samples": 10, "n_features": 5, "y": [0, 1]}, "y"),
+        ({"X": np.ones((4, 3)), "y": [0, 1]}, "y"),
+        ({"X": np.ones((4, 3)), "n_samples": 3}, "n_samples"),
+        ({"X": np.ones((4, 3)), "n_features": 5}, "n_features"),
+        ({"X": np.ones((4, 3)), "y": [0, 1, 2, 2], "n_classes": 2}, "n_classes"),
     ],
 )
-def test_what_cannot_be_planned_is_refused(arguments, message):
-    with pytest.raises(InvalidParameterError, match=message):
+def test_what_cannot_be_planned_is_refused(arguments, parameter):
+    with pytest.raises(InvalidParameterError) as caught:
         plan(**arguments)
+    assert caught.value.parameter == parameter
 
 
 def test_a_given_margin_of_several_classes():

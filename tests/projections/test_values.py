@@ -164,7 +164,7 @@ def test_lift_of_one_vector_and_of_lists(family):
         (lambda: SparseSign(4, 4, 0, 1.5), "density"),
         (lambda: SparseSign(4, 4, 0, float("nan")), "density"),
         (lambda: SparseSign(4, 4, 0, "auto"), "density"),
-        (lambda: HashEmbedding(4, 7, 0, nnz_per_feature=2), "n_components=7"),
+        (lambda: HashEmbedding(4, 7, 0, nnz_per_feature=2), "n_components .*got 7"),
         (lambda: HashEmbedding(4, 8, 0, nnz_per_feature=0), "nnz_per_feature"),
         (lambda: HashEmbedding(4, 8, 0, bucket_width=1.5), "bucket_width"),
         (lambda: HashEmbedding(4, 8, 0, hash="md5"), "hash"),
@@ -200,7 +200,7 @@ def test_a_line_of_an_unknown_family():
 @pytest.mark.parametrize(
     "call, message",
     [
-        (lambda p: p.apply(np.ones((2, 5)), first_feature=1.5), "first_feature must be a whole number; got 1.5"),
+        (lambda p: p.apply(np.ones((2, 5)), first_feature=1.5), "first_feature must be a whole number.*got 1.5"),
         (lambda p: p.apply(pd.DataFrame(np.ones((2, 5)))), "X must be an array or a sparse matrix"),
         (lambda p: p.lift(np.ones(7)), r"got shape \(7,\)"),
     ],

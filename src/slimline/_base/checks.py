@@ -1,7 +1,12 @@
-"""Checks of numbers, sizes and right-hand sides."""
+"""Checks of parameters: numbers, choices, sizes and right-hand sides.
+
+Each check takes the name of the parameter, which the error carries, and returns the value in a plain type.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,37 +18,71 @@ from sklearn.utils import check_random_state
 from slimline.errors import InvalidParameterError
 
 
-def number(name: str, value: Any, above: float, most: float = np.inf) -> float:
-    """Return a number within (above, most], or refuse it."""
-    real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
-    if not real or not above < float(value) <= most or not np.isfinite(float(value)):
+def number(name: str, value: Any, above: float = 0.0, most: float = np.inf) -> float:
+    """Return a finite number within (above, most]."""
+    real = _as_float(value)
+    if not above < real <= most or real == np.inf:
         end = f" and at most {most:g}" if most < np.inf else ""
-        raise InvalidParameterError(f"must be a number above {above:g}{end}; got {value!r}.", name, value)
-    return float(value)
+        raise InvalidParameterError(f"must be a number above {above:g}{end}; got {value!r:.100}.", name, value)
+    return real
 
 
-def whole(name: str, value: Any, least: int = 1, most: float = np.inf) -> int:
-    """Return a whole number within [least, most], or refuse it."""
+def whole(name: str, value: Any, least: int = 1, most: float = np.inf, *, auto: bool = False) -> int:
+    """Return a whole number within [least, most]; `auto` only says in the message that "auto" is allowed, too."""
     good = isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
     if not good:
-        end = f" and at most {int(most):,}" if most < np.inf else ""
-        raise InvalidParameterError(f"must be a whole number, at least {least:,}{end}; got {value!r}.", name, value)
+        either, end = '"auto" or ' if auto else "", f" and at most {int(most):,}" if most < np.inf else ""
+        raise InvalidParameterError(
+            f"must be {either}a whole number, at least {least:,}{end}; got {value!r:.100}.", name, value
+        )
     return int(value)
 
 
+def is_auto(value: Any) -> bool:
+    """Return whether a parameter is "auto"; an array, for instance, is not."""
+    return isinstance(value, str) and value == "auto"
+
+
 def chance(name: str, value: Any) -> float:
-    """Return a number within (0, 1), or refuse it."""
-    if not (isinstance(value, Real) and 0 < float(value) < 1):
-        raise InvalidParameterError(f"must be a number in (0, 1); got {value!r}.", name, value)
-    return float(value)
+    """Return a number within (0, 1)."""
+    real = _as_float(value)
+    if not 0.0 < real < 1.0:
+        raise InvalidParameterError(f"must be a number in (0, 1); got {value!r:.100}.", name, value)
+    return real
 
 
 def share(name: str, value: Any, of: str) -> float:
-    """Return a number within [0, 1), or refuse it."""
-    real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
-    if not real or not 0.0 <= float(value) < 1.0:
-        raise InvalidParameterError(f"must be a share of {of}, in [0, 1); got {value!r}.", name, value)
-    return float(value)
+    """Return a number within [0, 1)."""
+    real = _as_float(value)
+    if not 0.0 <= real < 1.0:
+        raise InvalidParameterError(f"must be a share of {of}, in [0, 1); got {value!r:.100}.", name, value)
+    return real
+
+
+def one_of(name: str, value: Any, choices: Iterable[Any]) -> Any:
+    """Return one of the choices."""
+    known = list(choices)
+    if not any(isinstance(value, type(choice)) and value == choice for choice in known):
+        *first, last = (json.dumps(choice) if isinstance(choice, str) else repr(choice) for choice in known)
+        raise InvalidParameterError(f"must be {', '.join(first)} or {last}; got {value!r:.100}.", name, value)
+    return value
+
+
+def flag(name: str, value: Any) -> bool:
+    """Return a truth value."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InvalidParameterError(f"must be True or False; got {value!r:.100}.", name, value)
+    return bool(value)
+
+
+def _as_float(value: Any) -> float:
+    """Return a real number as a float, infinite if it has too many digits for one; NaN for anything else."""
+    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
+        return float("nan")
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")  # type: ignore[operator]
 
 
 def seed_of(random_state: Any) -> int:
@@ -51,7 +90,7 @@ def seed_of(random_state: Any) -> int:
     try:
         return int(check_random_state(random_state).randint(2**31 - 1))
     except ValueError as error:
-        raise InvalidParameterError(f"random_state: {error}") from None
+        raise InvalidParameterError(f"is no seed: {error}", "random_state", random_state) from None
 
 
 def sample_weights(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
@@ -107,9 +146,13 @@ def missing_number(missing: Any, dtype: np.dtype[Any], name: str) -> int | None:
     number = int(missing)
     if dtype.kind == "f":
         if abs(number) > int(np.finfo(dtype).max) or int(dtype.type(number)) != number:
-            raise InvalidParameterError(f"missing={number}: {name} holds {dtype.name}, which cannot be that number.")
+            raise InvalidParameterError(f"cannot be {number} in {name}, which holds {dtype.name}.", "missing", missing)
         return number
     lowest, highest = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
     if not lowest <= number <= highest:
-        raise InvalidParameterError(f"missing={number}: {name} holds {dtype.name}, from {lowest} to {highest}.")
+        raise InvalidParameterError(
+            f"must be a number from {lowest} to {highest} in {name}, which holds {dtype.name}; got {number}.",
+            "missing",
+            missing,
+        )
     return number

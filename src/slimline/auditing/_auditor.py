@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from slimline._base.checks import chance, seed_of, share, whole
+from slimline._base.text import counted
 from slimline.auditing._guarantees import AuditSettings, bracket_checks
 from slimline.auditing._measures import (
     Before,
@@ -34,7 +35,6 @@ from slimline.auditing._preservation import (
 )
 from slimline.auditing._records import Audit
 from slimline.auditing._verdict import outcome_of, verdict_of
-from slimline.auditing._words import counted
 from slimline.data import Matrix
 from slimline.data._arrays import in_memory
 from slimline.data._labels import class_codes
@@ -174,7 +174,7 @@ def _first(projection: Any, n_components: int | None, shape: tuple[int, int], se
         r = _COMPONENTS if n_components is None else whole("n_components", n_components)
         return frozen_projection(projection, shape[1], r, seed)
     if n_components is not None:
-        raise InvalidParameterError("n_components goes with the name of a family; the projection has its own.")
+        raise InvalidParameterError("must be left out: the projection has its own.", "n_components", n_components)
     return projection_of(projection, shape)
 
 
@@ -186,12 +186,14 @@ def _sample(matrix: Matrix, labels: Labels | None, rows: Any, seed: int) -> tupl
     most = _MOST_ROWS if rows is None else whole("rows", rows, 1, _MOST_ROWS)
     if rows is None and n > _MOST_ROWS:
         raise InvalidParameterError(
-            f"{matrix.name} has {n:,} rows, and all pairs of rows are measured: give rows={_MOST_ROWS} or fewer."
+            f"must be at most {_MOST_ROWS:,}, since all pairs of rows are measured; {matrix.name} has {n:,}.", "rows"
         )
     if n <= most:
         return matrix, labels
     if labels is not None and most < labels.n_classes:
-        raise InvalidParameterError(f"rows={most} are fewer than the {labels.n_classes:,} classes: give more.")
+        raise InvalidParameterError(
+            f"must be at least {labels.n_classes:,}, one for each class; got {most}.", "rows", rows
+        )
     chosen = _stratified(None if labels is None else labels.codes, n, most, np.random.default_rng(seed))
     return matrix.rows(chosen), None if labels is None else Labels(labels.codes[chosen], labels.n_classes)
 
@@ -200,8 +202,10 @@ def _require_room(rows: int, components: int) -> None:
     """Refuse a sketch that is larger than memory is likely to be, before any work."""
     if rows * components > _MOST_NUMBERS:
         raise InvalidParameterError(
-            f"n_components={components}: the sketch of {rows:,} rows would have more than {_MOST_NUMBERS:,} numbers; "
-            f"give n_components={_MOST_NUMBERS // rows} or fewer, or fewer rows."
+            f"must be at most {_MOST_NUMBERS // rows:,} for {rows:,} rows, whose sketch would otherwise have more than "
+            f"{_MOST_NUMBERS:,} numbers; got {components:,}.",
+            "n_components",
+            components,
         )
 
 

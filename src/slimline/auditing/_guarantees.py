@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import beta
 
+from slimline._base.text import counted
 from slimline.auditing._measures import CRAMMER_SINGER, EMBEDDINGS, PLAIN, WITH_INTERCEPT, Before, Draw
 from slimline.auditing._records import BracketCheck, Frequency, Promise
-from slimline.auditing._words import counted
 from slimline.bounds import Bound, get
 from slimline.geometry._inputs import Bracketed
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from slimline._base.text import counted, percent
 from slimline.auditing._guarantees import AuditSettings, frequency
 from slimline.auditing._measures import (
     CRAMMER_SINGER,
@@ -17,7 +18,7 @@ from slimline.auditing._measures import (
     WITH_INTERCEPT,
 )
 from slimline.auditing._records import BracketCheck, Frequency, PairsKept, Preservation, WrongSide
-from slimline.auditing._words import at_most, counted, only_times, percent, ratios, times, values
+from slimline.auditing._words import at_most, only_times, ratios, times, values
 
 #: Margins that decide, the first that was there before; and those that any separation of the classes shows in.
 _JUDGED = (NORMALISED, WITH_INTERCEPT, DEFINITION_7, CRAMMER_SINGER)

@@ -8,6 +8,7 @@ from decimal import ROUND_UP, Context
 import numpy as np
 from numpy.typing import NDArray
 
+from slimline._base.text import counted, percent
 from slimline.auditing._records import Audit, Frequency, Preservation
 
 _OUTCOMES = {"kept": "KEPT", "shrunk": "SHRUNK", "lost": "LOST"}
@@ -58,15 +59,6 @@ def only_times(found: Frequency) -> str:
     return f"only {times(found)}" if 0 < found.held < found.draws else times(found)
 
 
-def percent(share: float) -> str:
-    """Return a share in percent; 0 and 100 only where it is nothing or all."""
-    if 0.0 < share < 0.0001:
-        return f"{100.0 * share:.1g} %"
-    if 0.9999 < share < 1.0:
-        return "more than 99.99 %"
-    return f"{100.0 * share:.3g} %"
-
-
 def at_most(number: float) -> str:
     """Return a number in one digit, rounded up: what is ruled out above the number is ruled out above that."""
     return f"{float(Context(prec=1, rounding=ROUND_UP).create_decimal_from_float(number)):.3g}"
@@ -83,8 +75,3 @@ def ratios(numbers: NDArray[np.float64]) -> str:
     low, high, middle = float(numbers.min()), float(numbers.max()), float(np.median(numbers))
     least, most = f"{100.0 * low:.0f} %", f"{100.0 * high:.0f} %"
     return least if least == most else f"{least} to {most} (median {100.0 * middle:.0f} %)"
-
-
-def counted(number: int, noun: str) -> str:
-    """Return "1 row" or "2,000 rows"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -265,7 +265,7 @@ class Bound:
         kept, given = self.kept, self._sizes(self.kept, before)
         wanted = real_numbers(self.name, "lower", lower)
         if np.any(np.isnan(wanted)):
-            raise InvalidParameterError(f"{self.name}: lower, what is to remain, must be a number; got nan.")
+            raise InvalidParameterError(f"(what is to remain, for {self.name}) must be a number; got nan.", "lower")
         shape = _shape(wanted, *given.values())
 
         def met(value: Values) -> Flags:
@@ -312,32 +312,31 @@ class Bound:
         domain = f"(0, {self.eps_below:.6g}{']' if self.eps_closed else ')'}"
         if eps is None:
             if self.needs_eps:
-                raise InvalidParameterError(f"{self.name} needs eps, in {domain}.")
+                raise InvalidParameterError(f"must be given for {self.name}, in {domain}.", "eps")
             return None
         given = real_numbers(self.name, "eps", eps)
         good = (given > 0) & (given <= self._largest_eps)
         if not np.all(good):
             wrong = float(given[~good].ravel()[0])
-            raise InvalidParameterError(f"{self.name} holds for eps in {domain}; got {wrong:.6g}.")
+            raise InvalidParameterError(f"must lie in {domain} for {self.name}; got {wrong:.6g}.", "eps", wrong)
         return given
 
     def _delta(self, delta: npt.ArrayLike | None, always: bool = False) -> Values | None:
         if delta is None:
             if self.needs_delta or always:
-                raise InvalidParameterError(f"{self.name} needs delta, the failure probability, in (0, 1).")
+                raise InvalidParameterError(f"(failure probability) must be given for {self.name}, in (0, 1).", "delta")
             return None
         given = real_numbers(self.name, "delta", delta)
         good = (given > 0) & (given < 1)
         if not np.all(good):
-            raise InvalidParameterError(
-                f"delta, the failure probability, must lie in (0, 1); got {float(given[~good].ravel()[0]):g}."
-            )
+            wrong = float(given[~good].ravel()[0])
+            raise InvalidParameterError(f"(failure probability) must lie in (0, 1); got {wrong:g}.", "delta", wrong)
         return given
 
     def _dimensions(self, r: npt.ArrayLike) -> Values:
         given = real_numbers(self.name, "r", r)
         if not np.all((given > 0) & np.isfinite(given)):
-            raise InvalidParameterError(f"{self.name}: r must be a positive number of dimensions; got {r!r}.")
+            raise InvalidParameterError(f"must be a positive number of dimensions for {self.name}; got {r!r}.", "r", r)
         return given
 
     def _sizes(self, function: Callable[..., Any], sizes: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+from slimline._base.checks import one_of
 from slimline.bounds._bound import Bound
 from slimline.bounds._embeddings import EMBEDDINGS, NORMS
 from slimline.bounds._learning import LEARNING
@@ -41,7 +42,6 @@ def get(name: str, version: str = "correct") -> Bound:
     """
     if name not in BOUNDS:
         raise InvalidParameterError(f"There is no bound {name!r}. Choose from {', '.join(BOUNDS)}.")
-    if version not in ("correct", "printed"):
-        raise InvalidParameterError(f'must be "correct" or "printed"; got {version!r}.', "version", version)
+    one_of("version", version, ("correct", "printed"))
     bound = BOUNDS[name]
     return bound.printed if version == "printed" and bound.printed is not None else bound

@@ -247,7 +247,7 @@ def _margin(margin: float, most: int) -> float:
     wanted = _number("margin", margin)
     if not -most <= wanted < most:
         raise InvalidParameterError(
-            f"margin, the one wanted afterwards, must lie in [{-most}, {most}); got {wanted:g}."
+            f"(the one wanted afterwards) must lie in [{-most}, {most}); got {wanted:g}.", "margin", wanted
         )
     return wanted
 
@@ -255,7 +255,7 @@ def _margin(margin: float, most: int) -> float:
 def _delta(delta: float) -> float:
     chance = _number("delta", delta)
     if not 0 < chance < 1:
-        raise InvalidParameterError(f"delta, the failure probability, must lie in (0, 1); got {chance:g}.")
+        raise InvalidParameterError(f"(failure probability) must lie in (0, 1); got {chance:g}.", "delta", chance)
     return chance
 
 

@@ -52,14 +52,14 @@ def real_numbers(owner: str, name: str, value: object) -> npt.NDArray[np.float64
         return given.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InvalidParameterError(
-            f"{owner}: {name} must be a number or an array of them; got {value!r:.60}."
+            f"must be a number or an array of them, for {owner}; got {value!r:.60}.", name, value
         ) from None
 
 
 def checked_size(owner: str, name: str, value: object) -> npt.NDArray[np.float64]:
     """Return a size as an array, or say what is wrong with it."""
     size = SIZES[name]
-    given = real_numbers(owner, f"{name} ({size.meaning})", value)
+    given = real_numbers(owner, name, value)
     good = (given > size.least) if size.open_least else (given >= size.least)
     good &= given <= size.most
     good &= np.isfinite(given)
@@ -70,7 +70,9 @@ def checked_size(owner: str, name: str, value: object) -> npt.NDArray[np.float64
         lower = f"above {size.least:g}" if size.open_least else f"at least {size.least:g}"
         upper = "" if size.most == np.inf else f" and at most {size.most:g}"
         wrong = float(given[~good].ravel()[0])
-        raise InvalidParameterError(f"{owner}: {name} ({size.meaning}) must be {kind}, {lower}{upper}; got {wrong:g}.")
+        raise InvalidParameterError(
+            f"({size.meaning}) must be {kind}, {lower}{upper}, for {owner}; got {wrong:g}.", name, wrong
+        )
     return given
 
 

@@ -20,9 +20,10 @@ def main() -> None:
     except SlimlineError as error:
         print(f"slimline: {error}", file=sys.stderr)
         raise SystemExit(2) from None
-    except OSError as error:  # a disk that is full, a file that may not be written
+    except OSError as error:  # a file that is not there, a disk that is full
         where = error.filename or "standard output"
-        print(f"slimline: {where}: {error.strerror or error}.", file=sys.stderr)
+        message = str(error) if error.strerror is None else f"{where}: {error.strerror.lower()}."
+        print(f"slimline: {message}", file=sys.stderr)
         _forget_output()
         raise SystemExit(2) from None
     except KeyboardInterrupt:  # before a command began

@@ -15,29 +15,41 @@ from slimline.cli import _plan as plan
 from slimline.cli import _predict as predict
 from slimline.cli import _simulate as simulate
 from slimline.cli._companions import add_command
+from slimline.cli._options import named_as_option, remedied_by_option
+from slimline.errors import DataError, InvalidParameterError
 
 EPILOG = """Start with [bold]slimline demo[/bold]; each command has its own --help with examples.
 
-Exit codes: 0 done; 1 ended, but not as it should have (a contender of ours failed, standard output was closed);
-2 a mistake in the call, in a file or in the data, said in one line; 3 fitted, but with a certified error above what
-was asked for; 130 interrupted."""
+Exit codes: 0 done; 1 failed (for example, standard output was closed); 2 an error in the call, in a file or in the
+data, explained in one line; 3 fitted, but the certified error is above --tol; 130 interrupted."""
 
 
 class Commands(typer.core.TyperGroup):
-    """All commands; one that is stopped says so, and what became of its work where the interrupt carries that."""
+    """All commands: their errors name options, and one that is interrupted says so."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
         try:
             return super().invoke(ctx)
+        except InvalidParameterError as error:
+            raise named_as_option(error, self._options(ctx)) from None
+        except DataError as error:
+            raise remedied_by_option(error, self._options(ctx)) from None
         except KeyboardInterrupt as stopped:
             typer.echo(f"slimline: {stopped.args[0] if stopped.args else 'stopped.'}", err=True)
             raise typer.Exit(130) from None
 
+    def _options(self, ctx: Any) -> dict[str, str]:
+        """Return the options of the command that runs, by the parameters of its function."""
+        command = self.commands[ctx.invoked_subcommand]
+        return {
+            parameter.name: parameter.opts[0] for parameter in command.params if parameter.param_type_name == "option"
+        }
+
 
 app = typer.Typer(
     cls=Commands,
-    help="Linear classifiers for data too wide to train on: project, train on the sketch, lift the weights back.",
+    help="Linear models for data too wide to train on: sketch, train, recover the weights, certify them.",
     epilog=EPILOG,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -69,4 +81,4 @@ def slimline(
         bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Linear classifiers for data too wide to train on: project, train on the sketch, lift the weights back."""
+    """Linear models for data too wide to train on: sketch, train, recover the weights, certify them."""

@@ -17,13 +17,12 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from slimline._base.text import amount, counted, duration, short_percent
 from slimline.auditing._records import Audit, Frequency, PairsKept, Preservation, Promise
 from slimline.auditing._verdict import judged_margin
-from slimline.auditing._words import counted
-from slimline.cli._options import Family
+from slimline.cli import _options as options
 from slimline.cli._output import FittedTable
 from slimline.errors import InvalidParameterError
-from slimline.planning._records import duration
 
 if TYPE_CHECKING:
     from slimline.cli._labels import Labels
@@ -77,23 +76,6 @@ def audit_code(opened: str, settings: dict[str, Any], standardised: bool, carrie
         call = f"found = audit(\n{inside}\n)"
     call += "" if carries_labels else "  # y: the label of each row"
     return "\n".join(["from slimline import audit, open_matrix", "", f"X = {opened}{view}", call, "print(found)"])
-
-
-def amount(value: float) -> str:
-    """Return a number in three digits or so: whole from 1,000 on, 0 for 0."""
-    if 1_000 <= abs(value) < 1e6:
-        return f"{value:,.0f}"
-    shown = f"{value:.3g}"
-    return "0" if shown in ("0", "-0") else shown
-
-
-def percent(share: float) -> str:
-    """Return a share in percent, 100 and 0 only where it is all or nothing."""
-    if _NEARLY_ALL < share < 1.0:
-        return _MORE
-    if 0.0 < share < 0.0005:
-        return "<0.1%"
-    return f"{100.0 * share:.3g}%"
 
 
 def _heading(text: str) -> RenderableType:
@@ -169,8 +151,8 @@ def _numbers(audit: Audit) -> RenderableType:
             f"{ratio:.2f}" if np.isfinite(ratio) else _NONE,
             *_held(kept.within),
         )
-    said = f"\nIn 1 ± {audit.eps:g}: draws that left it within {percent(audit.eps)} of what it was; for the embedding "
-    said += f"error, at most {audit.eps:g}. Chance: Clopper and Pearson's interval."
+    said = f"\nIn 1 ± {audit.eps:g}: draws that left it within {short_percent(audit.eps)} of what it was; for the "
+    said += f"embedding error, at most {audit.eps:g}. Chance: Clopper and Pearson's interval."
     return Group(table, Text(said, style="dim"))
 
 
@@ -193,9 +175,9 @@ def _pairs(audit: Audit) -> RenderableType:
 
 def _of_pairs(pairs: PairsKept) -> list[Any]:
     share = float(np.mean(pairs.share_within))
-    law = _NONE if pairs.predicted is None else percent(pairs.predicted)
+    law = _NONE if pairs.predicted is None else short_percent(pairs.predicted)
     most = [amount(value) for value in _least_median_most(pairs.largest)]
-    return [percent(share), law, *most, *_held(pairs.all_within)]
+    return [short_percent(share), law, *most, *_held(pairs.all_within)]
 
 
 def _counted(pairs: Sequence[PairsKept]) -> str:
@@ -210,7 +192,7 @@ def _promises(audit: Audit) -> RenderableType:
     )  # fmt: skip
     spoken = [(name, promise) for name, promise in _all_promises(audit) if not _silence(name, promise, audit)]
     for name, promise in spoken:
-        chance = f"≥{percent(1.0 - promise.delta)}" if promise.kind == "theorem" else _NONE
+        chance = f"≥{short_percent(1.0 - promise.delta)}" if promise.kind == "theorem" else _NONE
         about = f"{name}, {promise.bound}{'*' if promise.note else ''}"
         table.add_row(about, _ends(promise), chance, _predicted(promise), *_held(promise.frequency))
     said = []
@@ -246,7 +228,7 @@ def _predicted(promise: Promise) -> Text:
     share = 1.0 - promise.predicted
     if share > _NEARLY_ALL:
         return Text(_MORE)
-    return Text(f"≥{percent(max(share, 0.0))}", style="" if share > 0.0 else "dim")
+    return Text(f"≥{short_percent(max(share, 0.0))}", style="" if share > 0.0 else "dim")
 
 
 def _all_promises(audit: Audit) -> list[tuple[str, Promise]]:
@@ -296,99 +278,65 @@ No data at hand? [bold]slimline simulate cohort[/bold] writes those of the secon
 
 #: Number of the JSON's layout. Raise it when a field changes its meaning or goes away.
 _LAYOUT = 1
-#: Names of the parameters of `slimline.audit` that messages speak of, and the options.
-_OPTIONS = {
-    "n_components=": "--components ",
-    "n_components": "--components",
-    "rows=": "--rows ",
-    "random_state": "--seed",
-    "errors": "--errors",
-}
 #: `--rows` for as many as are quick and for every row, and the most that it can be: all pairs of them are measured.
 _AUTO, _ALL, _MOST_ROWS = "auto", "all", 10_000
 
 
-_DATA, _PROJECTION, _THEORY, _OUT = "Data", "Projection", "Guarantees", "Output"
-
-
 def audit(
-    data: Annotated[
-        Path,
-        typer.Argument(metavar="DATA", help="A file that `open_matrix` opens: .npy, .svm, .csv, .bed, .h5ad, …"),
-    ],
-    labels: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="TSV or CSV (or .npy) with the labels.", rich_help_panel=_DATA),
-    ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column of the labels: of FILE, or of DATA itself.", rich_help_panel=_DATA),
-    ] = None,
-    id: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column of DATA that names its rows.", rich_help_panel=_DATA)
-    ] = None,
-    format: Annotated[
-        str | None, typer.Option(help="Kind of file, where the ending does not tell.", rich_help_panel=_DATA)
-    ] = None,
-    dataset: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Which matrix of a file.", rich_help_panel=_DATA)
-    ] = None,
-    missing: Annotated[
-        int | None, typer.Option(help="Whole number that stands for a missing value.", rich_help_panel=_DATA)
-    ] = None,
-    standardize: Annotated[
-        bool,
-        typer.Option("--standardize", help="Columns to mean 0, deviation 1; missing filled.", rich_help_panel=_DATA),
-    ] = False,
+    data: options.DataPath,
+    labels: options.LabelFile = None,
+    target: options.Target = None,
+    id: options.IdColumn = None,
+    format: options.FormatName = None,
+    dataset: options.Dataset = None,
+    missing: options.Missing = None,
+    standardize: options.Standardize = False,
     rows: Annotated[
         str,
         typer.Option(
             metavar="N|auto|all",
-            help="Rows to measure, drawn at random; auto: up to 2,000, at most 10,000.",
-            rich_help_panel=_DATA,
+            help="Samples to measure, drawn at random; auto: up to 2,000, at most 10,000.",
+            rich_help_panel=options.DATA,
         ),
     ] = "auto",
     projection: Annotated[
-        Family, typer.Option(help="Family of projections.", rich_help_panel=_PROJECTION)
-    ] = Family.gaussian,
+        options.Family, typer.Option(help="Family of projections.", rich_help_panel=options.MODEL)
+    ] = options.Family.gaussian,
     components: Annotated[
         int | None,
-        typer.Option(min=1, help="Dimensions of the sketch.", show_default="256", rich_help_panel=_PROJECTION),
+        typer.Option(min=1, help="Components of the sketch.", show_default="256", rich_help_panel=options.MODEL),
     ] = None,
-    repeats: Annotated[int, typer.Option(min=1, help="Independent draws.", rich_help_panel=_PROJECTION)] = 20,
-    seed: Annotated[int, typer.Option(min=0, help="Of the draws, and of the rows.", rich_help_panel=_PROJECTION)] = 0,
-    eps: Annotated[float, typer.Option(help="Distortion asked about, in (0, 1).", rich_help_panel=_THEORY)] = 0.2,
-    delta: Annotated[float, typer.Option(help="Failure probability, in (0, 1).", rich_help_panel=_THEORY)] = 0.05,
+    repeats: Annotated[int, typer.Option(min=1, help="Independent draws.", rich_help_panel=options.MODEL)] = 20,
+    seed: options.Seed = 0,
+    eps: options.Eps = 0.2,
+    delta: options.Delta = 0.05,
     errors: Annotated[
         float,
-        typer.Option(help="Share of points that may fall short of a margin, in [0, 1).", rich_help_panel=_THEORY),
+        typer.Option(
+            help="Share of points that may fall short of a margin, in [0, 1).", rich_help_panel=options.GUARANTEES
+        ),
     ] = 0.05,
-    json: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the audit as JSON; - for stdout.", rich_help_panel=_OUT),
-    ] = None,
-    figure: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw before and after: .png, .svg or .pdf.", rich_help_panel=_OUT),
-    ] = None,
+    json: options.JsonFile = None,
+    figure: options.FigureFile = None,
 ) -> None:
-    """Say whether a projection kept the margins, angles, distances and the ball of these data.
+    """Measure how well a random projection preserves margins, angles, distances and the enclosing ball of the data.
 
-    Each is measured before and after repeated draws, beside what theorems promise and exact laws foretell.
+    Each is measured before and after repeated draws, and compared with theorems and exact laws.
     """
     from json import dumps
 
     from rich.markup import escape
 
-    from slimline.cli._options import DataFileOptions, require_number
+    from slimline._base.checks import chance
+    from slimline.cli._options import DataFileOptions
     from slimline.cli._output import check_json_path, tables, write_json
     from slimline.report import audit_figure, check_figure_path, save_figure
 
     check_json_path(json)
     if figure is not None:
         check_figure_path(figure)
-    for option, value in (("--eps", eps), ("--delta", delta)):
-        require_number(option, value, 1.0, below=True)
+    chance("eps", eps)
+    chance("delta", delta)
     source = DataFileOptions(data, format, target if labels is None else None, id, missing, dataset)
     settings: dict[str, Any] = {
         "projection": projection.value,
@@ -428,10 +376,9 @@ def _made(
 
     from slimline.auditing import audit as make_audit
     from slimline.cli._labels import known_labels
-    from slimline.cli._options import explained_errors, in_options
     from slimline.cli._output import progress
 
-    with progress() as bar, explained_errors(), in_options(_OPTIONS, standardize):
+    with progress() as bar:
         task = bar.add_task(f"opening {source.path.name}", total=None)
 
         def drawn(done: int, total: int) -> None:
@@ -462,6 +409,6 @@ def _rows(text: str) -> int | str | None:
         return text
     if not text.isdecimal() or not 2 <= int(text) <= _MOST_ROWS:
         raise InvalidParameterError(
-            f"--rows {text}: give a number of rows from 2 to {_MOST_ROWS:,}, {_AUTO} or {_ALL}."
+            f"must be a whole number from 2 to {_MOST_ROWS:,}, {_AUTO} or {_ALL}; got {text}.", "--rows", text
         )
     return int(text)

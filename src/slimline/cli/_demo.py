@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from slimline.cli import _options as options
 from slimline.errors import InvalidParameterError
 
 EXAMPLES = """[bold]Examples[/bold]
@@ -33,44 +34,48 @@ _DRIFT = 40.0
 
 
 def demo(
-    people: Annotated[int | None, typer.Option(min=20, help="People to simulate.", show_default="1000")] = None,
-    variants: Annotated[int | None, typer.Option(min=100, help="Variants of each.", show_default="100000")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Another seed, other people and other projections.")] = 0,
-    quick: Annotated[bool, typer.Option("--quick", help="Small sizes: a second or two.")] = False,
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where data, model and page go.")] = _FOLDER,
-    force: Annotated[bool, typer.Option("--force", help="Replace files of --out that exist.")] = False,
+    people: Annotated[int | None, typer.Option(min=20, help="Samples to simulate.", show_default="1000")] = None,
+    variants: Annotated[
+        int | None, typer.Option(min=100, help="Variants of each sample.", show_default="100000")
+    ] = None,
+    seed: options.Seed = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="Use small sizes: a second or two.")] = False,
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for data, model and page.")] = _FOLDER,
+    force: options.Force = False,
     projections: Annotated[
-        bool, typer.Option("--projections", help="Show what each family of projections does, instead of a fit.")
+        bool, typer.Option("--projections", help="Compare the families of projections instead of fitting a model.")
     ] = False,
     components: Annotated[
-        int | None, typer.Option(min=4, help="With --projections: columns of the sketch.", show_default="1024")
+        int | None, typer.Option(min=4, help="With --projections: components of the sketch.", show_default="1024")
     ] = None,
     peer: Annotated[
         bool,
-        typer.Option("--peer", help="With --projections: scikit-learn's Gaussian one, too; twice the time, 2 GB."),
+        typer.Option(
+            "--peer", help="With --projections: add scikit-learn's Gaussian projection; twice the time, 2 GB."
+        ),
     ] = False,
-    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all figures as JSON; - for stdout.")] = None,
+    json: options.JsonFile = None,
 ) -> None:
-    """Simulate people of five populations, fit a classifier that tells them apart, prove it, and write a page."""
+    """Simulate genotypes of five populations, fit a certified classifier to them, and write a page about it."""
     from slimline.cli._output import check_json_path
 
     check_json_path(json)
-    given = {"people": people, "variants": variants, "components": components}
-    told = {name: value for name, value in given.items() if value is not None}
+    sizes_given = {"people": people, "variants": variants, "components": components}
+    given = {name: value for name, value in sizes_given.items() if value is not None}
     if projections:
         from slimline.cli._companions import companion
 
         show = companion("demo-projections", "slimline demo --projections")
-        show({"seed": seed, "peer": peer} | (_QUICK if quick else {}) | told, json)
+        show({"seed": seed, "peer": peer} | (_QUICK if quick else {}) | given, json)
         return
     if components is not None or peer:
-        raise InvalidParameterError("--components and --peer mean nothing without --projections.")
+        raise InvalidParameterError("--components and --peer apply to --projections only.")
     there = [name for name in _WRITTEN if (out / name).exists()]
     if there and not (force or out == _FOLDER):
         raise InvalidParameterError(
             f"{out / there[0]} is there already: name another folder with --out FOLDER, or replace it with --force."
         )
-    sizes = _SIZES | (_QUICK if quick else {}) | told
+    sizes = _SIZES | (_QUICK if quick else {}) | given
     _show_fit(sizes["people"], sizes["variants"], seed, out, json)
 
 

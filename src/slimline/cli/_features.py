@@ -15,7 +15,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from slimline.cli._output import UNBROKEN, rounded_up
+from slimline._base.text import rounded_up
+from slimline.cli import _options as options
+from slimline.cli._output import UNBROKEN
 from slimline.errors import InvalidParameterError
 from slimline.estimators._decisions import Ranking
 from slimline.model_files import StoredModel
@@ -107,20 +109,19 @@ _ALL, _SHOWN = "all", 20
 
 
 def features(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file that `slimline fit` or `save` wrote.")],
-    top: Annotated[str, typer.Option(metavar="K|all", help="How many, by absolute weight.")] = str(_SHOWN),
+    model: options.ModelPath,
+    top: Annotated[str, typer.Option(metavar="K|all", help="Number of features, by absolute weight.")] = str(_SHOWN),
     label: Annotated[
-        str | None, typer.Option(metavar="CLASS", help="Class whose weights are meant, where there are several.")
+        str | None, typer.Option(metavar="CLASS", help="Class whose weights are listed, if there are several.")
     ] = None,
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them to a .csv or .tsv file.")] = None,
-    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them as JSON; - for stdout.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace --csv if it exists.")] = False,
+    json: options.JsonFile = None,
+    force: options.Force = False,
 ) -> None:
-    """List the features of the largest weights, each with the interval of its exact weight and of its place."""
+    """List the features with the largest weights, each with certified bounds of its exact weight and rank."""
     from json import dumps
 
     from slimline._base.plain import plain
-    from slimline.cli._options import explained_errors
     from slimline.cli._output import (
         check_json_path,
         check_table_path,
@@ -137,10 +138,9 @@ def features(
     check_table_path("--csv", csv, force)
     require_not_read({"--csv": csv, "--json": json}, (model,))
     if top == _ALL and csv is None and json is None:
-        raise InvalidParameterError("--top all: add --csv FILE (or --json FILE), every column is too much to show.")
-    with explained_errors():
-        stored = StoredModel.read(model)
-        fitted = restored_model(stored, str(model))
+        raise InvalidParameterError("all is too much to show: add --csv FILE or --json FILE.", "--top")
+    stored = StoredModel.read(model)
+    fitted = restored_model(stored, str(model))
     count = _count(top, stored.n_features)
     ranking = ranking_of(fitted.certificate_, fitted.classes_, _class(label, stored))
     head, lines = table_of(stored, ranking, count, proved=top != _ALL)
@@ -197,7 +197,7 @@ def _count(text: str, n_features: int) -> int:
     if text == _ALL:
         return n_features
     if not text.isdecimal() or int(text) < 1:
-        raise InvalidParameterError(f"--top {text}: give a number, 1 or more, or {_ALL}.")
+        raise InvalidParameterError(f"must be a whole number, at least 1, or {_ALL}; got {text}.", "--top", text)
     return min(int(text), n_features)
 
 
@@ -209,5 +209,7 @@ def _class(label: str | None, stored: StoredModel) -> Any:
 
     number = int(class_numbers([label], stored.classes)[0])
     if number < 0:
-        raise InvalidParameterError(f"--label {label}: the classes are {', '.join(map(str, stored.classes))}.")
+        raise InvalidParameterError(
+            f"must be one of the classes {', '.join(map(str, stored.classes))}; got {label}.", "--label", label
+        )
     return stored.classes[number]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slimline.cli._options import Family, Loss, Method
+from slimline.cli import _options as options
 from slimline.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _AUTO = "auto"
 
 
 class Scoring(StrEnum):
-    """What the cross-validation compares."""
+    """Scores that the cross-validation compares."""
 
     accuracy = "accuracy"
     balanced_accuracy = "balanced_accuracy"
@@ -44,144 +44,132 @@ class ClassWeight(StrEnum):
     balanced = "balanced"
 
 
-_DATA, _MODEL, _OUT = "Data", "Model", "Output"
-
-
 def fit(
-    data: Annotated[
-        Path,
-        typer.Argument(metavar="DATA", help="A file that `open_matrix` opens: .npy, .svm, .csv, .bed, .h5ad, …"),
-    ],
-    labels: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="TSV or CSV (or .npy) with the labels.", rich_help_panel=_DATA),
-    ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column of the labels: of FILE, or of DATA itself.", rich_help_panel=_DATA),
-    ] = None,
-    id: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column that names the samples, of DATA or FILE.", rich_help_panel=_DATA),
-    ] = None,
+    data: options.DataPath,
+    labels: options.LabelFile = None,
+    target: options.Target = None,
+    id: options.IdColumn = None,
     holdout: Annotated[
-        float, typer.Option(help="Share of each class held out, to see how good it is.", rich_help_panel=_DATA)
+        float,
+        typer.Option(help="Share of each class to hold out, to measure the accuracy.", rich_help_panel=options.DATA),
     ] = 0.2,
     test: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Rows to hold out, in a file of their own.", rich_help_panel=_DATA),
+        typer.Option(metavar="FILE", help="File of samples to hold out instead.", rich_help_panel=options.DATA),
     ] = None,
     refit: Annotated[
         bool,
         typer.Option(
             "--refit/--no-refit",
-            help="After the measurement, train the model that is written on all rows, held out or not.",
-            rich_help_panel=_DATA,
+            help="After the measurement, train the final model on all samples, held out or not.",
+            rich_help_panel=options.DATA,
         ),
     ] = True,
     feature_names: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Names of the columns, one a line.", rich_help_panel=_DATA),
+        typer.Option(metavar="FILE", help="Names of the features, one a line.", rich_help_panel=options.DATA),
     ] = None,
-    format: Annotated[
-        str | None, typer.Option(help="Kind of file, where the ending does not tell.", rich_help_panel=_DATA)
-    ] = None,
-    dataset: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Which matrix of a file.", rich_help_panel=_DATA)
-    ] = None,
-    missing: Annotated[
-        int | None, typer.Option(help="Whole number that stands for a missing value.", rich_help_panel=_DATA)
-    ] = None,
+    format: options.FormatName = None,
+    dataset: options.Dataset = None,
+    missing: options.Missing = None,
     C: Annotated[
         str,
         typer.Option(
             "--C",
             metavar="auto|X",
             help="Inverse strength of the penalty; auto: the best by cross-validation.",
-            rich_help_panel=_MODEL,
+            rich_help_panel=options.MODEL,
         ),
     ] = _AUTO,
     scoring: Annotated[
         Scoring,
-        typer.Option(help="Score by which --C auto chooses; balanced for rare classes.", rich_help_panel=_MODEL),
+        typer.Option(help="Score by which --C auto chooses; balanced for rare classes.", rich_help_panel=options.MODEL),
     ] = Scoring.accuracy,
-    loss: Annotated[Loss, typer.Option(help="Loss of a sample.", rich_help_panel=_MODEL)] = Loss.squared_hinge,
-    tol: Annotated[
-        float, typer.Option(help="Certified relative error of the weights to stop at.", rich_help_panel=_MODEL)
-    ] = 1e-2,
+    loss: options.LossName = options.Loss.squared_hinge,
+    tol: options.Tolerance = 1e-2,
     standardize: Annotated[
         bool | None,
         typer.Option(
             "--standardize/--no-standardize",
-            help="Columns to mean 0, deviation 1; missing filled. Genotypes are, unless told otherwise.",
-            rich_help_panel=_MODEL,
+            help="Standardise each feature, and impute missing values with the mean.",
+            rich_help_panel=options.MODEL,
             show_default="for genotypes",
         ),
     ] = None,
     class_weight: Annotated[
-        ClassWeight | None, typer.Option(help="balanced: rare classes count as much.", rich_help_panel=_MODEL)
+        ClassWeight | None, typer.Option(help="balanced: rare classes count as much.", rich_help_panel=options.MODEL)
     ] = None,
-    no_intercept: Annotated[bool, typer.Option("--no-intercept", help="No constant.", rich_help_panel=_MODEL)] = False,
-    method: Annotated[Method, typer.Option(help="Route to the weights.", rich_help_panel=_MODEL)] = Method.auto,
+    no_intercept: options.NoIntercept = False,
+    method: options.MethodName = options.Method.auto,
     projection: Annotated[
-        Family | None, typer.Option(help="Family of projections.", show_default="auto", rich_help_panel=_MODEL)
+        options.Family | None,
+        typer.Option(help="Family of projections.", show_default="auto", rich_help_panel=options.MODEL),
     ] = None,
-    dimensions: Annotated[
+    components: Annotated[
         int | None,
-        typer.Option(min=1, help="Dimensions of the sketch.", show_default="auto", rich_help_panel=_MODEL),
+        typer.Option(
+            "--components",
+            "--dimensions",
+            min=1,
+            help="Components of the sketch.",
+            show_default="auto",
+            rich_help_panel=options.MODEL,
+        ),
     ] = None,
-    max_passes: Annotated[int, typer.Option(min=1, help="Passes at most.", rich_help_panel=_MODEL)] = 50,
-    seed: Annotated[
-        int, typer.Option(min=0, help="Of the projection and of the rows held out.", rich_help_panel=_MODEL)
-    ] = 0,
+    max_passes: Annotated[
+        int, typer.Option(min=1, help="Largest number of passes.", rich_help_panel=options.MODEL)
+    ] = 50,
+    seed: options.Seed = 0,
     threads: Annotated[
-        int | None, typer.Option(min=1, help="Threads.", show_default="all", rich_help_panel=_MODEL)
+        int | None, typer.Option(min=1, help="Threads.", show_default="all", rich_help_panel=options.MODEL)
     ] = None,
     model: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The model.", show_default="DATA.slim, here", rich_help_panel=_OUT),
+        typer.Option(
+            metavar="FILE", help="Model file.", show_default="DATA.slim, here", rich_help_panel=options.OUTPUT
+        ),
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The page.", show_default="DATA.html, here", rich_help_panel=_OUT),
+        typer.Option(metavar="FILE", help="HTML page.", show_default="DATA.html, here", rich_help_panel=options.OUTPUT),
     ] = None,
-    no_report: Annotated[bool, typer.Option("--no-report", help="No page.", rich_help_panel=_OUT)] = False,
+    no_report: Annotated[
+        bool, typer.Option("--no-report", help="Write no page.", rich_help_panel=options.OUTPUT)
+    ] = False,
     audit: Annotated[
         bool,
         typer.Option(
             "--audit/--no-audit",
             help="Measure what a projection does to margins and distances of a sample: one more pass.",
-            rich_help_panel=_OUT,
+            rich_help_panel=options.OUTPUT,
         ),
     ] = False,
     no_resume: Annotated[
         bool,
-        typer.Option("--no-resume", help="Keep nothing to go on from, where disk is short.", rich_help_panel=_OUT),
+        typer.Option("--no-resume", help="Write no checkpoints (saves disk space).", rich_help_panel=options.OUTPUT),
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.", rich_help_panel=_OUT)] = False,
-    json: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write everything as JSON; - for stdout.", rich_help_panel=_OUT),
-    ] = None,
+    force: options.Force = False,
+    json: options.JsonFile = None,
 ) -> None:
-    """Fit a linear classifier, prove how far it is from the exact one, and write the model and a page about it.
+    """Fit a linear classifier, certify how close it is to the exact one, and write the model and a page about it.
 
-    A fit that was stopped, by Ctrl-C or by force, goes on where it was when the same command is given again.
+    If a fit is interrupted, the same command resumes it.
     """
     from dataclasses import replace
     from json import dumps
 
     from rich.markup import escape
 
+    from slimline._base.checks import number
     from slimline.cli._fit_job import FitJob
     from slimline.cli._fit_samples import LabelSource
     from slimline.cli._fit_settings import FitSettings, Outputs, command_line
     from slimline.cli._fit_view import fit_view
-    from slimline.cli._options import DataFileOptions, names_rows, require_number
+    from slimline.cli._options import DataFileOptions, names_rows
     from slimline.cli._output import check_json_path, require_not_read, tables, write_json
 
     check_json_path(json)
-    require_number("--tol", tol, 1.0)
+    number("tol", tol, most=1.0)
     stem = data.name.split(".")[0]
     page = None if no_report else report or Path(f"{stem}.html")
     outputs = Outputs(model or Path(f"{stem}.slim"), page, force)
@@ -195,7 +183,7 @@ def fit(
         method=method.value,
         projection=_AUTO if projection is None else projection.value,
         tol=tol,
-        dimensions=dimensions,
+        n_components=components,
         standardize=standardize,
         class_weight=None if class_weight is None else class_weight.value,
         intercept=not no_intercept,
@@ -249,14 +237,10 @@ def finished_fit(task: FitJob, threads: int | None) -> Finished:
     from slimline._base.system import thread_limit
     from slimline.cli._fit_job import run_fit
     from slimline.cli._fit_samples import stored_bytes
-    from slimline.cli._fit_settings import OPTIONS
     from slimline.cli._fit_view import FitDisplay
-    from slimline.cli._options import explained_errors, in_options
 
     with (
         nullcontext() if threads is None else thread_limit(threads),
-        explained_errors(),
-        in_options(OPTIONS, bool(task.settings.standardize)),
         FitDisplay(
             Console(stderr=True, highlight=False),
             task.source.path.name,
@@ -279,5 +263,5 @@ def _penalty(text: str) -> float | None:
     except ValueError:
         value = -1.0
     if not 0.0 < value < float("inf"):
-        raise InvalidParameterError(f"--C {text}: give a number above 0, or {_AUTO}.")
+        raise InvalidParameterError(f"must be a number above 0, or {_AUTO}; got {text}.", "C", text)
     return value

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slimline.cli._fit_samples import LabelSource, Samples, samples_of, stored_bytes
-from slimline.cli._fit_settings import OPTIONS, FitSettings, Outputs, job_key, resume_folder
-from slimline.cli._options import DataFileOptions, said_in_options
+from slimline.cli._fit_settings import FitSettings, Outputs, job_key, resume_folder
+from slimline.cli._options import DataFileOptions
 from slimline.errors import InvalidParameterError
 from slimline.model_files._checkpoints import CheckpointFolder
 
@@ -214,7 +214,7 @@ def _report(
 
 @contextmanager
 def _noted(notes: list[str], final: bool) -> Iterator[None]:
-    """Take warnings down, in the words of options, instead of printing them into the display.
+    """Keep warnings as notes instead of printing them into the display.
 
     That a fit did not reach `tol` matters for the final model only.
     """
@@ -226,7 +226,7 @@ def _noted(notes: list[str], final: bool) -> Iterator[None]:
             warnings.simplefilter("ignore", ConvergenceWarning)
         yield
     for text in dict.fromkeys(str(warning.message) for warning in caught):
-        notes.append(said_in_options(text, OPTIONS))
+        notes.append(text)
 
 
 def _standardised(settings: FitSettings, data: Matrix) -> bool:

@@ -144,7 +144,7 @@ def _with_test(samples: Samples, test: Matrix, labels: Labels) -> Samples:
 def held_out_rows(y: NDArray[Any], share: float, seed: int) -> tuple[Index, Index]:
     """Draw a share of the rows of each class."""
     if not 0.0 <= share < 1.0:
-        raise InvalidParameterError(f"--holdout {share:g}: give a share of the rows, from 0 to below 1.")
+        raise InvalidParameterError(f"must be a share of the rows, in [0, 1); got {share:g}.", "holdout", share)
     rng = np.random.default_rng(seed)
     aside = np.zeros(len(y), dtype=bool)
     for label in np.unique(y):

@@ -67,15 +67,6 @@ def _state(state: os.stat_result) -> tuple[int, ...]:
 
 #: Penalties that `--C auto` tries, and parts of the rows that it puts aside in turn.
 _PENALTIES, _FOLDS = 10, 5
-#: Options, by the parameters that messages speak of.
-OPTIONS = {
-    "n_components": "--dimensions",
-    "class_weight": "--class-weight",
-    "max_passes": "--max-passes",
-    "random_state": "--seed",
-    "standardize=True": "--standardize",
-    "tol=": "--tol ",
-}
 
 
 @dataclass(frozen=True)
@@ -93,7 +84,7 @@ class FitSettings:
     #: Certified relative error asked for.
     tol: float = 1e-2
     #: Columns of the sketch; None: the cost model's.
-    dimensions: int | None = None
+    n_components: int | None = None
     #: Whether columns are standardised; None: genotypes are.
     standardize: bool | None = None
     #: "balanced", or none.
@@ -116,7 +107,7 @@ class FitSettings:
             "tol": self.tol,
             "method": self.method,
             "projection": self.projection,
-            "n_components": "auto" if self.dimensions is None else self.dimensions,
+            "n_components": "auto" if self.n_components is None else self.n_components,
             "max_passes": self.max_passes,
             "fit_intercept": self.intercept,
             "standardize": standardize,
@@ -188,7 +179,7 @@ def command_line(words: list[str], settings: FitSettings, threads: int | None) -
     """Return the command that does the same again."""
     plain = FitSettings()
     said = ["slimline", "fit", *words]
-    names = {"class_weight": "--class-weight", "max_passes": "--max-passes"}
+    names = {"class_weight": "--class-weight", "max_passes": "--max-passes", "n_components": "--components"}
     for entry in fields(settings):
         value = getattr(settings, entry.name)
         if value == getattr(plain, entry.name) and entry.name != "seed":

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from slimline.cli._output import rounded_down, rounded_up
+from slimline._base.text import clock, rounded_down, rounded_up
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -204,7 +204,7 @@ class FitDisplay:
         from rich.table import Table
         from rich.text import Text
 
-        head = Text.assemble((f"{self._phase} ", "bold"), f"{self._name}   ", (_clock(self._elapsed()), "dim"))
+        head = Text.assemble((f"{self._phase} ", "bold"), f"{self._name}   ", (clock(self._elapsed()), "dim"))
         row = Table.grid(padding=(0, 2))
         at_work = self._fraction if self._fraction < 1.0 and self._pass else None
         if at_work is None:
@@ -221,14 +221,9 @@ class FitDisplay:
         shown = [_short_percent(error) for _, error in self._steps[-_SHOWN_STEPS:]]
         trail = " → ".join(shown if len(shown) == len(self._steps) else ["…", *shown])
         left = seconds_left(self._steps, self._tol)
-        soon = "" if left is None else f"   about {_clock(left)} left" if left > 0.0 else "   reached"
+        soon = "" if left is None else f"   about {clock(left)} left" if left > 0.0 else "   reached"
         return f"certified error: {trail}   (asked: {_short_percent(self._tol)}){soon}"
 
 
 def _short_percent(part: float) -> str:
     return f"{100.0 * part:.2g} %" if part < math.inf else "none yet"
-
-
-def _clock(seconds: float) -> str:
-    whole = round(seconds)
-    return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}" if whole >= 60 else f"{whole} s"

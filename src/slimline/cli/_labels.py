@@ -50,7 +50,7 @@ def labels_in_file(path: Path, target: str | None, matrix: Matrix, id: str | Non
     n = matrix.shape[0]
     if path.suffix.lower() == ".npy":
         if target is not None:
-            raise InvalidParameterError(f"--target {target}: {path} has no columns; leave it out.")
+            raise InvalidParameterError(f"{target}: {path} has no columns; leave it out.", "--target", target)
         _require_no_names(matrix, path)
         return _known(npy_vector(path, n), f"{path.name}, in the order of the rows")
     lines = _cells(path)
@@ -186,7 +186,9 @@ def _target(head: Sequence[str], target: str | None, path: Path) -> int:
         raise InvalidParameterError(f"{path} has the columns {', '.join(head)}: say which with --target COLUMN.")
     if head.count(target) != 1:
         found = "several of that name" if target in head else "no such column"
-        raise InvalidParameterError(f"--target {target}: {path} has {found}. Its first line: {', '.join(head)}.")
+        raise InvalidParameterError(
+            f"{target}: {path} has {found}. Its first line: {', '.join(head)}.", "--target", target
+        )
     return head.index(target)
 
 

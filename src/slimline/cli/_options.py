@@ -1,16 +1,15 @@
-"""Options that several commands share."""
+"""Options that several commands share, and errors in the names of options."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from slimline.errors import FileFormatError, InvalidParameterError, NonFiniteError, SlimlineError
+import typer
+
+from slimline.errors import DataError, InvalidParameterError
 
 if TYPE_CHECKING:
     from slimline.data import Matrix
@@ -46,48 +45,103 @@ class Method(StrEnum):
     direct = "direct"
 
 
-#: What a table says of a cell that holds text.
-_TEXT_CELL = re.compile(r"column .*: not a number: ")
+#: Panels of `--help`.
+DATA, SIZES, MODEL, GUARANTEES, OUTPUT = "Data", "Sizes", "Model", "Guarantees", "Output"
+
+DataPath = Annotated[
+    Path, typer.Argument(metavar="DATA", help="File that `open_matrix` opens: .npy, .svm, .csv, .bed, .h5ad, …")
+]
+ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file that `slimline fit` or `save` wrote.")]
+LabelFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="TSV, CSV or .npy file with the labels.", rich_help_panel=DATA)
+]
+Target = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Column of the labels, in FILE or in DATA.", rich_help_panel=DATA)
+]
+IdColumn = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Column that names the samples.", rich_help_panel=DATA),
+]
+FormatName = Annotated[
+    str | None,
+    typer.Option(help="File format, if the ending of the name does not determine it.", rich_help_panel=DATA),
+]
+Dataset = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Matrix to read, if a file holds several.", rich_help_panel=DATA)
+]
+Missing = Annotated[
+    int | None, typer.Option(help="Whole number that stands for a missing value.", rich_help_panel=DATA)
+]
+Standardize = Annotated[
+    bool,
+    typer.Option(
+        "--standardize",
+        help="Standardise each feature, and impute missing values with the mean.",
+        rich_help_panel=DATA,
+    ),
+]
+Components = Annotated[
+    int | None,
+    typer.Option(min=1, help="Components of the sketch.", show_default="auto", rich_help_panel=MODEL),
+]
+LossName = Annotated[Loss, typer.Option(help="Loss of a sample.", rich_help_panel=MODEL)]
+MethodName = Annotated[Method, typer.Option(help="Route to the weights.", rich_help_panel=MODEL)]
+Tolerance = Annotated[
+    float, typer.Option(help="Certified relative error of the weights to reach.", rich_help_panel=MODEL)
+]
+NoIntercept = Annotated[bool, typer.Option("--no-intercept", help="Fit no intercept.", rich_help_panel=MODEL)]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of all random numbers.", rich_help_panel=MODEL)]
+Delta = Annotated[float, typer.Option(help="Failure probability, in (0, 1).", rich_help_panel=GUARANTEES)]
+Eps = Annotated[float, typer.Option(help="Distortion, in (0, 1).", rich_help_panel=GUARANTEES)]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.", rich_help_panel=OUTPUT)]
+JsonFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write the results as JSON; - for standard output.", rich_help_panel=OUTPUT),
+]
+FigureFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Draw a figure: .png, .svg or .pdf.", rich_help_panel=OUTPUT)
+]
+
+#: Options that are not named as the parameter that they set.
+_OPTION_OF = {
+    "n_components": "components",
+    "n_samples": "samples",
+    "n_features": "features",
+    "n_classes": "classes",
+    "n_populations": "populations",
+    "n_regions": "regions",
+    "missing_rate": "missing",
+    "random_state": "seed",
+    "label": "target",
+    "labels": "target",
+    "member": "dataset",
+    "array": "dataset",
+}
+#: The remedy of an error about data, by the parameter that helps in Python, and the option that it takes.
+_REMEDIES = {
+    "format": ("format", "Give it with --format NAME."),
+    "dataset": ("dataset", "Choose one with --dataset NAME."),
+    "id": (
+        "id",
+        "If it names the samples, give its column with --id COLUMN; if it holds labels, with --target COLUMN.",
+    ),
+    "fill": ("standardize", "--standardize imputes the mean."),
+}
 
 
-def require_number(option: str, value: float | None, most: float | None, below: bool = False) -> None:
-    """Refuse a number that is not above 0, or is above what is allowed; None is let through."""
-    if value is None or (0 < value < float("inf") and (most is None or value < most or (value == most and not below))):
-        return
-    range_ = "above 0" if most is None else f"in (0, {most:g}{')' if below else ']'}"
-    raise InvalidParameterError(f"{option} {value:g}: it must be a number {range_}.")
+def named_as_option(error: InvalidParameterError, options: dict[str, str]) -> InvalidParameterError:
+    """Return an error that names an option of the command, by the parameters that they set."""
+    name = error.parameter or ""
+    option = options.get(_OPTION_OF.get(name, name))
+    return error if option is None else error.renamed(option)
 
 
-@contextmanager
-def in_options(names: Mapping[str, str], standardize: bool) -> Iterator[None]:
-    """Have messages speak of options, not of parameters."""
-    try:
-        yield
-    except NonFiniteError as error:
-        if standardize or "missing" not in str(error):
-            raise
-        said = str(error).split(": fill it")[0].rstrip(".")
-        raise NonFiniteError(f"{said}. Here: --standardize fills it with the mean.") from None
-    except FileFormatError as error:
-        raise FileFormatError(said_of_file(str(error))) from None
-    except InvalidParameterError as error:
-        raise InvalidParameterError(said_in_options(str(error), names)) from None
-
-
-def said_of_file(text: str) -> str:
-    """Return a message about a file that speaks of options, not of parameters."""
-    text = text.replace("open_matrix(path, format=...)", "--format NAME")
-    if _TEXT_CELL.search(text):
-        text += " If the column holds the names of the rows, give it with --id COLUMN; if labels, with --target COLUMN."
-    return text
-
-
-def said_in_options(text: str, names: Mapping[str, str]) -> str:
-    """Return a message that speaks of options, not of parameters."""
-    text = re.sub(r'\bmethod="(\w+)"', r"--method \1", text)
-    for name, option in names.items():
-        text = re.sub(rf"\b{name}\b", option, text)
-    return text
+def remedied_by_option(error: DataError, options: dict[str, str]) -> DataError:
+    """Return an error about data whose remedy is an option of the command."""
+    if error.parameter is None:
+        return error
+    option, remedy = _REMEDIES[error.parameter]
+    return error.with_remedy(remedy if option in options else "")
 
 
 #: What each option is called where a format is opened; a format that is not named does not have it.
@@ -101,7 +155,7 @@ _KEYWORDS = {
 
 @dataclass(frozen=True)
 class DataFileOptions:
-    """Which file, and how it is opened."""
+    """A file of data, and the options that open it."""
 
     #: The file.
     path: Path
@@ -131,8 +185,8 @@ class DataFileOptions:
             if value is None:
                 continue
             if kind not in _KEYWORDS[option]:
-                elsewhere = " Labels of their own file: add --labels FILE." if option == "--target" else ""
-                raise InvalidParameterError(f"{option} means nothing for {self.path}, of format {kind}.{elsewhere}")
+                elsewhere = " Give a file of labels with --labels FILE." if option == "--target" else ""
+                raise InvalidParameterError(f"does not apply to {self.path}, of format {kind}.{elsewhere}", option)
             found[_KEYWORDS[option][kind]] = value
         return found
 
@@ -149,19 +203,7 @@ class DataFileOptions:
 
 
 def names_rows(path: Path, format: str | None) -> bool:
-    """Say whether a column of such a file can name its rows."""
+    """Return whether a column of such a file can name its rows."""
     from slimline.data._open import format_of
 
     return (format or format_of(path)) in _KEYWORDS["--id"]
-
-
-@contextmanager
-def explained_errors() -> Iterator[None]:
-    """Make what the system says of a file that cannot be read one line of ours."""
-    try:
-        yield
-    except SlimlineError:
-        raise
-    except OSError as error:
-        said = str(error) if error.strerror is None else f"{error.filename}: {error.strerror.lower()}."
-        raise InvalidParameterError(said) from error

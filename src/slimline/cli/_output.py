@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,21 +23,6 @@ from slimline.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from rich.progress import Progress
-
-
-def rounded_up(value: float, digits: int) -> str:
-    """Return a number with a few digits that is not below the given one."""
-    return _rounded(value, digits, ROUND_CEILING)
-
-
-def rounded_down(value: float, digits: int) -> str:
-    """Return a number with a few digits that is not above the given one."""
-    return _rounded(value, digits, ROUND_FLOOR)
-
-
-def _rounded(value: float, digits: int, rounding: str) -> str:
-    # by its shortest digits: 0.01 is a hundredth, not what its bits are
-    return f"{float(Context(prec=digits, rounding=rounding).create_decimal(repr(float(value)))):.{digits}g}"
 
 
 #: `--json -` writes to standard output.
@@ -78,9 +62,9 @@ def require_file(option: str, path: Path) -> None:
     """Refuse a path that no file can have."""
     folder = path.absolute().parent
     if path.is_dir() or not folder.is_dir():
-        raise InvalidParameterError(f"{option} {path}: give a file in a folder that exists.")
+        raise InvalidParameterError(f"{path}: give a file in a folder that exists.", option, path)
     if folder == Path("/dev") or (path.exists() and not path.is_file()):
-        raise InvalidParameterError(f"{option} {path}: give a file, not a device or a pipe.")
+        raise InvalidParameterError(f"{path}: give a file, not a device or a pipe.", option, path)
 
 
 def require_not_read(outputs: dict[str, Path | None], inputs: Iterable[Path | None]) -> None:
@@ -89,7 +73,7 @@ def require_not_read(outputs: dict[str, Path | None], inputs: Iterable[Path | No
     read += [path.with_suffix(ending) for path in read if path.suffix == ".bed" for ending in (".bim", ".fam")]
     for option, path in outputs.items():
         if path is not None and path.exists() and any(other.exists() and path.samefile(other) for other in read):
-            raise InvalidParameterError(f"{option} {path}: that file is read, and would be lost. Name another.")
+            raise InvalidParameterError(f"{path}: that file is read, and would be lost. Name another.", option, path)
 
 
 def write_json(json: Path | None, text: str) -> None:
@@ -195,10 +179,10 @@ def check_table_path(option: str, path: Path | None, force: bool) -> None:
     if path is None or path == STANDARD_OUTPUT:
         return
     if path.suffix.lower() not in _MARKS:
-        raise InvalidParameterError(f"{option} {path}: the name of a table must end in {', '.join(_MARKS)}.")
+        raise InvalidParameterError(f"{path}: the name of a table must end in {', '.join(_MARKS)}.", option, path)
     require_file(option, path)
     if path.exists() and not force:
-        raise InvalidParameterError(f"{option} {path} exists: choose another name, or replace it with --force.")
+        raise InvalidParameterError(f"{path} exists: choose another name, or replace it with --force.", option, path)
 
 
 def write_table(path: Path | None, head: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:

@@ -19,16 +19,15 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from slimline.cli._options import Loss, Method
+from slimline._base.text import duration, scientific, size
+from slimline.cli import _options as options
 from slimline.errors import InvalidParameterError
-from slimline.planning._records import Cost, Guarantee, Plan, duration, size
+from slimline.planning._records import Cost, Guarantee, Plan
 
 if TYPE_CHECKING:
     from slimline.cli._labels import Labels
     from slimline.cli._options import DataFileOptions
-    from slimline.data import Matrix
 
-_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _CODE_WIDTH = 76
 
 
@@ -75,14 +74,6 @@ def plan_code(plan: Plan, opened: str | None, carries_labels: bool) -> str:
         lines.insert(2, f"X = {opened}")
     lines.append("model.fit(X)" if carries_labels else "model.fit(X, y)  # y: the label of each row")
     return "\n".join(lines)
-
-
-def count(value: float) -> str:
-    """Return a number of dimensions: in full below ten million, else with a power of ten."""
-    if value < 1e7:
-        return f"{value:,.0f}"
-    mantissa, _, exponent = f"{value:.1e}".partition("e+")
-    return f"{mantissa}·10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
 
 
 def _rank(row: Guarantee) -> tuple[bool, bool, float]:
@@ -147,7 +138,7 @@ def _margin(plan: Plan) -> str:
 
 def _dimensions(plan: Plan, wanted: int) -> str:
     saves = "" if wanted < plan.n_features else ", more than there are features,"
-    return f"{count(wanted)} Gaussian dimensions{saves}"
+    return f"{scientific(wanted)} Gaussian dimensions{saves}"
 
 
 def _table(*columns: tuple[str, str]) -> Table:
@@ -167,7 +158,7 @@ def _guarantees(plan: Plan, every: bool) -> RenderableType:
     for row in shown:
         note = "" if _order(row) else row.note
         kept = Text.assemble(row.about, (f" ({note})", "dim") if note else "")
-        exact = "" if row.exact is None else count(row.exact)
+        exact = "" if row.exact is None else scientific(row.exact)
         table.add_row(kept, row.name, _asked(row), exact, *([_printed(row)] if with_printed else []))
     return Group(table, Text(_reading(plan, shown, with_printed), style="dim"))
 
@@ -176,7 +167,7 @@ def _asked(row: Guarantee) -> Text:
     if row.dimension is None:
         return Text("–  ", style="dim")
     about = "" if row.kind == "theorem" else "~"
-    return Text(f"{about}{count(row.dimension)} {'✓' if row.below_features else '✗'}", style=_verdict(row))
+    return Text(f"{about}{scientific(row.dimension)} {'✓' if row.below_features else '✗'}", style=_verdict(row))
 
 
 def _verdict(row: Guarantee) -> str:
@@ -187,11 +178,11 @@ def _printed(row: Guarantee) -> Text:
     if row.printed is None:
         return Text("")
     order = _order(row)
-    return Text(f"~{count(row.printed)}" if order else count(row.printed), style="dim" if order else "red")
+    return Text(f"~{scientific(row.printed)}" if order else scientific(row.printed), style="dim" if order else "red")
 
 
 def _order(row: Guarantee) -> bool:
-    """Say whether what is printed is an O(·)."""
+    """Return whether the printed guarantee is an O(·)."""
     return "O(·)" in row.note
 
 
@@ -245,17 +236,10 @@ slimline plan --samples 2000 --features 500000 --dtype int8 --margin 0.3 --figur
 
 #: Number of the JSON's layout. Raise it when a field changes its meaning or goes away.
 _LAYOUT = 1
-#: Names of the parameters of `slimline.plan` that messages speak of, and the options.
-_OPTIONS = {
-    "n_samples": "--samples",
-    "n_features": "--features",
-    "n_classes": "--classes",
-    "n_components": "--components",
-}
 
 
 class Element(StrEnum):
-    """What numbers are stored as."""
+    """Types in which values are stored."""
 
     float64 = "float64"
     float32 = "float32"
@@ -265,116 +249,94 @@ class Element(StrEnum):
     int16 = "int16"
 
 
-_DATA, _SIZES, _TASK, _THEORY, _OUT = "Data", "Sizes", "Task", "Guarantees", "Output"
-
-
 def plan(
     data: Annotated[
         Path | None,
-        typer.Argument(metavar="DATA", help="A file that `open_matrix` opens: .npy, .svm, .csv, .bed, .h5ad, …"),
+        typer.Argument(metavar="DATA", help="File that `open_matrix` opens: .npy, .svm, .csv, .bed, .h5ad, …"),
     ] = None,
-    labels: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="TSV or CSV (or .npy) with the labels.", rich_help_panel=_DATA),
-    ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column of the labels: of FILE, or of DATA itself.", rich_help_panel=_DATA),
-    ] = None,
-    id: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column of DATA that names its rows.", rich_help_panel=_DATA)
-    ] = None,
-    format: Annotated[
-        str | None, typer.Option(help="Kind of file, where the ending does not tell.", rich_help_panel=_DATA)
-    ] = None,
-    dataset: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Which matrix of a file.", rich_help_panel=_DATA)
-    ] = None,
-    missing: Annotated[
-        int | None, typer.Option(help="Whole number that stands for a missing value.", rich_help_panel=_DATA)
-    ] = None,
+    labels: options.LabelFile = None,
+    target: options.Target = None,
+    id: options.IdColumn = None,
+    format: options.FormatName = None,
+    dataset: options.Dataset = None,
+    missing: options.Missing = None,
     samples: Annotated[
         int | None,
-        typer.Option(min=2, help="Rows; with DATA, how many it is a sample of.", rich_help_panel=_SIZES),
+        typer.Option(min=2, help="Samples; with DATA, how many it was drawn from.", rich_help_panel=options.SIZES),
     ] = None,
-    features: Annotated[int | None, typer.Option(min=1, help="Columns.", rich_help_panel=_SIZES)] = None,
+    features: Annotated[int | None, typer.Option(min=1, help="Features.", rich_help_panel=options.SIZES)] = None,
     classes: Annotated[
-        int | None, typer.Option(min=2, help="Classes, where there are no labels.", rich_help_panel=_SIZES)
+        int | None, typer.Option(min=2, help="Classes, if there are no labels.", rich_help_panel=options.SIZES)
     ] = None,
     density: Annotated[
-        float | None, typer.Option(help="Share of values that are stored; dense unless told.", rich_help_panel=_SIZES)
+        float | None,
+        typer.Option(help="Share of values that are stored.", show_default="dense", rich_help_panel=options.SIZES),
     ] = None,
     dtype: Annotated[
         Element | None,
-        typer.Option(help="What a value is stored as.", show_default="float32", rich_help_panel=_SIZES),
+        typer.Option(help="Type in which a value is stored.", show_default="float32", rich_help_panel=options.SIZES),
     ] = None,
-    C: Annotated[float, typer.Option("--C", help="As for CertifiedClassifier.", rich_help_panel=_TASK)] = 1.0,
-    loss: Annotated[Loss, typer.Option(help="Loss.", rich_help_panel=_TASK)] = Loss.squared_hinge,
-    tol: Annotated[float, typer.Option(help="Certified error to reach.", rich_help_panel=_TASK)] = 1e-2,
-    method: Annotated[Method, typer.Option(help="Route; auto: the fastest.", rich_help_panel=_TASK)] = Method.auto,
-    components: Annotated[
-        int | None, typer.Option(min=1, help="Columns of the sketch.", show_default="auto", rich_help_panel=_TASK)
-    ] = None,
-    standardize: Annotated[
-        bool,
-        typer.Option("--standardize", help="Columns to mean 0, deviation 1; missing filled.", rich_help_panel=_TASK),
-    ] = False,
-    no_intercept: Annotated[
-        bool, typer.Option("--no-intercept", help="No constant column.", rich_help_panel=_TASK)
-    ] = False,
-    eps: Annotated[float, typer.Option(help="Distortion, in (0, 1).", rich_help_panel=_THEORY)] = 0.1,
-    delta: Annotated[float, typer.Option(help="Failure probability, in (0, 1).", rich_help_panel=_THEORY)] = 0.05,
+    C: Annotated[
+        float, typer.Option("--C", help="Inverse strength of the penalty.", rich_help_panel=options.MODEL)
+    ] = 1.0,
+    loss: options.LossName = options.Loss.squared_hinge,
+    tol: options.Tolerance = 1e-2,
+    method: options.MethodName = options.Method.auto,
+    components: options.Components = None,
+    standardize: options.Standardize = False,
+    no_intercept: options.NoIntercept = False,
+    eps: options.Eps = 0.1,
+    delta: options.Delta = 0.05,
     margin: Annotated[
         float | None,
         typer.Option(
-            help="Normalised margin, in (0, 1], for several classes in (0, 2]; from the data unless told.",
-            rich_help_panel=_THEORY,
+            help="Normalised margin, in (0, 1], for several classes in (0, 2].",
+            show_default="measured",
+            rich_help_panel=options.GUARANTEES,
         ),
     ] = None,
     rank: Annotated[
-        int | None, typer.Option(min=1, help="Rank of the data, if below both sizes.", rich_help_panel=_THEORY)
+        int | None,
+        typer.Option(min=1, help="Rank of the data, if below both sizes.", rich_help_panel=options.GUARANTEES),
     ] = None,
     sparsity: Annotated[
-        int | None, typer.Option(min=1, help="Most non-zeros of a row.", rich_help_panel=_THEORY)
+        int | None,
+        typer.Option(min=1, help="Largest number of non-zeros in a row.", rich_help_panel=options.GUARANTEES),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the sample and of the rehearsal.", rich_help_panel=_TASK)] = 0,
-    every: Annotated[bool, typer.Option("--all", help="Show every guarantee.", rich_help_panel=_OUT)] = False,
-    json: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the plan as JSON; - for stdout.", rich_help_panel=_OUT),
-    ] = None,
-    figure: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw dimension against ε: .png, .svg or .pdf.", rich_help_panel=_OUT),
-    ] = None,
+    seed: options.Seed = 0,
+    every: Annotated[bool, typer.Option("--all", help="Show every guarantee.", rich_help_panel=options.OUTPUT)] = False,
+    json: options.JsonFile = None,
+    figure: options.FigureFile = None,
 ) -> None:
-    """Say how many dimensions each guarantee asks for, what a certified fit costs, and what we would do.
+    """Show how many components each guarantee needs, what a certified fit costs, and what slimline recommends.
 
-    From data (a sample of the rows is enough) or from sizes alone; nothing is trained.
+    A plan takes data (a sample of the rows is enough) or sizes alone, and trains nothing on all of the data.
     """
     from json import dumps
 
     from rich.markup import escape
 
-    from slimline.cli._options import DataFileOptions, require_number
+    from slimline._base.checks import chance, number
+    from slimline.cli._options import DataFileOptions
     from slimline.cli._output import check_json_path, tables, write_json
     from slimline.report import check_figure_path, plan_figure, save_figure
 
     check_json_path(json)
     if figure is not None:
         check_figure_path(figure)
-    for option, value, most in (("--C", C, None), ("--tol", tol, None), ("--margin", margin, 2.0)):
-        require_number(option, value, most)
-    for option, value in (("--eps", eps), ("--delta", delta)):
-        require_number(option, value, 1.0, below=True)
-    require_number("--density", density, 1.0)
+    number("C", C)
+    number("tol", tol)
+    chance("eps", eps)
+    chance("delta", delta)
+    for name, value, most in (("margin", margin, 2.0), ("density", density, 1.0)):
+        if value is not None:
+            number(name, value, most=most)
     if data is None:
         _require_sizes(samples, features)
         own = {"--labels": labels, "--target": target, "--id": id, "--format": format, "--dataset": dataset}
-        _refuse(own | {"--missing": missing}, "it is about a file, and there is no DATA")
+        _refuse(own | {"--missing": missing}, "it describes a file, and there is no DATA")
     else:
-        told = {"--features": features, "--density": density, "--dtype": dtype}
-        _refuse(told, f"{data} tells it itself")
+        _refuse({"--features": features, "--density": density, "--dtype": dtype}, f"it is read from {data}")
     own_label = target if labels is None else None
     source = None if data is None else DataFileOptions(data, format, own_label, id, missing, dataset)
     settings: dict[str, Any] = {
@@ -416,11 +378,10 @@ def _made(
 ) -> tuple[Plan, Labels | None]:
     """Return the plan, and the labels that it was made with."""
     from slimline.cli._labels import known_labels
-    from slimline.cli._options import explained_errors, in_options
     from slimline.cli._output import progress
     from slimline.planning import plan as make_plan
 
-    with progress() as bar, explained_errors(), in_options(_OPTIONS, settings["standardize"]):
+    with progress() as bar:
         task = bar.add_task("", total=None)
         settings = settings | {"progress": lambda text: bar.update(task, description=text)}
         if source is None:
@@ -432,7 +393,6 @@ def _made(
         labels = known_labels(matrix, path, target)
         if labels is not None and not labels.complete:
             matrix = matrix.rows(labels.rows)
-        _require_rows(matrix, settings["n_samples"])
         # never quite full: what is computed between passes would seem to stand still
         matrix.listen(lambda now: bar.update(task, completed=0.99 * now.fraction, total=1.0))
         return make_plan(matrix, None if labels is None else labels.values, **settings), labels
@@ -449,15 +409,7 @@ def _require_sizes(samples: int | None, features: int | None) -> None:
         raise InvalidParameterError("give a file, or --samples and --features: slimline plan --help has examples.")
 
 
-def _require_rows(matrix: Matrix, samples: int | None) -> None:
-    if samples is not None and samples < matrix.shape[0]:
-        raise InvalidParameterError(
-            f"--samples {samples:,}: {matrix.name} has {matrix.shape[0]:,} rows. With a file, --samples says how many "
-            "rows there are in all, where the file is a sample of them; leave it out where it is not."
-        )
-
-
 def _refuse(options: dict[str, Any], reason: str) -> None:
     for option, value in options.items():
         if value is not None:
-            raise InvalidParameterError(f"{option} cannot be given here: {reason}.")
+            raise InvalidParameterError(f"cannot be given here: {reason}.", option)

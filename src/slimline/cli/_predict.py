@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,8 +11,10 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from slimline._base.text import counted, short_percent
+from slimline.cli import _options as options
 from slimline.cli._labels import Labels, labels_in_data, labels_in_file
-from slimline.errors import FileFormatError, InvalidParameterError, NonFiniteError
+from slimline.errors import InvalidParameterError, NonFiniteError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,7 +88,7 @@ class PredictionSummary:
     def sentences(self) -> Iterator[str]:
         """Yield what a person should know, a line each."""
         yield (
-            f"{_counted(self.rows, 'row')}: {self.certified:,} certified ({_percent(self.certified, self.rows)}), "
+            f"{counted(self.rows, 'row')}: {self.certified:,} certified ({_share(self.certified, self.rows)}), "
             "proved to get the label that the exact model of the training data gives."
         )
         if not self.finite:
@@ -110,11 +111,11 @@ class PredictionSummary:
             known = self.accuracy
             also, new = "", "new row" if self.trained_on else "row"
             if known.certified_rows not in (0, known.rows):
-                share = _percent(known.certified_right, known.certified_rows)
+                share = _share(known.certified_right, known.certified_rows)
                 also = f", for {share} of the {known.certified_rows:,} certified"
             yield (
-                f"Right for {_percent(known.right, known.rows)} of {_counted(known.rows, new)} with a label{also}; "
-                f"the most frequent label alone for {_percent(known.majority, known.rows)}. Labels: {known.source}."
+                f"Right for {_share(known.right, known.rows)} of {counted(known.rows, new)} with a label{also}; "
+                f"the most frequent label alone for {_share(known.majority, known.rows)}. Labels: {known.source}."
             )
             if known.worse_than_majority:
                 yield "Warning: on these rows the model is no better than always naming the most frequent label."
@@ -204,14 +205,8 @@ def _some(labels: Sequence[str]) -> str:
     return ", ".join(labels[:_LABELS_SHOWN]) + (", …" if len(labels) > _LABELS_SHOWN else "")
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def _percent(part: int, whole: int) -> str:
-    from slimline.cli._audit import percent
-
-    return percent(part / whole) if whole else "0%"
+def _share(part: int, whole: int) -> str:
+    return short_percent(part / whole) if whole else "0%"
 
 
 EXAMPLES = """[bold]Examples[/bold]
@@ -222,51 +217,36 @@ slimline predict cohort.slim new.bed --labels new.labels.tsv --target population
 
 slimline predict words.slim new.svm | head"""
 
-_DATA, _OUT = "Data", "Output"
-
 
 def predict(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file that `slimline fit` or `save` wrote.")],
-    data: Annotated[
-        Path,
-        typer.Argument(metavar="DATA", help="A file that `open_matrix` opens: .npy, .svm, .csv, .bed, .h5ad, …"),
-    ],
+    model: options.ModelPath,
+    data: options.DataPath,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write to a .csv or .tsv file.", show_default="stdout", rich_help_panel=_OUT),
+        typer.Option(
+            metavar="FILE", help="Write to a .csv or .tsv file.", show_default="stdout", rich_help_panel=options.OUTPUT
+        ),
     ] = None,
-    id: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column of DATA that names its rows.", rich_help_panel=_DATA)
-    ] = None,
+    id: options.IdColumn = None,
     labels: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="TSV or CSV (or .npy) with true labels, to count what is right.", rich_help_panel=_DATA
+            metavar="FILE",
+            help="TSV, CSV or .npy file with true labels, to measure the accuracy.",
+            rich_help_panel=options.DATA,
         ),
     ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column of the labels: of FILE, or of DATA itself.", rich_help_panel=_DATA),
-    ] = None,
-    format: Annotated[
-        str | None, typer.Option(help="Kind of file, where the ending does not tell.", rich_help_panel=_DATA)
-    ] = None,
-    dataset: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Which matrix of a file.", rich_help_panel=_DATA)
-    ] = None,
-    missing: Annotated[
-        int | None, typer.Option(help="Whole number that stands for a missing value.", rich_help_panel=_DATA)
-    ] = None,
-    json: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the summary as JSON; - for stdout.", rich_help_panel=_OUT),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace --out if it exists.", rich_help_panel=_OUT)] = False,
+    target: options.Target = None,
+    format: options.FormatName = None,
+    dataset: options.Dataset = None,
+    missing: options.Missing = None,
+    json: options.JsonFile = None,
+    force: options.Force = False,
 ) -> None:
-    """Say the label of every row, its scores, and whether the label is proved to be the exact model's.
+    """Predict the label of every sample, with its scores, and certify which labels the exact model would give.
 
-    Columns are matched by name, genotypes by variant and allele. Absent ones are filled: that counts against the proof.
-    Rows that the model was trained on are marked, and do not count when labels are compared.
+    Features are matched by name, genotypes by variant and allele. Absent features are imputed, which widens the bounds.
+    Samples that the model was trained on are marked, and left out when accuracy is measured.
     """
     from json import dumps
 
@@ -284,7 +264,9 @@ def predict(
     check_table_path("--out", out, force)
     require_not_read({"--out": out, "--json": json}, (model, data, labels))
     if json == STANDARD_OUTPUT and out in (None, STANDARD_OUTPUT):
-        raise InvalidParameterError("--json - and the predictions cannot both go to standard output: add --out FILE.")
+        raise InvalidParameterError(
+            "- and the predictions cannot both go to standard output: add --out FILE.", "--json"
+        )
     source = DataFileOptions(data, format, target if labels is None else None, id, missing, dataset)
     summary, head, lines = _made(model, source, labels, target)
     write_table(out, head, lines)
@@ -298,23 +280,29 @@ def _made(
     """Return the summary, and the table: names of its columns, and lines."""
     import numpy as np
 
-    from slimline.cli._options import explained_errors
     from slimline.cli._output import progress
     from slimline.estimators._aligned import TrainingSamples, aligned_decisions
     from slimline.estimators._persistence import restored_model
     from slimline.model_files import StoredModel
 
-    with progress() as bar, explained_errors():
+    with progress() as bar:
         task = bar.add_task(f"opening {path.name}", total=None)
         stored = StoredModel.read(path)
         loss = restored_model(stored, str(path)).loss
         bar.update(task, description=f"opening {source.path.name}")
-        with _in_words(stored):
-            matrix = source.open()
-            known = true_labels(matrix, stored.classes, labels, target)
-            bar.update(task, description=source.path.name)
-            matrix.listen(lambda now: bar.update(task, completed=now.fraction, total=1.0))
+        matrix = source.open()
+        known = true_labels(matrix, stored.classes, labels, target)
+        bar.update(task, description=source.path.name)
+        matrix.listen(lambda now: bar.update(task, completed=now.fraction, total=1.0))
+        try:
             decisions, alignment = aligned_decisions(stored, matrix)
+        except NonFiniteError as error:
+            if error.parameter != "fill" or stored.fill is not None:
+                raise
+            raise error.with_remedy(
+                "The model was trained without --standardize, which imputes missing values: impute them in the "
+                "file, or train with --standardize."
+            ) from None
         trained_on = TrainingSamples.of_model(stored).among(matrix)
         summary = PredictionSummary(
             model=str(path),
@@ -329,27 +317,6 @@ def _made(
             finite=bool(np.isfinite(stored.radius).all()),
         )
         return summary, _head(stored, loss), _lines(decisions, stored, loss, matrix, trained_on)
-
-
-@contextmanager
-def _in_words(stored: StoredModel) -> Iterator[None]:
-    """Have messages speak of the model and of options, not of parameters."""
-    from slimline.cli._options import said_of_file
-
-    try:
-        yield
-    except NonFiniteError as error:
-        if stored.fill is not None or "missing" not in str(error):
-            raise
-        said = str(error).split(": fill it")[0]
-        raise NonFiniteError(
-            f"{said}, and the model was trained without --standardize, which fills missing values: fill them in the "
-            "file, or train with it."
-        ) from None
-    except FileFormatError as error:
-        said = said_of_file(str(error))
-        asked = f"n_features={stored.n_features} was asked for"
-        raise FileFormatError(said.replace(asked, f"the model has {stored.n_features:,} columns")) from None
 
 
 def _head(stored: StoredModel, loss: str) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from slimline.cli import _options as options
 from slimline.errors import InvalidParameterError
 
 EXAMPLES = """[bold]Examples[/bold]
@@ -23,7 +24,7 @@ _LAYOUT = 1
 
 
 class Format(StrEnum):
-    """What is written."""
+    """File formats to write."""
 
     plink = "plink"
     npy = "npy"
@@ -31,20 +32,20 @@ class Format(StrEnum):
 
 
 def simulate(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Beginning of the names: OUT.bed, OUT.labels.tsv, …")],
-    samples: Annotated[int, typer.Option(min=1, help="People.")] = 1000,
-    variants: Annotated[int, typer.Option(min=1, help="Variants of each.")] = 100_000,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Prefix of the files: OUT.bed, OUT.labels.tsv, …")],
+    samples: Annotated[int, typer.Option(min=1, help="Samples.")] = 1000,
+    variants: Annotated[int, typer.Option(min=1, help="Variants of each sample.")] = 100_000,
     regions: Annotated[int, typer.Option(min=1, help="Regions, far apart.")] = 1,
-    populations: Annotated[int, typer.Option(min=1, help="Populations in all, shared out among the regions.")] = 5,
-    fst: Annotated[float, typer.Option(help="Distance of populations within a region, in (0, 1).")] = 0.02,
-    fst_region: Annotated[float, typer.Option(help="Distance of regions, in (0, 1).")] = 0.1,
+    populations: Annotated[int, typer.Option(min=1, help="Populations in all, divided among the regions.")] = 5,
+    fst: Annotated[float, typer.Option(help="Fst between populations of a region, in (0, 1).")] = 0.02,
+    fst_region: Annotated[float, typer.Option(help="Fst between regions, in (0, 1).")] = 0.1,
     missing: Annotated[float, typer.Option(help="Share of calls that are missing, in [0, 1).")] = 0.0,
-    seed: Annotated[int, typer.Option(min=0, help="Another seed, other people.")] = 0,
+    seed: options.Seed = 0,
     format: Annotated[Format, typer.Option(help="PLINK files, an int8 .npy file, or both.")] = Format.plink,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
-    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it all as JSON; - for stdout.")] = None,
+    force: options.Force = False,
+    json: options.JsonFile = None,
 ) -> None:
-    """Write genotypes of people from populations that drifted apart (the model of Balding and Nichols)."""
+    """Write simulated genotypes of populations that drifted apart (the model of Balding and Nichols)."""
     from json import dumps
 
     from rich.markup import escape
@@ -53,15 +54,6 @@ def simulate(
     from slimline.data._simulate import output_paths, write_genotypes
 
     check_json_path(json)
-    for option, share in (("--fst", fst), ("--fst-region", fst_region)):
-        if not 0 < share < 1:
-            raise InvalidParameterError(f"{option} must lie between 0 and 1, both excluded; got {share}.")
-    if not 0 <= missing < 1:
-        raise InvalidParameterError(f"--missing must be 0 or more and below 1; got {missing}.")
-    if populations > samples:
-        raise InvalidParameterError(f"--populations {populations} is above --samples {samples}: lower it.")
-    if regions > populations:
-        raise InvalidParameterError(f"--regions {regions} is above --populations {populations}: lower it.")
     formats = ("plink", "npy") if format == Format.both else (format.value,)
     there = [path for path in output_paths(out, formats).values() if path.exists()]
     if there and not force:

@@ -36,21 +36,34 @@ def to_dense(matrix: Matrix, squares: Squares | None = None) -> NDArray[np.float
     return out
 
 
+class _DenseCopy(DenseMatrix):
+    """A copy of some rows, whose errors name the rows as the original does."""
+
+    original: Matrix
+
+    def _original_row(self, row: int) -> int:
+        return self.original._original_row(row)
+
+
+class _SparseCopy(SparseMatrix):
+    """The same of sparse rows."""
+
+    original: Matrix
+
+    def _original_row(self, row: int) -> int:
+        return self.original._original_row(row)
+
+
 def in_memory(matrix: Matrix) -> Matrix:
     """Return a copy of a matrix in memory, as it is stored, in one pass."""
     if isinstance(matrix, Standardised):
         affine = matrix.affine
         scale = None if affine.factor is None else 1.0 / affine.factor
         return in_memory(matrix._base).standardised(affine.centre, scale, affine.fill)
-    copy = _copied(matrix)
-    copy._copy_of = matrix
-    return copy
-
-
-def _copied(matrix: Matrix) -> Matrix:
-    ids = matrix.sample_ids
     if matrix.density is not None:
-        return SparseMatrix(_sparse_rows(matrix, None), matrix.name, sample_ids=ids)
+        sparse = _SparseCopy(_sparse_rows(matrix, None), matrix.name)
+        sparse.original = matrix
+        return sparse
     out = np.empty(matrix.shape, matrix.dtype, order="F" if matrix.packed else "C")
     missing: int | None = None
     for block, _ in matrix._pass("copy"):
@@ -58,7 +71,9 @@ def _copied(matrix: Matrix) -> Matrix:
         if isinstance(values, PackedGenotypes):
             values, code = values.unpack("F"), MISSING_CALL
         out[block.rows, block.columns], missing = values, code
-    return DenseMatrix(out, matrix.name, sample_ids=ids, missing=missing)
+    dense = _DenseCopy(out, matrix.name, missing=missing)
+    dense.original = matrix
+    return dense
 
 
 def column_stats_and_values(matrix: Matrix, columns: NDArray[np.intp]) -> tuple[ColumnStats, NDArray[np.float64]]:

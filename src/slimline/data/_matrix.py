@@ -46,9 +46,6 @@ class Matrix(Storage):
         What messages call the data.
     """
 
-    #: What this is a copy of in memory.
-    _copy_of: Matrix | None = None
-
     # Passes ----------------------------------------------------------------------------------------
 
     def sketch(
@@ -378,11 +375,10 @@ class Matrix(Storage):
         return PLAIN
 
     def _original_row(self, row: int) -> int:
-        """Return the number that a row of a view, or of a copy of one, has in the data: for messages."""
-        return row if self._copy_of is None else self._copy_of._original_row(row)
+        return row  # the number that a row of a view has in the data, for messages
 
     def _original_column(self, column: int) -> int:
-        return column if self._copy_of is None else self._copy_of._original_column(column)
+        return column
 
     def _require_finite(
         self, sums: NDArray[Any], where: Any, block: Block, affine: ColumnTransform, *, missing: bool = True

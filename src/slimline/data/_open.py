@@ -119,8 +119,10 @@ def format_of(path: Path) -> str:
             return name
     known_endings = ", ".join(ending for _, _, endings in FORMATS.values() for ending in endings)
     raise FileFormatError(
-        f"{path}: the ending does not tell what kind of file it is (known: {known_endings}). "
-        f"Say it: open_matrix(path, format=...), one of {', '.join(FORMATS)}."
+        f"{path}: the ending of the name does not determine the file format (known endings: {known_endings}; formats: "
+        f"{', '.join(FORMATS)}).",
+        "Pass format=NAME to open_matrix.",
+        "format",
     )
 
 

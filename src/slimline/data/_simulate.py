@@ -6,13 +6,13 @@ import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from numbers import Integral, Real
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from slimline._base.checks import chance, share, whole
 from slimline.data._blocks import MISSING_CALL
 from slimline.data._passes import read_ahead
 from slimline.data._write import BedWriter, NewFile, NewFiles, NpyWriter
@@ -72,22 +72,19 @@ class PopulationModel:
 
     def __post_init__(self) -> None:
         for name in ("n_samples", "n_populations", "n_regions"):
-            require_count(name, getattr(self, name))
-        for small, large in (("n_populations", "n_samples"), ("n_regions", "n_populations")):
-            if getattr(self, small) > getattr(self, large):
-                values = f"{small}={getattr(self, small)} is above {large}={getattr(self, large)}"
-                raise InvalidParameterError(f"{values}: lower it.")
-        for name in ("fst", "fst_region"):
-            if not _is_real(getattr(self, name)) or not 0 < getattr(self, name) < 1:
+            whole(name, getattr(self, name))
+        for name, most, of in (
+            ("n_populations", self.n_samples, "samples"),
+            ("n_regions", self.n_populations, "populations"),
+        ):
+            if (count := getattr(self, name)) > most:
                 raise InvalidParameterError(
-                    f"must lie in (0, 1); got {getattr(self, name)!r}.", name, getattr(self, name)
+                    f"must be at most the number of {of}, {most:,}; got {count:,}.", name, count
                 )
-        if not _is_real(self.missing_rate) or not 0 <= self.missing_rate < 1:
-            raise InvalidParameterError(
-                f"must lie in [0, 1); got {self.missing_rate!r}.", "missing_rate", self.missing_rate
-            )
-        if isinstance(self.seed, bool) or not isinstance(self.seed, Integral) or self.seed < 0:
-            raise InvalidParameterError(f"must be a whole number, 0 or more; got {self.seed!r}.", "seed", self.seed)
+        chance("fst", self.fst)
+        chance("fst_region", self.fst_region)
+        share("missing_rate", self.missing_rate, "the calls")
+        whole("seed", self.seed, 0)
 
     @property
     def region_of_population(self) -> NDArray[np.int64]:
@@ -131,16 +128,6 @@ class PopulationModel:
             regions = _drifted(rng, above, self.fst_region, self.n_regions)
             above = np.clip(regions, _FIXED, 1.0 - _FIXED)[self.region_of_population]
         return _drifted(rng, above, self.fst, self.n_populations).astype(np.float32)
-
-
-def require_count(name: str, value: object) -> None:
-    """Raise unless the value is a whole number, 1 or more."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise InvalidParameterError(f"must be a whole number, 1 or more; got {value!r}.", name, value)
-
-
-def _is_real(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _drifted(rng: np.random.Generator, frequency: NDArray[np.float64], fst: float, groups: int) -> NDArray[np.float64]:
@@ -236,7 +223,7 @@ def simulate_genotypes(
     [34, 33, 33]
     """
     model = PopulationModel(n_samples, n_populations, n_regions, fst, fst_region, missing_rate, seed)
-    require_count("n_features", n_features)
+    whole("n_features", n_features)
     X = np.empty((n_samples, n_features), dtype=np.int8)
     frequencies = np.empty((n_populations, n_features), dtype=np.float32)
     for piece in model.pieces(n_features):
@@ -334,7 +321,7 @@ def write_genotypes(
     ['cohort.labels.tsv', 'cohort.npy', 'cohort.fam', 'cohort.bim', 'cohort.bed']
     """
     model = PopulationModel(n_samples, n_populations, n_regions, fst, fst_region, missing_rate, seed)
-    require_count("n_features", n_features)
+    whole("n_features", n_features)
     names = output_paths(path, formats)
     _require_same_people(names, output_paths(path, FORMATS))
     n, d = int(n_samples), int(n_features)

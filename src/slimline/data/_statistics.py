@@ -29,22 +29,23 @@ def require_finite(matrix: Matrix, block: Block, affine: ColumnTransform, *, mis
     """Raise with row and column of the first value that is infinite, or missing with nothing to impute it."""
     infinite, absent = _first_places(block)
     if infinite is not None:
-        _refuse(matrix, block, infinite, "is infinite: correct it, or leave the row out with rows()")
+        _refuse(matrix, block, infinite, "is infinite: correct it, or leave the row out")
     if missing and affine.fill is None and absent is not None:
         _refuse(
             matrix,
             block,
             absent,
-            "is missing (NaN, or no call): fill it, for instance with "
-            "standardised(centre=None, scale=None, fill='mean')",
+            "is missing (NaN, or no call)",
+            "Impute it first, for instance with open_matrix(X).standardised(centre=None, scale=None, fill='mean').",
+            "fill",
         )
 
 
 def refuse_overflow(matrix: Matrix, dtype: Any) -> NoReturn:
     """Raise because a sum of finite values is not finite."""
     raise NonFiniteError(
-        f"{matrix.name}: sums of its values, or of their squares, exceed the largest {dtype}: "
-        "bring the columns to a common scale, for instance with standardised(centre=None, scale=...)."
+        f"{matrix.name}: sums of its values, or of their squares, exceed the largest {dtype}: bring the columns to a "
+        "common scale."
     )
 
 
@@ -119,14 +120,16 @@ def _first(mask: NDArray[np.bool_]) -> int | None:
     return at if mask.size and mask.ravel()[at] else None
 
 
-def _refuse(matrix: Matrix, block: Block, place: Place, what: str) -> NoReturn:
+def _refuse(
+    matrix: Matrix, block: Block, place: Place, what: str, remedy: str = "", parameter: str | None = None
+) -> NoReturn:
     row, column = place
     row = block.rows.start + row if isinstance(block.rows, slice) else int(block.rows[row])
     column += block.columns.start
     names, ids = matrix.feature_names, matrix.sample_ids
     where = f"row {matrix._original_row(row):,}" + ("" if ids is None else f" ({ids[row]})")
     where += f", column {matrix._original_column(column):,}" + ("" if names is None else f" ({names[column]})")
-    raise NonFiniteError(f"{matrix.name}: the value in {where}, counted from 0, {what}.")
+    raise NonFiniteError(f"{matrix.name}: the value in {where}, counted from 0, {what}.", remedy, parameter)
 
 
 #: Means of so many standard deviations: below, subtracting sums costs three bits at most.

@@ -86,11 +86,14 @@ class TextLines:
         self.begin += parsed.consumed
         self.line += parsed.lines
 
-    def refuse(self, problem: str, lines: int, place: int) -> NoReturn:
+    def refuse(self, problem: str, lines: int, place: int, remedy: str = "", parameter: str | None = None) -> NoReturn:
         """Raise for a line that many lines after the first that is held, and a byte counted from `begin`."""
         where = "of the decompressed text, " if not isinstance(self._source, OpenFile) else ""
         raise FileFormatError(
-            f"{self._file}, line {self.line + lines:,} (byte {self.offset + place:,} {where}counted from 0): {problem}."
+            f"{self._file}, line {self.line + lines:,} "
+            f"(byte {self.offset + place:,} {where}counted from 0): {problem}.",
+            remedy,
+            parameter,
         )
 
     def _make_room(self) -> None:

@@ -129,9 +129,9 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
 
         ‖w_m - w*‖² ≤ C Σ sᵢ [ℓ(mᵢ) + ℓ*(-aᵢ) + aᵢmᵢ] + ¼‖w - w_α‖²,
 
-    with mᵢ = yᵢ wᵀxᵢ and ℓ* the convex conjugate of ℓ. The bound holds for every sketch and every seed, and includes
-    the rounding errors of float64 ([5]_, §3.1). The certificates page of the documentation derives it; bounds of this
-    kind are known from screening [4]_.
+    with mᵢ = yᵢ wᵀxᵢ and ℓ* the convex conjugate of ℓ. The bound holds for every sketch and every seed, and includes the rounding errors
+    of float64 ([5]_, §3.1). The certificates page of the documentation derives it; bounds of this kind are known from
+    screening [4]_.
 
     A step linearises the objective at the present dual point, solves the small problem with the sketch in place of the
     data, and takes its dual variables as a direction. This is dual random projection [1]_, studied in [2]_ (Theorem 2)
@@ -263,8 +263,10 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         method = self.method if self.recovery == "certified" else "sketch"  # the published ways have no other
         if method == "direct" and not supports_row_access(seen):
             raise InvalidParameterError(
-                f'{matrix.name}: method="direct" needs rows that are sparse, or lie in memory one after the other as '
-                'float32 or float64, and are not standardised. Leave method="auto".'
+                f'cannot be "direct" for {matrix.name}: it needs rows that are sparse, or lie in memory one after the '
+                'other as float32 or float64, and are not standardised. "auto" chooses another.',
+                "method",
+                method,
             )
         samples = effective_samples(weight)
         self.route_ = choose_route(seen, samples, n_fits * len(signs), method, self.n_components, self.loss)
@@ -301,7 +303,7 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         if not self.standardize:
             return matrix
         if isinstance(matrix, Standardised):
-            raise InvalidParameterError(f"{matrix.name} is standardised already: leave standardize=False.")
+            raise InvalidParameterError(f"must be False: {matrix.name} is standardised already.", "standardize", True)
         uniform = bool((weight == weight[0]).all())
         return matrix.standardised("mean", "std", "mean", sample_weight=None if uniform else weight)
 
@@ -352,16 +354,16 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         if worst <= self.tol:
             return
         reached = f"{worst:.2g}" if np.isfinite(worst) else "no finite value"
-        help_ = ["scale the data (standardize=True, or rows of norm 1)", "a smaller C"]
+        help_ = ["standardised features or rows of norm 1", "a smaller C"]
         if self.route_.method != "gram":
-            help_.append(f"more passes (max_passes is {self.max_passes})")
-            help_.append('method="gram", which is exact to rounding and takes n² numbers')
+            help_.append(f"more than {self.max_passes} passes")
+            help_.append('the method "gram", which is exact to rounding and takes n² numbers')
         if self.route_.method == "sketch":
             help_.append("more components")
         warnings.warn(
-            f"the certified relative error after {self.history_[-1].passes} passes is {reached}, and "
-            f"tol={self.tol:g} was asked for. The weights may be better than that: the certificate is loose where C is "
-            f"large for the scale of the data. What would help: {', '.join(help_)}.",
+            f"the certified relative error after {self.history_[-1].passes} passes is {reached}, above the tol of "
+            f"{self.tol:g}. The weights may be more accurate: the bound is loose if C is large relative to the scale "
+            f"of the data. What would help: {', '.join(help_)}.",
             ConvergenceWarning,
             stacklevel=6,  # the line that called `fit`
         )

@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 
+from slimline._base.checks import one_of
 from slimline.data import Matrix
 from slimline.errors import AccuracyWarning, InvalidParameterError, SearchWarning
 from slimline.estimators._certified_classifier import CertifiedClassifier
@@ -161,8 +162,7 @@ class CertifiedClassifierCV(CertifiedClassifier):
             The fitted classifier.
         """
         check_parameters(self)
-        if self.search not in ("certified", "sketch"):
-            raise InvalidParameterError(f'must be "certified" or "sketch"; got {self.search!r}.', "search", self.search)
+        one_of("search", self.search, ("certified", "sketch"))
         self._with_callbacks(type(self)._fit, X, y, sample_weight, groups)
         return self
 
@@ -209,8 +209,8 @@ class CertifiedClassifierCV(CertifiedClassifier):
         if above:
             warnings.warn(
                 f"{above} of {len(errors)} fits (penalties, folds and classes) did not reach a certified relative "
-                f"error of tol={self.tol:g} within max_passes={self.max_passes}; the worst has {max(errors):.2g}. What "
-                "would help: scale the data (standardize=True, or rows of norm 1), smaller Cs, more passes.",
+                f"error of {self.tol:g} within {self.max_passes} passes; the worst has {max(errors):.2g}. What would "
+                "help: standardised features or rows of norm 1, smaller values of C, more passes.",
                 ConvergenceWarning,
                 stacklevel=6,  # the line that called `fit`
             )
@@ -220,7 +220,7 @@ class CertifiedClassifierCV(CertifiedClassifier):
         if found.edge and isinstance(self.Cs, Integral):
             warnings.warn(
                 f"the best C, {self.C_:.3g}, is the {found.edge} that was tried: the score may be better still beyond "
-                "it. Give Cs as a list of values that go further"
+                "it. Try values that go further"
                 + (
                     ", or use other features: these may tell nothing about the classes."
                     if found.edge == "smallest"
@@ -235,8 +235,8 @@ class CertifiedClassifierCV(CertifiedClassifier):
             warnings.warn(
                 f"the best mean score of the cross-validation is {best:.3f}, and always naming the commonest class "
                 f"gives {chance:.3f}: on samples that it did not see, the model is no better than that. What may help: "
-                'standardize=True, class_weight="balanced" with scoring="balanced_accuracy", other features, more '
-                "samples.",
+                "standardised features, balanced class weights with balanced accuracy as the score, other features, "
+                "more samples.",
                 AccuracyWarning,
                 stacklevel=6,
             )

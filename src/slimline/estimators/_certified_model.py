@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from slimline._base.checks import whole
 from slimline.data import Matrix
 from slimline.errors import InvalidParameterError
 from slimline.estimators._decisions import Decisions, decisions_of, ranking_of
@@ -163,9 +163,7 @@ class CertifiedModel(NamedFeatures, ClassifierMixin, BaseEstimator):  # type: ig
             In falling order of absolute (standardised) weight.
         """
         check_is_fitted(self)
-        if isinstance(k, bool) or not isinstance(k, Integral) or not 1 <= k <= self.n_features_in_:
-            raise InvalidParameterError(f"must be a whole number from 1 to {self.n_features_in_}; got {k!r}.", "k", k)
-        first = ranking_of(self.certificate_, self.classes_, label, int(k))
+        first = ranking_of(self.certificate_, self.classes_, label, whole("k", k, most=self.n_features_in_))
         names = self._feature_names
         name = np.array([f"x{j}" if names is None else names[j] for j in first.index.tolist()], dtype=object)
         return TopFeatures(first.index, name, first.weight, first.lower, first.upper, first.worst <= k)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from slimline._base.checks import flag, is_auto, number, one_of, whole
 from slimline.errors import InvalidParameterError
 from slimline.learning import (
     SolverState,
@@ -27,7 +28,6 @@ from slimline.learning import (
     sketch_surrogate,
 )
 from slimline.learning.surrogate import EXACT
-from slimline.learning.training_data import AUTO
 from slimline.planning import Route
 from slimline.projections import Projection
 from slimline.projections._families import frozen_projection, require_family
@@ -99,44 +99,25 @@ def check_parameters(estimator: Any) -> None:
     loss_named(estimator.loss)
     for name in ("C", "tol", "intercept_scaling"):
         value = getattr(estimator, name, 1.0)  # a search over C has no C
-        if name == "intercept_scaling" and isinstance(value, str) and value == AUTO:
+        if name == "intercept_scaling" and is_auto(value):
             continue
-        if isinstance(value, bool) or not isinstance(value, Real) or not _size(value) > 0.0:
-            either = f'"{AUTO}" or ' if name == "intercept_scaling" else ""
-            raise InvalidParameterError(f"must be {either}a number above 0; got {value!r}.", name, value)
-        if not 1e-100 <= _size(value) <= 1e100:
-            raise InvalidParameterError(f"{name}={value!r:.50} is beyond what can be computed with: 1e-100 to 1e100.")
-    for name, choices in (("method", ("auto", "sketch", "gram", "direct")), ("recovery", RECOVERIES)):
-        if getattr(estimator, name) not in choices:
-            raise InvalidParameterError(
-                f"must be one of {choices}; got {getattr(estimator, name)!r}.", name, getattr(estimator, name)
-            )
+        if not 1e-100 <= number(name, value) <= 1e100:
+            raise InvalidParameterError(f"must lie between 1e-100 and 1e100; got {value!r:.50}.", name, value)
+    one_of("method", estimator.method, ("auto", "sketch", "gram", "direct"))
+    one_of("recovery", estimator.recovery, RECOVERIES)
     for name in ("fit_intercept", "standardize"):
-        if not isinstance(getattr(estimator, name), (bool, np.bool_, Integral)):
-            raise InvalidParameterError(
-                f"must be True or False; got {getattr(estimator, name)!r:.50}.", name, getattr(estimator, name)
-            )
+        if not isinstance(getattr(estimator, name), Integral):  # 0 and 1, as scikit-learn accepts them
+            flag(name, getattr(estimator, name))
     require_family(estimator.projection)  # whichever route is taken
-    r = estimator.n_components
-    if r != "auto" and (isinstance(r, bool) or not isinstance(r, Integral) or r < 1):
-        raise InvalidParameterError(f'must be "auto" or a whole number above 0; got {r!r}.', "n_components")
-    if (
-        isinstance(estimator.max_passes, bool)
-        or not isinstance(estimator.max_passes, Integral)
-        or estimator.max_passes < 1
-    ):
-        raise InvalidParameterError(f"must be a whole number above 0; got {estimator.max_passes!r}.", "max_passes")
+    if not is_auto(estimator.n_components):
+        whole("n_components", estimator.n_components, auto=True)
+    whole("max_passes", estimator.max_passes)
     if estimator.recovery != "certified" and estimator.method not in ("auto", "sketch"):
         raise InvalidParameterError(
-            f"recovery={estimator.recovery!r} needs a sketch: it cannot go with method={estimator.method!r}."
+            f"{estimator.recovery!r} needs a sketch, and method={estimator.method!r} makes none.",
+            "recovery",
+            estimator.recovery,
         )
-
-
-def _size(value: Real) -> float:
-    try:
-        return float(value)
-    except OverflowError:  # a whole number of more digits than a float has
-        return float("inf") if value > 0 else float("-inf")  # type: ignore[operator]
 
 
 def effective_samples(weight: Floats) -> float:
@@ -148,7 +129,7 @@ def effective_samples(weight: Floats) -> float:
 def require_weights(weight: Floats) -> None:
     """Refuse weights that cannot be computed with."""
     if not (weight.min() >= 1e-100 and weight.max() <= 1e100):
-        raise InvalidParameterError("weights beyond 1e-100 to 1e100 cannot be computed with: rescale sample_weight.")
+        raise InvalidParameterError("must lie between 1e-100 and 1e100: rescale the weights.", "sample_weight")
 
 
 RECOVERIES = ("certified", "dual", "iterative", "naive")

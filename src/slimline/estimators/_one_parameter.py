@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -13,8 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from slimline._base.checks import flag, number, whole
 from slimline.data import Matrix
-from slimline.errors import InvalidParameterError
 from slimline.estimators._validation import (
     NamedFeatures,
     as_matrix,
@@ -333,14 +332,7 @@ class OneParameterClassifier(NamedFeatures, ClassifierMixin, BaseEstimator):  # 
 
     def _check_parameters(self) -> None:
         for name in ("n_components", "max_iter"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-                raise InvalidParameterError(f"must be a whole number, 1 or more; got {value!r}.", name, value)
+            whole(name, getattr(self, name))
         for name in ("C", "tol"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < np.inf:
-                raise InvalidParameterError(f"must be a finite number above 0; got {value!r}.", name, value)
-        if not isinstance(self.fit_intercept, (bool, np.bool_)):
-            raise InvalidParameterError(
-                f"must be True or False; got {self.fit_intercept!r}.", "fit_intercept", self.fit_intercept
-            )
+            number(name, getattr(self, name))
+        flag("fit_intercept", self.fit_intercept)

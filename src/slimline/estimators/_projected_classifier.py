@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from slimline._base.checks import is_auto, whole
 from slimline.data import Matrix
 from slimline.errors import InvalidParameterError
 from slimline.estimators._validation import (
@@ -280,14 +281,12 @@ class ProjectedClassifier(NamedFeatures, ClassifierMixin, BaseEstimator):  # typ
         given = isinstance(self.projection, RandomProjection)
         if given and self.projection.n_components != "auto":
             n_components = self.projection.n_components
-        if isinstance(n_components, str) and n_components == "auto":
+        if is_auto(n_components):
             if matrix.shape[1] <= 2 * AUTOMATIC_COMPONENTS:
                 return Identity(matrix.shape[1], matrix.shape[1], 0)
             n_components = AUTOMATIC_COMPONENTS
-        elif isinstance(n_components, bool) or not isinstance(n_components, Integral) or n_components < 1:
-            raise InvalidParameterError(
-                f'must be "auto" or a whole number, 1 or more; got {n_components!r}.', "n_components", n_components
-            )
+        else:
+            n_components = whole("n_components", n_components, auto=True)
         random_state = clone(self.projection).random_state if given else None
         seed = projection_seed(self.random_state if random_state is None else random_state)
         return frozen_projection(self.projection, matrix.shape[1], n_components, seed)

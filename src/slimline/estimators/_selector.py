@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import combinations
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from slimline._base.checks import whole
 from slimline.errors import InvalidParameterError
 from slimline.estimators._certified_classifier import CertifiedClassifier
 from slimline.estimators._validation import NamedFeatures
@@ -130,9 +130,7 @@ class CertifiedFeatureSelector(NamedFeatures, SelectorMixin, MetaEstimatorMixin,
             The fitted selector.
         """
         for name in ("k", "repeats"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-                raise InvalidParameterError(f"must be a whole number above 0; got {value!r}.", name, value)
+            whole(name, getattr(self, name))
         base = CertifiedClassifier() if self.estimator is None else self.estimator
         if not isinstance(base, CertifiedClassifier):
             raise InvalidParameterError(f"must be a CertifiedClassifier; got {base!r:.200}.", "estimator", base)

@@ -42,8 +42,9 @@ def class_factors(class_weight: Any, classes: NDArray[Any], codes: NDArray[np.in
         )
     if class_weight and not any(_plain(label) in classes.tolist() for label in class_weight):
         raise InvalidParameterError(
-            f"no key of class_weight is a class: it has {list(class_weight)!r:.100}, "
-            f"and y has {classes.tolist()!r:.100}."
+            f"must have classes as its keys; it has {list(class_weight)!r:.100}, and y has {classes.tolist()!r:.100}.",
+            "class_weight",
+            class_weight,
         )
     numbers = {label: k for k, label in enumerate(classes.tolist())}
     for label, factor in class_weight.items():
@@ -51,7 +52,11 @@ def class_factors(class_weight: Any, classes: NDArray[Any], codes: NDArray[np.in
         if plain not in numbers:
             continue  # a class that this part of the data does not hold
         if not np.isfinite(factor) or factor <= 0:
-            raise InvalidParameterError(f"class_weight of {label!r} must be above 0 and finite; got {factor!r}.")
+            raise InvalidParameterError(
+                f"must be above 0 and finite for each class; got {factor!r} for {label!r}.",
+                "class_weight",
+                class_weight,
+            )
         factors[numbers[plain]] = float(factor)
     return factors
 

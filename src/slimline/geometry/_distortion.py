@@ -240,7 +240,7 @@ def distortions(X: Any, projection: Any, *, rows: int | None = None, random_stat
     wanted = min(n, _ROWS if rows is None else whole("rows", rows))
     if wanted > _MOST_ROWS:
         raise InvalidParameterError(
-            f"rows={wanted:,} have {wanted * (wanted - 1) // 2:,} pairs: choose rows={_MOST_ROWS:,} or fewer."
+            f"must be at most {_MOST_ROWS:,}; got {wanted:,}, which have {wanted * (wanted - 1) // 2:,} pairs.", "rows"
         )
     seed = seed_of(random_state)
     index = np.arange(n)

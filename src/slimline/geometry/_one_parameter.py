@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline._base.checks import number
+from slimline._base.checks import number, one_of
 from slimline._base.rounding import sum_error
 from slimline.data._labels import class_codes
 from slimline.errors import DataError, InvalidParameterError
@@ -64,10 +64,7 @@ def one_parameter_margin(
     (True, (20,))
     """
     tol = number("tol", tol, 0.0, 0.5)
-    if denominator not in ("difference", "printed"):
-        raise InvalidParameterError(
-            f'must be "difference" or "printed"; got {denominator!r}.', "denominator", denominator
-        )
+    one_of("denominator", denominator, ("difference", "printed"))
     data = Points.of(X)
     names, codes = class_codes(y, data.matrix)
     drawn = _of_each_class(projections, len(names), data.shape)

@@ -120,10 +120,10 @@ class Law(ABC):
             The target is met there and at every larger r; at r - 1 it is not.
         """
         given = np.asarray(probability, np.float64)
-        require((given > 0) & (given < 1), given, "The probability must lie in (0, 1)")
+        require((given > 0) & (given < 1), given, "probability", "must lie in (0, 1)")
         value, logp, c = np.broadcast_arrays(np.asarray(value, np.float64), np.log(given), np.asarray(c, np.float64))
         if np.any(value == c):
-            raise InvalidParameterError("The value is the cosine c itself, which no r keeps from being passed.")
+            raise InvalidParameterError("must not be c itself, the cosine before the projection.", "value")
 
         def tail(r: Dimensions) -> Values:
             return np.asarray(np.where(value < c, self.logcdf(value, r, c), self.logsf(value, r, c)))
@@ -148,17 +148,18 @@ class Law(ABC):
         """Return the logarithm of the upper tail for flat arrays of one length."""
 
 
-def require(good: npt.NDArray[np.bool_], values: Values, must: str) -> None:
+def require(good: npt.NDArray[np.bool_], values: Values, parameter: str, must: str) -> None:
     """Raise an error that says what must hold and names the first of the values for which it does not."""
     if not np.all(good):
-        raise InvalidParameterError(f"{must}; got {float(values[~good][0])!r}.")
+        wrong = float(values[~good][0])
+        raise InvalidParameterError(f"{must}; got {wrong!r}.", parameter, wrong)
 
 
 def _checked(value: Real, r: Real, c: Real) -> tuple[Values, Values, Values]:
     x, r, c = np.broadcast_arrays(np.asarray(value, np.float64), np.asarray(r, np.float64), np.asarray(c, np.float64))
-    require((r >= 1) & (r == np.floor(r)) & (r < np.inf), r, "r must be a whole number of dimensions, at least 1")
-    require(np.abs(c) <= 1, c, "The cosine c must lie in [-1, 1]")
-    require(~np.isnan(x), x, "The value at which a law is asked for must be a number")
+    require((r >= 1) & (r == np.floor(r)) & (r < np.inf), r, "r", "must be a whole number of dimensions, at least 1")
+    require(np.abs(c) <= 1, c, "c", "(the cosine) must lie in [-1, 1]")
+    require(~np.isnan(x), x, "value", "(where the law is asked for) must be a number")
     return x, r, c
 
 

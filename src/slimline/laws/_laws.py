@@ -99,7 +99,7 @@ class NormLaw(Law):
 
 def _with_itself(c: Values) -> Values:
     if np.any(c != 1):
-        raise InvalidParameterError("A vector has cosine 1 with itself: the law of the norm knows no other c.")
+        raise InvalidParameterError("must be 1, the cosine of a vector with itself.", "c")
     return c
 
 
@@ -128,7 +128,7 @@ def norm_failure(n_components: Real, eps: Real) -> Any:
     0.02533
     """
     eps = np.asarray(eps, np.float64)
-    require(eps > 0, eps, "eps must be above 0")
+    require(eps > 0, eps, "eps", "must be above 0")
     return norm.cdf(1 - eps, n_components) + norm.sf(1 + eps, n_components)
 
 
@@ -156,9 +156,9 @@ def norm_dimension(eps: Real, delta: Real, n_vectors: Real = 1) -> Any:
     768
     """
     eps, delta, count = np.broadcast_arrays(*(np.asarray(value, np.float64) for value in (eps, delta, n_vectors)))
-    require((eps > 0) & (eps < 1), eps, "eps must lie in (0, 1)")
-    require((delta > 0) & (delta < 1), delta, "delta must lie in (0, 1)")
-    require((count >= 1) & (count < np.inf), count, "n_vectors must be at least 1, and finite")
+    require((eps > 0) & (eps < 1), eps, "eps", "must lie in (0, 1)")
+    require((delta > 0) & (delta < 1), delta, "delta", "must lie in (0, 1)")
+    require((count >= 1) & (count < np.inf), count, "n_vectors", "must be at least 1, and finite")
     # the sum of both tails falls with r from the start, though the upper one alone may rise
     return whole(smallest_dimension(lambda r: np.asarray(count * norm_failure(r, eps) <= delta), eps.shape))
 

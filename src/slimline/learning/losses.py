@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, xlog1py, xlogy
 
-from slimline.errors import InvalidParameterError
+from slimline._base.checks import one_of
 
 # ruff: noqa: D102 - methods of the four losses are explained where the base names them
 
@@ -267,6 +267,4 @@ LOSSES: dict[str, Loss] = {loss.name: loss for loss in (SquaredHinge(), Logistic
 
 def loss_named(name: Any) -> Loss:
     """Return the loss of that name."""
-    if not isinstance(name, str) or name not in LOSSES:
-        raise InvalidParameterError(f"loss={name!r} is not known; it must be one of {', '.join(map(repr, LOSSES))}.")
-    return LOSSES[name]
+    return LOSSES[one_of("loss", name, LOSSES)]

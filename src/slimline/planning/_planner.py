@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from slimline._base.checks import chance, number, seed_of, whole
+from slimline._base.checks import chance, is_auto, number, seed_of, whole
 from slimline.errors import InvalidParameterError
 from slimline.learning.training_data import AUTO
 from slimline.planning._guarantees import curves, found_margin, given_margin, guarantees
@@ -111,7 +111,7 @@ def plan(
         seed=seed_of(random_state),
     )
     if margin is not None:
-        margin = number("margin, which is made of cosines,", margin, 0.0, 1.0 if classes == 2 else 2.0)
+        margin = number("margin", margin, 0.0, 1.0 if classes == 2 else 2.0)
     sizes: dict[str, Any] = {
         "points": shape.shape[0],
         "features": shape.shape[1],
@@ -170,15 +170,15 @@ def plan(
 
 def _constant(intercept_scaling: Any) -> float | str:
     """Return the value of the constant column, or "auto"."""
-    if isinstance(intercept_scaling, str) and intercept_scaling == AUTO:
-        return AUTO
-    return number(f'intercept_scaling, if it is not "{AUTO}",', intercept_scaling, 0.0)
+    return AUTO if is_auto(intercept_scaling) else number("intercept_scaling", intercept_scaling)
 
 
 def _chosen(costs: tuple[Cost, ...], method: str) -> Cost:
     wanted = [cost for cost in costs if method in ("auto", cost.method)]
     best = min(wanted, key=lambda cost: cost.seconds)
     if best.seconds == float("inf"):
-        raise InvalidParameterError(f'method="{method}" cannot be used here: {best.note}. Leave method="auto".')
+        raise InvalidParameterError(
+            f'cannot be "{method}" here: {best.note}. "auto" chooses another.', "method", method
+        )
     robust = next(cost for cost in costs if cost.projection == _ROBUST)
     return robust if best.method == "sketch" and robust.seconds <= _WORTH * best.seconds else best

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline._base.checks import number, whole
+from slimline._base.checks import is_auto, number, one_of, whole
 from slimline.data import Matrix, open_matrix
 from slimline.data._labels import class_codes
 from slimline.errors import DataError, InvalidParameterError
@@ -47,12 +47,10 @@ _METHODS = ("auto", "sketch", "gram", "direct")
 
 def check_choices(loss: str, method: str, n_components: Any) -> None:
     """Refuse a loss, a method or a number of components that there is not."""
-    if loss not in LOSSES:
-        raise InvalidParameterError(f"must be one of {', '.join(LOSSES)}; got {loss!r}.", "loss", loss)
-    if method not in _METHODS:
-        raise InvalidParameterError(f"must be one of {', '.join(_METHODS)}; got {method!r}.", "method", method)
-    if not (isinstance(n_components, str) and n_components == "auto"):
-        whole('n_components, if it is not "auto",', n_components)
+    one_of("loss", loss, LOSSES)
+    one_of("method", method, _METHODS)
+    if not is_auto(n_components):
+        whole("n_components", n_components, auto=True)
 
 
 def opened(
@@ -61,7 +59,7 @@ def opened(
     """Return the data as they are trained on, the class number of each row, and the number of classes."""
     if X is None:
         if y is not None:
-            raise InvalidParameterError("y was given without X: give both, or sizes alone.")
+            raise InvalidParameterError("was given without X: give both, or sizes alone.", "y")
         return None, None, 2 if n_classes is None else whole("n_classes", n_classes, 2)
     matrix = X if isinstance(X, Matrix) else open_matrix(Path(X) if isinstance(X, str) else X)
     if not min(matrix.shape):
@@ -74,7 +72,9 @@ def opened(
     names, codes = class_codes(labels, matrix)
     found = len(names)
     if n_classes is not None and n_classes != found:
-        raise InvalidParameterError(f"has {found} classes, and n_classes={n_classes!r}: leave n_classes out.", "y")
+        raise InvalidParameterError(
+            f"must be {found}, as many as y has, or be left out; got {n_classes!r}.", "n_classes", n_classes
+        )
     return matrix, codes, found
 
 
@@ -86,7 +86,7 @@ def shape_of(
         if n_samples is None or n_features is None:
             raise InvalidParameterError("give data, or n_samples and n_features.")
         size = (whole("n_samples", n_samples), whole("n_features", n_features))
-        share = None if density is None else number("density, if the data are not dense,", density, 0.0, 1.0)
+        share = None if density is None else number("density", density, most=1.0)
         try:
             kind = np.dtype(dtype)
         except TypeError:
@@ -100,16 +100,22 @@ def shape_of(
         stored = not standardize and (share is not None or kind.kind == "f")
         return DataShape(size, kind, share, 1 if share is None else 2, standardize, stored)
     if n_features is not None and n_features != matrix.shape[1]:
-        raise InvalidParameterError(f"{matrix.name} has {matrix.shape[1]:,} features; leave n_features out.")
+        raise InvalidParameterError(
+            f"must be left out, or be that of {matrix.name}, {matrix.shape[1]:,}; got {n_features!r}.",
+            "n_features",
+            n_features,
+        )
     if density is not None:
-        raise InvalidParameterError(f"{matrix.name} has a density of its own; leave density out.")
+        raise InvalidParameterError(f"must be left out: {matrix.name} has one of its own.", "density", density)
     shape = DataShape.of(matrix)
     if n_samples is None:
         return shape
     if whole("n_samples", n_samples) < matrix.shape[0]:
         raise InvalidParameterError(
-            f"{matrix.name} has {matrix.shape[0]:,} rows, and n_samples={n_samples:,}: it says how many rows there are "
-            "in all, where X is a sample of them."
+            f"must be at least {matrix.shape[0]:,}, the rows of {matrix.name}, or be left out: it counts "
+            f"all rows, of which these are a sample; got {n_samples:,}.",
+            "n_samples",
+            n_samples,
         )
     return replace(shape, shape=(int(n_samples), shape.shape[1]))
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from slimline._base.plain import plain
+from slimline._base.text import duration, size
 from slimline.learning.training_data import AUTO
 
 
@@ -14,23 +15,6 @@ def advise(plan: Plan) -> str:
     """Return the recommendation."""
     parts = [_what(plan, plan.choice), _why(plan), _theory(plan)]
     return " ".join(part for part in parts if part)
-
-
-def duration(seconds: float) -> str:
-    """Return seconds as people say them."""
-    if seconds < 1.0:
-        return f"{1e3 * seconds:.0f} ms" if seconds >= 1e-3 else "less than 1 ms"
-    if seconds < 120.0:
-        return f"{seconds:.1f} s" if seconds < 10.0 else f"{seconds:.0f} s"
-    return f"{seconds / 60.0:.0f} minutes" if seconds < 7200.0 else f"{seconds / 3600.0:.1f} hours"
-
-
-def size(nbytes: float) -> str:
-    """Return bytes as people say them."""
-    for unit, step in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
-        if nbytes >= step:
-            return f"{nbytes / step:.3g} {unit}"
-    return f"{nbytes:.0f} bytes"
 
 
 def _what(plan: Plan, choice: Cost) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from slimline._base.checks import whole
 from slimline._kernels import thread_count
 from slimline.errors import InvalidParameterError, InvalidProjectionLineError
 from slimline.projections._docstrings import with_shared_paragraphs
@@ -221,10 +222,7 @@ class Projection(ABC):
     def __post_init__(self) -> None:
         """Refuse what no family can do."""
         for name, least in (("n_features", 1), ("n_components", 1), ("seed", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-                raise InvalidParameterError(f"must be a whole number, {least} or more; got {value!r}.", name, value)
-            object.__setattr__(self, name, int(value))
+            object.__setattr__(self, name, whole(name, getattr(self, name), least))
         for name, limit in (("seed", 64), ("n_features", 62)):
             if getattr(self, name) >= 2**limit:
                 raise InvalidParameterError(
@@ -316,15 +314,12 @@ class Projection(ABC):
         """
         if getattr(X, "ndim", None) != 2 or not hasattr(X, "dtype"):
             raise InvalidParameterError("must be an array or a sparse matrix with two dimensions.", "X")
-        if isinstance(first_feature, bool) or not isinstance(first_feature, (int, np.integer)):
-            raise InvalidParameterError(
-                f"must be a whole number; got {first_feature!r}.", "first_feature", first_feature
-            )
         n, width = X.shape
-        if first_feature < 0 or first_feature + width > self.n_features:
+        if whole("first_feature", first_feature, 0) + width > self.n_features:
             raise InvalidParameterError(
-                f"columns {first_feature} to {first_feature + width - 1} were given, but the projection has "
-                f"n_features={self.n_features}."
+                f"has columns {first_feature} to {first_feature + width - 1}, but the projection has "
+                f"n_features={self.n_features}.",
+                "X",
             )
         dtype = result_dtype(X.dtype)
         if accumulate := out is not None:

@@ -169,7 +169,9 @@ class Identity(Projection):
         super().__post_init__()
         if self.n_components != self.n_features:
             raise InvalidParameterError(
-                f"n_components={self.n_components} must be n_features={self.n_features}: nothing is projected."
+                f"must be n_features={self.n_features}, since nothing is projected; got {self.n_components}.",
+                "n_components",
+                self.n_components,
             )
 
     def rows(self, start: int = 0, stop: int | None = None, dtype: Any = np.float64) -> FloatArray | sp.csr_array:

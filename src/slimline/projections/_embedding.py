@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from slimline._base.checks import one_of, whole
 from slimline._kernels import Scatter, native_scatter, thread_count
 from slimline.errors import InvalidParameterError
 from slimline.projections._base import FloatArray, KernelProjection, Projection, result_dtype
@@ -24,10 +25,7 @@ GROUP = 16
 
 def count_parts(nnz_per_feature: Any, bucket_width: Any) -> int:
     """Return into how many equal parts the columns fall."""
-    for name, value in (("nnz_per_feature", nnz_per_feature), ("bucket_width", bucket_width)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= 65535:
-            raise InvalidParameterError(f"must be a whole number from 1 to 65535; got {value!r}.", name, value)
-    return int(nnz_per_feature) * int(bucket_width)
+    return whole("nnz_per_feature", nnz_per_feature, most=65535) * whole("bucket_width", bucket_width, most=65535)
 
 
 @with_shared_paragraphs
@@ -86,12 +84,13 @@ class HashEmbedding(KernelProjection):
         parts = count_parts(self.nnz_per_feature, self.bucket_width)
         for name in ("nnz_per_feature", "bucket_width"):
             object.__setattr__(self, name, int(getattr(self, name)))
-        if self.hash not in ("grouped", "independent"):
-            raise InvalidParameterError(f"must be 'grouped' or 'independent'; got {self.hash!r}.", "hash", self.hash)
+        one_of("hash", self.hash, ("grouped", "independent"))
         if self.n_components % parts:
             raise InvalidParameterError(
-                f"n_components={self.n_components} must be a multiple of nnz_per_feature * bucket_width = {parts}; "
-                f"for example {(self.n_components // parts + 1) * parts}."
+                f"must be a multiple of {parts} (nnz_per_feature times bucket_width), for example "
+                f"{(self.n_components // parts + 1) * parts}; got {self.n_components}.",
+                "n_components",
+                self.n_components,
             )
 
     @property

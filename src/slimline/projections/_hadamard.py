@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from slimline._base.checks import flag
 from slimline._kernels import Hadamard, _native, thread_count
 from slimline.errors import InvalidParameterError
 from slimline.projections._base import FloatArray, KernelProjection, Projection
@@ -71,17 +72,20 @@ class SubsampledHadamard(KernelProjection):
     def __post_init__(self) -> None:
         """Refuse more columns than there are."""
         super().__post_init__()
-        if not isinstance(self.replace, (bool, np.bool_)):
-            raise InvalidParameterError(f"must be True or False; got {self.replace!r}.", "replace", self.replace)
+        flag("replace", self.replace)
         object.__setattr__(self, "replace", bool(self.replace))
         if self.n_features > 2**32:
             raise InvalidParameterError(
-                f"a Hadamard projection takes at most 2**32 features; got n_features={self.n_features}."
+                f"must be at most 2**32 for a Hadamard projection; got {self.n_features}.",
+                "n_features",
+                self.n_features,
             )
         if not self.replace and self.n_components > self.size:
             raise InvalidParameterError(
-                f"n_components={self.n_components} is above the {self.size} columns that there are to sample from with "
-                f"n_features={self.n_features}: lower it, or sample with replace=True."
+                f"must be at most {self.size}, the columns to sample from for {self.n_features} features, unless they "
+                f"are sampled with replacement; got {self.n_components}.",
+                "n_components",
+                self.n_components,
             )
 
     @property

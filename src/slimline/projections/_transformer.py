@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +17,7 @@ from sklearn.random_projection import johnson_lindenstrauss_min_dim
 from sklearn.utils import assert_all_finite, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from slimline._base.checks import chance, flag, is_auto, whole
 from slimline.errors import InvalidParameterError, NoDimensionError
 from slimline.laws import norm_dimension
 from slimline.projections._base import (
@@ -248,28 +249,17 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             self._pseudo_inverse = pseudo_inverse(self.projection_)
 
     def _dimension(self, n_samples: int, n_features: int) -> int:
-        if isinstance(self.n_components, str) and self.n_components == "auto":
+        if is_auto(self.n_components):
             return self._automatic_dimension(n_samples, n_features)
-        if isinstance(self.n_components, bool) or not isinstance(self.n_components, Integral) or self.n_components < 1:
-            raise InvalidParameterError(
-                f'must be "auto" or a whole number, 1 or more; got {self.n_components!r}.',
-                "n_components",
-                self.n_components,
-            )
-        warn_if_no_reduction(n_features, self.n_components, stacklevel=5)
-        return int(self.n_components)
+        n_components = whole("n_components", self.n_components, auto=True)
+        warn_if_no_reduction(n_features, n_components, stacklevel=5)
+        return n_components
 
     def _check_parameters(self) -> None:
-        if not _is_number(self.eps) or not 0 < self.eps < 1:
-            raise InvalidParameterError(f"must lie in (0, 1); got {self.eps!r}.", "eps", self.eps)
-        if self.delta is not None and not (_is_number(self.delta) and 0 < self.delta < 1):
-            raise InvalidParameterError(f"must be None or lie in (0, 1); got {self.delta!r}.", "delta", self.delta)
-        if not isinstance(self.compute_inverse_components, (bool, np.bool_)):
-            raise InvalidParameterError(
-                f"must be True or False; got {self.compute_inverse_components!r}.",
-                "compute_inverse_components",
-                self.compute_inverse_components,
-            )
+        chance("eps", self.eps)
+        if self.delta is not None:
+            chance("delta", self.delta)
+        flag("compute_inverse_components", self.compute_inverse_components)
 
     def _automatic_dimension(self, n_samples: int, n_features: int) -> int:
         eps, delta = float(self.eps), self.delta
@@ -332,10 +322,6 @@ def warn_if_no_reduction(n_features: int, n_components: int, stacklevel: int = 4
             DataDimensionalityWarning,
             stacklevel=stacklevel,
         )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _is_ready(X: Any) -> bool:
@@ -444,7 +430,4 @@ class SparseOutputProjection(RandomProjection):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not isinstance(self.dense_output, (bool, np.bool_)):
-            raise InvalidParameterError(
-                f"must be True or False; got {self.dense_output!r}.", "dense_output", self.dense_output
-            )
+        flag("dense_output", self.dense_output)

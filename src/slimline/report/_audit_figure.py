@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slimline._base.text import counted
 from slimline.auditing import Audit
 from slimline.auditing._records import Frequency, Promise
-from slimline.auditing._words import counted
 from slimline.laws import cosine, norm
 from slimline.report._figures import BLUE, GREEN, GREY, INK, ORANGE, PURPLE
 

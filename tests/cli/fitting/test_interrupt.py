@@ -12,7 +12,7 @@ def test_ctrl_c(tmp_path):
     rng = np.random.default_rng(0)
     np.save(tmp_path / "data.npy", rng.standard_normal((1500, 20_000), dtype=np.float32))
     np.save(tmp_path / "labels.npy", np.arange(1500) % 2)
-    options = ["--C", "10", "--tol", "1e-12", "--method", "sketch", "--dimensions", "64", "--max-passes", "100000"]
+    options = ["--C", "10", "--tol", "1e-12", "--method", "sketch", "--components", "64", "--max-passes", "100000"]
     process = start("fit", "data.npy", "--labels", "labels.npy", *options, cwd=tmp_path)
     until = time.monotonic() + 60
     while not list(tmp_path.glob("data.slim.resume/pass-*")) and time.monotonic() < until:

@@ -28,7 +28,7 @@ def cohort(tmp_path_factory):
 def _options(model):
     return [
         *("cohort.bed", "--labels", "cohort.labels.tsv", "--target", "population", "--method", "sketch"),
-        *("--dimensions", "256", "--tol", "1e-3", "--C", "1e-4", "--no-report", "--threads", "1", "--model", model),
+        *("--components", "256", "--tol", "1e-3", "--C", "1e-4", "--no-report", "--threads", "1", "--model", model),
     ]
 
 
@@ -48,7 +48,6 @@ def _words(log):
     return " ".join(Path(f"{log}.txt").read_text().split())
 
 
-@pytest.mark.nightly
 def test_killed_at_twenty_moments_it_repeats_at_most_a_pass_each_time(cohort, tmp_path):
     whole = tmp_path / "whole"
     process = _start(cohort, whole, "whole.slim")

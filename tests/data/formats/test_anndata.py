@@ -64,7 +64,7 @@ def test_kinds_of_labels(tmp_path, ending):
     assert open_matrix(path, label="batch").labels.tolist() == ["one", "two"] * 3
     assert open_matrix(path, label="doublet").labels.tolist() == [True, None] * 3
     assert open_matrix(path, label="unsure").labels.tolist() == ["B", None] * 3
-    with pytest.raises(InvalidParameterError, match=r"no column 'kind'; there are .*cell_type"):
+    with pytest.raises(InvalidParameterError, match=r"'kind' is no column of .*cell_type"):
         open_matrix(path, label="kind")
 
 

@@ -63,9 +63,9 @@ def test_members_and_labels(tmp_path, save):
     X = open_npz(path, member="second")
     np.testing.assert_array_equal(dense_of(X), b)
     assert X.labels.tolist() == ["p", "q", "p"]
-    with pytest.raises(InvalidParameterError, match="no array 'third'"):
+    with pytest.raises(InvalidParameterError, match="'third' is no array"):
         open_npz(path, member="third")
-    with pytest.raises(InvalidParameterError, match="no array 'third'"):
+    with pytest.raises(InvalidParameterError, match="'third' is no array"):
         open_npz(path, member="first", labels="third")
     for name in ("cube", "words", "y"):
         with pytest.raises(FileFormatError, match=name):

@@ -103,7 +103,7 @@ def test_labels_ids_and_chosen_columns(tmp_path):
     assert list(chosen.feature_names) == ["c3", "c1"]
     check_passes(chosen, x[:, [3, 1]])
     for wrong in ({"label": "z"}, {"id": "z"}, {"columns": ["c1", "z"]}):
-        with pytest.raises(InvalidParameterError, match=r"no column 'z'"):
+        with pytest.raises(InvalidParameterError, match=r"label 'z'"):
             open_matrix(path, **wrong)
     with pytest.raises(InvalidParameterError, match="twice"):
         open_matrix(path, columns=["c1", "c1"])

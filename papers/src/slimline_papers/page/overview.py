@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from slimline._base.text import counted
 from slimline.report.page._html import Column, Content, Html, element, joined, table
-from slimline.report.page._words import counted, time_taken
+from slimline.report.page._words import time_taken
 from slimline_papers.result import Count, Result, count
 from slimline_papers.sources import SOURCES
 

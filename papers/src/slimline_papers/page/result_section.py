@@ -7,8 +7,9 @@ import inspect
 import math
 import struct
 
+from slimline._base.text import counted
 from slimline.report.page._html import Column, Content, Html, element, joined, paragraph, scrolling, table, unfolding
-from slimline.report.page._words import counted, time_taken
+from slimline.report.page._words import time_taken
 from slimline_papers.drawing import DPI
 from slimline_papers.finding import Cell, Finding
 from slimline_papers.page.overview import verdict_mark

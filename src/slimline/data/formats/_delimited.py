@@ -21,6 +21,8 @@ from slimline.errors import FileFormatError, InvalidParameterError
 #: Roles of a column, as the native parser counts them.
 _FEATURE, _TEXT, _SKIPPED = 0, 1, 2
 #: The native parser counts cells without looking at the number.
+#: What to do about a column of texts.
+_NAME_COLUMN = "If the column names the rows, pass id=; if it holds the labels, label=."
 _ONE_CELL = re.compile(r"^(the row has (?:more than )?1) cells")
 
 
@@ -106,7 +108,9 @@ class Columns:
         )
         if parsed.problem:
             problem = _ONE_CELL.sub(r"\1 cell", parsed.problem)
-            lines.refuse(f"{self._which(parsed.cell)}{problem}", parsed.lines, parsed.place)
+            text_cell = problem.startswith("not a number")
+            remedy = (_NAME_COLUMN, "id") if text_cell else ()
+            lines.refuse(f"{self._which(parsed.cell)}{problem}", parsed.lines, parsed.place, *remedy)
         if texts:
             raw = text[begin : begin + parsed.consumed].tobytes()
             for k, column in enumerate(texts):
@@ -132,17 +136,18 @@ def find_columns(text: TextFile, options: Options) -> Columns:
     named = isinstance(options.label, str) or isinstance(options.id, str)
     header = True if options.header == "auto" and named else options.header
     if header == "auto":
-        apart = {_number(column, cells, text) for column in (options.label, options.id) if column is not None}
+        named_apart = (("label", options.label), ("id", options.id))
+        apart = {_number(role, column, cells, text) for role, column in named_apart if column is not None}
         header = _names_columns({k: cell for k, cell in enumerate(cells) if k not in apart}, missing, text)
     elif named and not header:
-        raise InvalidParameterError("label and id must be numbers of columns where there is no header.")
+        raise InvalidParameterError("label and id must be numbers of columns if there is no header.")
     roles = np.zeros(len(cells), dtype=np.uint8)
     special: dict[int, str] = {}
     for role, column in (("label", options.label), ("id", options.id)):
         if column is not None:
-            number = _number(column, cells, text)
+            number = _number(role, column, cells, text)
             if number in special:
-                raise InvalidParameterError(f"label and id are both column {number}.")
+                raise InvalidParameterError(f"must not be the column of the labels, {number}.", role, column)
             special[number] = role
             roles[number] = _TEXT
     if not (roles == _FEATURE).any():
@@ -184,17 +189,19 @@ def _delimiter(lines: TextLines, text: TextFile) -> str:
     return ","
 
 
-def _number(column: str | int, cells: list[str], text: TextFile) -> int:
+def _number(name: str, column: str | int, cells: list[str], text: TextFile) -> int:
     """Return the number of a column that was named or counted, or raise."""
     if isinstance(column, str):
         if cells.count(column) != 1:
             found = "no column" if column not in cells else f"{cells.count(column)} columns"
             shown = ", ".join(cells[:8]) + (", …" if len(cells) > 8 else "")
-            raise InvalidParameterError(f"{text} has {found} with the name {column!r}: its first line is {shown}.")
+            raise InvalidParameterError(
+                f"{column!r}: {text} has {found} with that name; its first line is {shown}.", name, column
+            )
         return cells.index(column)
     number = int(column) + len(cells) if column < 0 else int(column)
     if not 0 <= number < len(cells):
-        raise InvalidParameterError(f"{text} has {len(cells)} columns; there is no column {column}.")
+        raise InvalidParameterError(f"must be one of the {len(cells)} columns of {text}; got {column}.", name, column)
     return number
 
 
@@ -208,9 +215,10 @@ def _names_columns(cells: dict[int, str], missing: list[str], text: TextFile) ->
     if numbers and names:
         raise FileFormatError(
             f"{text}: its first line has a number ({told[numbers[0]]!r:.40} in column {numbers[0]}, counted from 0) "
-            f"and a text ({told[names[0]]!r:.40} in column {names[0]}). Say header=True if it holds the names of the "
-            "columns. If it is data, say header=False, and what the text is: label= or id= for its column, or "
-            "missing_text=."
+            f"and a text ({told[names[0]]!r:.40} in column {names[0]}): is it the header, or are these data?",
+            "Pass header=True if it holds the names of the columns. If it is data, pass header=False, and name the "
+            "column of the text with label= or id=, or the text with missing_text=.",
+            "id",
         )
     return bool(names)
 

@@ -40,7 +40,7 @@ def chosen(store: Store, root: Any, key: str | None, option: str) -> str:
         if key in root and (is_matrix(root[key]) or is_compressed(root[key])):
             return key
         what = "is no matrix of real numbers" if key in root else "is not there"
-        raise InvalidParameterError(f"{store}: {option}={key!r} {what}; there are {_listed(store, root)}.")
+        raise InvalidParameterError(f"{key!r} {what}; in {store} there are {_listed(store, root)}.", option, key)
     if is_anndata(root) and "X" in root and (is_matrix(root["X"]) or is_compressed(root["X"])):
         return "X"
     found = _candidates(store, root)
@@ -49,7 +49,7 @@ def chosen(store: Store, root: Any, key: str | None, option: str) -> str:
     if not found:
         raise FileFormatError(f"{store} holds no matrix: no array of real numbers with two dimensions, none sparse.")
     raise InvalidParameterError(
-        f"{store} holds {len(found)} matrices: say which with {option}=, one of {_listed(store, root)}."
+        f"must name one of the {len(found)} matrices in {store}: {_listed(store, root)}.", option
     )
 
 
@@ -80,7 +80,11 @@ def matrix_of(store: Store, root: Any, key: str, label: str | None, missing: int
     if not is_compressed(node):
         return ChunkedMatrix(store, key, node, names_of(store, root, key, node.shape, label), missing)
     if missing is not None:
-        raise InvalidParameterError(f"{where} is sparse: `missing` is for dense whole numbers; NaN is missing anyway.")
+        raise InvalidParameterError(
+            f"must be left out, since {where} is sparse: it is for dense whole numbers, and NaN is missing anyway.",
+            "missing",
+            missing,
+        )
     if is_10x(node):
         genes, cells = (int(size) for size in store.whole(node["shape"], (2,), "sizes"))
         by_row, shape = True, (cells, genes)
@@ -99,7 +103,7 @@ def names_of(store: Store, root: Any, key: str, shape: tuple[int, int], label: s
     if label is None:
         return names
     if label not in root or is_group(root[label]) or len(root[label].shape) != 1:
-        raise InvalidParameterError(f"{store}: label={label!r} is not the name of a vector in it.")
+        raise InvalidParameterError(f"{label!r} is not the name of a vector in {store}.", "label", label)
     return replace(names, labels=plain_vector(store.whole(root[label], shape[:1], "labels"), str(store)))
 
 

@@ -104,7 +104,9 @@ def open_npz(
     if is_sparse(archive):
         for option, given in (("member", member), ("missing", missing)):
             if given is not None:
-                raise InvalidParameterError(f"{archive} holds a sparse matrix: the option {option} has no meaning.")
+                raise InvalidParameterError(
+                    f"must be left out: {archive} holds a sparse matrix, where it has no meaning.", option, given
+                )
         return open_sparse(archive, lambda n: _labels(archive, labels, n))
     chosen = _matrix(archive, member)
     values = _labels(archive, labels, chosen.shape[0])
@@ -121,7 +123,9 @@ def _matrix(archive: Archive, name: str | None) -> Member:
     members = archive.members
     if name is not None:
         if name not in members:
-            raise InvalidParameterError(f"{archive} has no array {name!r}; it has {', '.join(members) or 'none'}.")
+            raise InvalidParameterError(
+                f"{name!r} is no array of {archive}, which has {', '.join(members) or 'none'}.", "member", name
+            )
         if not _usable(members[name]):
             shape, dtype = members[name].shape, members[name].dtype
             raise FileFormatError(
@@ -140,7 +144,7 @@ def _matrix(archive: Archive, name: str | None) -> Member:
             if found
             else "no array of real numbers with two dimensions"
         )
-        raise FileFormatError(f"{archive} holds {what}. Choose one with member=.")
+        raise FileFormatError(f"{archive} holds {what}.", "Choose one with member=.", "dataset")
     return members[found[0] if len(found) == 1 else preferred[0]]
 
 
@@ -159,7 +163,9 @@ def _labels(archive: Archive, name: str | None, n: int) -> NDArray[Any] | None:
                 archive.check(member)  # a damaged head is no reason to pass it over
         return None
     if name not in members:
-        raise InvalidParameterError(f"{archive} has no array {name!r}; it has {', '.join(members) or 'none'}.")
+        raise InvalidParameterError(
+            f"{name!r} is no array of {archive}, which has {', '.join(members) or 'none'}.", "labels", name
+        )
     if members[name].shape != (n,) or members[name].dtype.kind not in "fiubUS":
         raise FileFormatError(
             f"{archive}: {name} has the shape {members[name].shape} and elements of type {members[name].dtype}; "

@@ -43,9 +43,9 @@ def chosen_columns(
         raise FileFormatError(f"{where} has columns of the same name: {', '.join(twice[:5])}.")
     for option, name in (("label", label), ("id", id), *(("columns", name) for name in wanted or ())):
         if name is not None and name not in known:
-            raise InvalidParameterError(f"{where} has no column {name!r}, which {option} names.")
+            raise InvalidParameterError(f"{name!r}: {where} has no column with that name.", option, name)
     if wanted is not None and len(set(wanted)) < len(wanted):
-        raise InvalidParameterError(f"{where}: a column is named twice in columns.")
+        raise InvalidParameterError(f"name a column of {where} twice.", "columns", wanted)
     index = [name for name in _pandas_index(schema) if name in known]
     left_out = {label, id, *index}
     chosen = [name for name in names if name not in left_out] if wanted is None else list(wanted)
@@ -57,8 +57,9 @@ def chosen_columns(
         dtype = _dtype(arrow, types[name])
         if dtype is None or name not in places:
             raise FileFormatError(
-                f"{where}: column {name!r} holds {types[name]}, not numbers. Name it with label= or id= if it is one "
-                "of these, or name the features with columns=."
+                f"{where}: column {name!r} holds {types[name]}, not numbers.",
+                "Name it with label= or id= if it is one of these, or name the features with columns=.",
+                "id",
             )
         features.append(Column(name, places[name], dtype))
     return features, index[0] if len(index) == 1 else None

@@ -152,7 +152,9 @@ def _column(store: Store, frame: Any, name: str, n: int) -> NDArray[Any]:
 
 
 def _no_column(name: str, columns: Any, where: str) -> InvalidParameterError:
-    return InvalidParameterError(f"{where} has no column {name!r}; there are {', '.join(columns) or 'none'}.")
+    return InvalidParameterError(
+        f"{name!r} is no column of {where}, which has {', '.join(columns) or 'none'}.", "label", name
+    )
 
 
 def _decoded(store: Store, node: Any, n: int | None, what: str) -> NDArray[Any]:

@@ -109,8 +109,8 @@ def _matrix(text: TextFile, index: SvmlightIndex, n_features: int | None, base: 
     found = max(index.largest + 1 - base, 0)
     if n_features is not None and n_features < found:
         raise FileFormatError(
-            f"{text}, line {index.largest_line:,}: index {index.largest} belongs to feature {found:,}, and "
-            f"n_features={n_features} was asked for."
+            f"{text}, line {index.largest_line:,}: index {index.largest} belongs to feature {found:,}, and at most "
+            f"{n_features:,} are expected."
         )
     if 0 <= index.smallest < base:
         raise FileFormatError(f"{text} has the index 0, and with zero_based=False the first feature has index 1.")

@@ -7,11 +7,12 @@ import re
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, Decimal
 
-from slimline.planning._records import duration, size
+from slimline._base.text import counted as counted
+from slimline._base.text import duration, size
+from slimline._base.text import power_of_ten as power_of_ten
 
 #: A space at which no line is broken.
 NARROW = "\u00a0"
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 #: A certified error below this is not told apart from it: at most a thousandth of a percent.
 _LEAST_ERROR = 1e-5
 
@@ -75,11 +76,6 @@ def number(value: float, digits: int = 3) -> str:
     return f"{sign}{mantissa.rstrip('0').rstrip('.')}{NARROW}×{NARROW}{power_of_ten(power)}"
 
 
-def power_of_ten(power: int) -> str:
-    """Return a power of ten, such as "10⁻⁴"."""
-    return f"10{str(power).translate(_SUPERSCRIPTS)}"
-
-
 def time_taken(seconds: float) -> str:
     """Return a time as people say it."""
     return duration(seconds).replace(" ", NARROW)
@@ -93,11 +89,6 @@ def memory(nbytes: float) -> str:
 def penalty(C: float) -> str:
     """Return a penalty with its name."""
     return f"C{NARROW}={NARROW}{number(C)}"
-
-
-def counted(amount: int, noun: str, several: str | None = None) -> str:
-    """Return how many there are of something: "1 row", "2,000 rows"."""
-    return f"{amount:,} {noun if amount == 1 else several or f'{noun}s'}"
 
 
 def largest(amount: int) -> str:
