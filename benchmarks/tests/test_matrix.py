@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from slimline._base import system
+from slimline.data import ALL_BLOCKS
 from slimline.data._blocks import MISSING_CALL
 from slimline.errors import InvalidParameterError
 from slimline_benchmarks import LeftOut, Settings, run_case
@@ -245,9 +246,9 @@ def test_reading_files_goes_through_all_blocks(cases, monkeypatch):
     asked = []
     whole = type(subject.matrix).blocks
 
-    def watched(self, whole_columns=False):
-        for block in whole(self, whole_columns):
-            asked.append((whole_columns, block.nbytes))
+    def watched(self, request=ALL_BLOCKS):
+        for block in whole(self, request):
+            asked.append((request.whole_columns, block.nbytes))
             yield block
 
     monkeypatch.setattr(type(subject.matrix), "blocks", watched)

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from slimline.data import BlockRequest
+
 CODES = {2: 0b00, 1: 0b10, 0: 0b11, -127: 0b01}
 
 
@@ -41,7 +43,7 @@ def random_genotypes(n, d, seed=0, missing=0.1):
 def unpacked(matrix):
     """Return all genotypes of a matrix, through its blocks."""
     out = np.full(matrix.shape, 99, dtype=np.int8)
-    for block in matrix.blocks(whole_columns=True):
+    for block in matrix.blocks(BlockRequest(whole_columns=True)):
         out[block.rows, block.columns] = block.values.unpack()
     return out
 

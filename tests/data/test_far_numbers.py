@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from slimline import open_matrix
-from slimline.data import Block, Matrix, PackedGenotypes
+from slimline.data import ALL_BLOCKS, Block, Matrix, PackedGenotypes, StorageTraits
 from slimline.projections import Gaussian
 from tests.pairwise import pairwise
 
@@ -61,14 +61,13 @@ def test_small_weights_beside_large_ones(dtype, order, k):
 
 
 class _Packed(Matrix):
-    whole_columns = True
-    reads_ahead = False
+    traits = StorageTraits(whole_columns=True, prefetch=False)
 
     def __init__(self, values):
         super().__init__(values.shape, np.int8, "packed")
         self._values = values
 
-    def blocks(self, whole_columns=False):
+    def blocks(self, request=ALL_BLOCKS):
         yield Block(slice(0, self.shape[0]), slice(0, self.shape[1]), self._values)
 
     @property

@@ -16,7 +16,7 @@ import pytest
 import scipy.sparse as sp
 
 from slimline import open_matrix
-from slimline.data import Block, ColumnStats, Matrix
+from slimline.data import ALL_BLOCKS, Block, ColumnStats, Matrix
 from slimline.data._files import DataFile
 from slimline.data._passes import read_ahead
 from slimline.errors import (
@@ -438,7 +438,7 @@ class _Failing(Matrix):
         super().__init__((30, 4), np.float64, "failing")
         self.error = error
 
-    def blocks(self, whole_columns=False):
+    def blocks(self, request=ALL_BLOCKS):
         for row in range(30):
             if row == 11:
                 raise self.error

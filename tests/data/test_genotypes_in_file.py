@@ -80,17 +80,17 @@ OPERATIONS = {
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_a_file_that_is_cut_short_under_a_pass(tmp_path, monkeypatch, small_blocks, operation):
+def test_a_file_that_is_cut_short_under_a_pass(tmp_path, small_blocks, operation):
     path = write_plink(tmp_path / "a", random_genotypes(50, 9000, missing=0))
     X = open_plink(path)
     told = []
 
-    def cut(*progress):
+    def cut(progress):
         told.append(progress)
         if len(told) == 2:
             os.truncate(path, 70_000)
 
-    monkeypatch.setattr(X, "_tell", cut)
+    X.listen(cut)
     with pytest.raises((FileChangedError, FileFormatError), match=r"a\.bed"):
         OPERATIONS[operation](X)
     assert len(told) >= 2
@@ -155,10 +155,10 @@ def test_the_checks_for_formats(tmp_path):
 def test_long_variants_are_read_ahead(tmp_path, monkeypatch):
     genotypes = random_genotypes(40, 900, missing=0)
     path = write_plink(tmp_path / "a", genotypes)
-    assert not open_plink(path).reads_ahead
+    assert not open_plink(path).traits.prefetch
     monkeypatch.setattr(plink, "_LONGEST_LINE", 9)
     X = open_plink(path)
-    assert X.reads_ahead and X.standardised().reads_ahead
+    assert X.traits.prefetch and X.standardised().traits.prefetch
     assert np.array_equal(X.tdot(np.ones(40)), genotypes.sum(axis=0))
     assert np.array_equal(X.column_stats().sum, genotypes.sum(axis=0))
 

@@ -5,8 +5,7 @@ import pytest
 
 from slimline import open_matrix
 from slimline._kernels import _native
-from slimline.data import Squares
-from slimline.data._passes import CheckpointStore
+from slimline.data import ALL_BLOCKS, BlockRequest, CheckpointStore, Squares
 from slimline.data._statistics import _PIECE, all_finite
 from slimline.data.formats import _dense as dense
 from slimline.errors import NonFiniteError
@@ -17,15 +16,14 @@ from tests.pairwise import pairwise
 def _counted(matrix, monkeypatch):
     """Return a list that fills with the sizes of the blocks that a pass goes through."""
     sizes = []
-    for name in ("blocks", "large_blocks", "small_blocks"):
-        blocks = getattr(matrix, name)
+    blocks = matrix.blocks
 
-        def counting(whole_columns=False, blocks=blocks):
-            for block in blocks(whole_columns):
-                sizes.append(block.values.size)
-                yield block
+    def counting(request=ALL_BLOCKS):
+        for block in blocks(request):
+            sizes.append(block.values.size)
+            yield block
 
-        monkeypatch.setattr(matrix, name, counting)
+    monkeypatch.setattr(matrix, "blocks", counting)
     return sizes
 
 
@@ -77,15 +75,15 @@ def test_a_pass_that_is_kept_counts_small_blocks(monkeypatch):
 
     monkeypatch.setattr(dense, "_BLOCK_BYTES", 8 * 20_000)
     matrix, keeper = open_matrix(np.ones((30, 4000))), Counting()
-    matrix.keep(keeper)
+    matrix.set_checkpoint(keeper)
     matrix.tdot(np.ones(30))
-    assert keeper.blocks == len(list(matrix.blocks(matrix.products_by_column))) > 1
+    assert keeper.blocks == len(list(matrix.blocks(BlockRequest(whole_columns=matrix.traits.products_by_column)))) > 1
 
 
 def test_rows_of_a_large_block_are_few_enough_to_be_written_out(monkeypatch):
     monkeypatch.setattr(dense, "_BLOCK_BYTES", 8 * 100)
     monkeypatch.setattr(dense, "_LARGE_ROWS", 50)
-    blocks = list(open_matrix(np.ones((1000, 4))).large_blocks())
+    blocks = list(open_matrix(np.ones((1000, 4))).blocks(BlockRequest(size="large")))
     assert {block.values.shape[0] for block in blocks} == {50}
     assert sum(block.values.shape[0] for block in blocks) == 1000
 

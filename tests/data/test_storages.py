@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.lib import format as npy_format
 
 from slimline import SparseEmbedding, open_matrix
+from slimline.data import BlockRequest
 from slimline.data.formats import _dense as dense
 from slimline.errors import DataError, InvalidParameterError
 from slimline.testing import check_matrix
@@ -174,10 +175,10 @@ def test_what_has_to_be_copied_is_copied_in_small_blocks(monkeypatch):
     X = np.random.default_rng(0).standard_normal((20, 400))
     for view in (X[::-1], X[:, ::-1], X[:, ::2]):
         for whole_columns in (False, True):
-            blocks = list(open_matrix(view).blocks(whole_columns))
+            blocks = list(open_matrix(view).blocks(BlockRequest(whole_columns=whole_columns)))
             assert max(block.values.size for block in blocks) * 8 <= max(4000, 16 * 8 * max(view.shape))
             assert len(blocks) > 1
-    assert len(list(open_matrix(X).blocks(True))) == 1
+    assert len(list(open_matrix(X).blocks(BlockRequest(whole_columns=True)))) == 1
 
 
 def test_wide_arrays_are_multiplied_by_panels_of_columns(monkeypatch):
@@ -191,7 +192,7 @@ def test_wide_arrays_are_multiplied_by_panels_of_columns(monkeypatch):
         ((31, 101), "C", False),  # panels would be too narrow
         ((20, 101), "F", False),
     ):
-        assert open_matrix(np.ones(shape, order=order)).products_by_column == by_column, (shape, order)
+        assert open_matrix(np.ones(shape, order=order)).traits.products_by_column == by_column, (shape, order)
 
 
 @pytest.mark.parametrize("not_one", [None, SparseEmbedding(2), "cw"])

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from slimline import open_matrix
+from slimline import CertifiedClassifier, open_matrix
+from slimline.data import ALL_BLOCKS, Block, Matrix
 from slimline.data._arrays import stored_rows, supports_row_access
+from slimline.data._files import digest
 from slimline.data.formats import _sparse as sparse_format
 from slimline.errors import DataError, NonFiniteError
 
@@ -312,3 +314,34 @@ def test_standardised_rows_are_not_those_that_are_stored(X):
         matrix.rows([2, 1]).standardised(),
     ):
         assert not supports_row_access(view)
+
+
+class _Users(Matrix):
+    """A storage format of a user, in memory."""
+
+    def __init__(self, values):
+        super().__init__(values.shape, values.dtype, "users")
+        self._values = values
+
+    def blocks(self, request=ALL_BLOCKS):
+        for row in range(request.start, self.shape[0]):
+            yield Block(slice(row, row + 1), slice(0, self.shape[1]), self._values[row : row + 1])
+
+    @property
+    def array(self):
+        return self._values
+
+    @property
+    def fingerprint(self):
+        return digest("users", self._values.tobytes())
+
+
+def test_rows_of_a_users_own_format_take_the_direct_route():
+    X = np.random.default_rng(0).standard_normal((30, 8))
+    y = X[:, 0] > 0
+    assert check_rows(_Users(X), X) is X
+    check_rows(_Users(X).rows([4, 2]), X[[4, 2]])
+    model = CertifiedClassifier(method="direct", random_state=0).fit(_Users(X), y)
+    expected = CertifiedClassifier(method="direct", random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+    assert not supports_row_access(_Users(np.asfortranarray(X)))

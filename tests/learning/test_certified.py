@@ -203,8 +203,8 @@ def test_standardised_columns_are_certified(name, offset, sparse):
     task = BinaryProblem(LOSSES[name], y, weight, 5.0)
     surrogate = sketch_surrogate(data, sketched(X, 60))
     state, _ = steps_of(recover_certified, data, task, surrogate, tol=1e-4, max_passes=20)
-    affine = view.affine
-    seen = ((X.astype(np.longdouble) - affine.centre) * affine.factor).astype(np.float64)
+    transform = view.transform
+    seen = ((X.astype(np.longdouble) - transform.centre) * transform.factor).astype(np.float64)
     check_outcome(name, seen, y, weight, 5.0, data, state)
 
 

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from slimline import open_matrix
-from slimline.data import Block, Matrix
+from slimline.data import ALL_BLOCKS, Block, Matrix, StorageTraits
 from slimline.data._files import digest
 from slimline.data._passes import Buffers
 from slimline.data._views import ColumnView
@@ -34,9 +34,9 @@ class Honest(Matrix):
     def parts(self):
         return [slice(top, min(top + 4, self.shape[0])) for top in range(0, self.shape[0], 4)]
 
-    def blocks(self, whole_columns=False):
+    def blocks(self, request=ALL_BLOCKS):
         buffers = Buffers()
-        for rows in self.parts():
+        for rows in self.parts()[request.start :]:
             values = buffers.array((rows.stop - rows.start, self.shape[1]), self.dtype)
             values[...] = self.X[rows]
             yield Block(rows, slice(0, self.shape[1]), values)
@@ -59,10 +59,10 @@ class Honest(Matrix):
 
 
 class Panels(Honest):
-    whole_columns = True
+    traits = StorageTraits(whole_columns=True)
 
-    def blocks(self, whole_columns=False):
-        for left in range(0, self.shape[1], 16):
+    def blocks(self, request=ALL_BLOCKS):
+        for left in range(16 * request.start, self.shape[1], 16):
             columns = slice(left, min(left + 16, self.shape[1]))
             yield Block(slice(0, self.shape[0]), columns, np.asfortranarray(self.X[:, columns]))
 
@@ -78,19 +78,30 @@ class DoublesABlock(Honest):
 
 
 class SwapsBlocks(Honest):
-    def blocks(self, whole_columns=False):
+    def blocks(self, request=ALL_BLOCKS):
         parts = self.parts()
         for rows, other in zip(parts, [parts[1], parts[0], *parts[2:]], strict=True):
             yield Block(rows, slice(0, self.shape[1]), self.X[other])
 
 
+class BeginsAtTheFirstBlock(Honest):
+    def blocks(self, request=ALL_BLOCKS):
+        return super().blocks()
+
+
+class AnotherArray(Honest):
+    @property
+    def array(self):
+        return self.X + np.float32(1)
+
+
 class ReachesOut(Honest):
-    def blocks(self, whole_columns=False):
+    def blocks(self, request=ALL_BLOCKS):
         yield Block(slice(1, 1 + self.shape[0]), slice(0, self.shape[1]), self.X)
 
 
 class UsesItsBufferTooSoon(Honest):
-    def blocks(self, whole_columns=False):
+    def blocks(self, request=ALL_BLOCKS):
         values = np.empty((1, self.shape[1]), dtype=self.dtype)
         for row in range(self.shape[0]):
             values[...] = self.X[row]
@@ -98,31 +109,31 @@ class UsesItsBufferTooSoon(Honest):
 
 
 class ForgetsMissing(Honest):
-    def blocks(self, whole_columns=False):
+    def blocks(self, request=ALL_BLOCKS):
         yield Block(slice(0, self.shape[0]), slice(0, self.shape[1]), np.nan_to_num(self.X))
 
 
 class LastDigit(Honest):
-    def blocks(self, whole_columns=False):
+    def blocks(self, request=ALL_BLOCKS):
         X = self.X.copy()
         X[-1, -1] = np.nextafter(X[-1, -1], np.float32(9))
         yield Block(slice(0, self.shape[0]), slice(0, self.shape[1]), X)
 
 
 class AnotherType(Honest):
-    def blocks(self, whole_columns=False):
+    def blocks(self, request=ALL_BLOCKS):
         yield Block(slice(0, self.shape[0]), slice(0, self.shape[1]), self.X.astype(np.float64))
 
 
 class StridedValues(Honest):
-    def blocks(self, whole_columns=False):
+    def blocks(self, request=ALL_BLOCKS):
         yield Block(
             slice(0, self.shape[0]), slice(0, self.shape[1]), np.repeat(np.repeat(self.X, 2, 0), 2, 1)[::2, ::2]
         )
 
 
 class PromisesWholeColumns(Honest):
-    whole_columns = True
+    traits = StorageTraits(whole_columns=True)
 
 
 class StaleAfterTheFirstPasses(Honest):
@@ -130,14 +141,16 @@ class StaleAfterTheFirstPasses(Honest):
         super().__init__()
         self.times = 0
 
-    def blocks(self, whole_columns=False):
+    def blocks(self, request=ALL_BLOCKS):
+        if request.start:
+            return
         self.times += 1
         X = self.X if self.times < 40 else self.X + np.float32(1)
         yield Block(slice(0, self.shape[0]), slice(0, self.shape[1]), X)
 
 
 class StoresAPlaceTwice(Honest):
-    def blocks(self, whole_columns=False):
+    def blocks(self, request=ALL_BLOCKS):
         x = sp.csr_array(self.shape, dtype=self.dtype)
         n, d = self.shape
         x.data = np.repeat(self.X.ravel(), 2) / np.float32(2)
@@ -287,6 +300,8 @@ def test_honest_matrices_pass(kind, missing):
         (DropsABlock, "came by 0 times"),
         (DoublesABlock, "came by 2 times"),
         (SwapsBlocks, "instead of"),
+        (BeginsAtTheFirstBlock, "start=1"),
+        (AnotherArray, "`array`"),
         (ReachesOut, "reaches out"),
         (UsesItsBufferTooSoon, "read ahead"),
         (ForgetsMissing, "instead of nan"),

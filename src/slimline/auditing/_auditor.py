@@ -119,14 +119,13 @@ def audit(
     begin = time.perf_counter()
     repeats, eps, delta = whole("repeats", repeats), chance("eps", eps), chance("delta", delta)
     errors, seed = share("errors", errors, "the points"), _seed(random_state)
-    whole_matrix = matrix_of(X)
-    passes = whole_matrix.passes_of_this_thread
+    whole_matrix = matrix_of(X).counted()
     labels = _labels(whole_matrix, y)
     drawn = _first(projection, n_components, whole_matrix.shape, seed)
     matrix, labels = _sample(whole_matrix, labels, rows, seed)
     _require_room(matrix.shape[0], drawn.n_components)
     stored = matrix.shape[0] * matrix.shape[1] * matrix.dtype.itemsize
-    if (matrix.reads_ahead or matrix.packed) and stored * (matrix.density or 1.0) <= _COPIED_BYTES:
+    if (matrix.traits.prefetch or matrix.traits.packed) and stored * (matrix.density or 1.0) <= _COPIED_BYTES:
         matrix = in_memory(matrix)
     before = measure_original(matrix, labels, errors=errors, n_components=drawn.n_components)
     draws: list[Draw] = []
@@ -147,7 +146,7 @@ def audit(
         points=matrix.shape[0],
         classes=0 if labels is None else labels.n_classes,
     )
-    return _written(whole_matrix, before, draws, asked, whole_matrix.passes_of_this_thread - passes, begin)
+    return _written(whole_matrix, before, draws, asked, whole_matrix.passes, begin)
 
 
 def _seed(random_state: Any) -> int:

@@ -94,7 +94,7 @@ def run_fit(task: FitJob, display: FitDisplay) -> Finished:
     task.outputs.check(key)
     keeper = _keeper(task, key, display)
     data.keep(keeper)
-    work.phases.matrix, work.standardize = data, standardize
+    work.phases.matrices, work.standardize = [data], standardize
     if keeper is not None and keeper.replaced:
         work.notes.append("an earlier run had other data or settings, or another version: this one began anew.")
     if test is not None and samples.not_new:

@@ -11,12 +11,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from slimline._kernels import _native
-from slimline.data._blocks import MISSING_CALL, PLAIN, PackedGenotypes, tiles
+from slimline.data._blocks import MISSING_CALL, PLAIN, BlockRequest, PackedGenotypes, tiles
 from slimline.data._files import OpenFile
 from slimline.data._matrix import Matrix
-from slimline.data._passes import Buffers, Checkpoint
+from slimline.data._passes import Buffers, Pass
 from slimline.data._products import Squares, add_dot, begin_squares, statistics
-from slimline.data._standardised import Standardised
+from slimline.data._standardised import Standardised, standardised_with
 from slimline.data._statistics import ColumnStats, RunningStats
 from slimline.data._views import ColumnView, RowView
 from slimline.data.formats._dense import DenseMatrix
@@ -27,12 +27,12 @@ def to_dense(matrix: Matrix, squares: Squares | None = None) -> NDArray[np.float
     """Return the values of a matrix, centred, scaled and filled as it is seen, in one pass."""
     out = np.empty(matrix.shape)
     begin_squares(squares, matrix.shape)
-    for block, affine in matrix._pass("copy", in_memory=True):
-        for columns, values in tiles(block, affine, np.float64):
+    for block, transform in matrix._pass(Pass("copy", in_memory=True)):
+        for columns, values in tiles(block, transform, np.float64):
             first = block.columns.start
             out[block.rows, first + columns.start : first + columns.stop] = values
-        matrix._require_finite(out[block.rows], slice(None), block, affine)
-        matrix._add_squares(squares, block, affine)
+        matrix._require_finite(out[block.rows], slice(None), block, transform)
+        matrix._add_squares(squares, block, transform)
     return out
 
 
@@ -57,16 +57,14 @@ class _SparseCopy(SparseMatrix):
 def in_memory(matrix: Matrix) -> Matrix:
     """Return a copy of a matrix in memory, as it is stored, in one pass."""
     if isinstance(matrix, Standardised):
-        affine = matrix.affine
-        scale = None if affine.factor is None else 1.0 / affine.factor
-        return in_memory(matrix._base).standardised(affine.centre, scale, affine.fill)
+        return standardised_with(in_memory(matrix.base), matrix.transform)
     if matrix.density is not None:
         sparse = _SparseCopy(_sparse_rows(matrix, None), matrix.name)
         sparse.original = matrix
         return sparse
-    out = np.empty(matrix.shape, matrix.dtype, order="F" if matrix.packed else "C")
+    out = np.empty(matrix.shape, matrix.dtype, order="F" if matrix.traits.packed else "C")
     missing: int | None = None
-    for block, _ in matrix._pass("copy"):
+    for block, _ in matrix._pass(Pass("copy")):
         values, code = block.values, block.missing
         if isinstance(values, PackedGenotypes):
             values, code = values.unpack("F"), MISSING_CALL
@@ -80,10 +78,11 @@ def column_stats_and_values(matrix: Matrix, columns: NDArray[np.intp]) -> tuple[
     """Return the statistics of all features, and the values of some in ascending order, in one pass."""
     running, view = RunningStats(*matrix.shape), ColumnView(matrix, columns)
     values = np.zeros((matrix.shape[0], len(columns)))
-    kept = Checkpoint(lambda: {**running.arrays(), "values": values}, lambda: {"columns": columns})
-    for block, affine in matrix._pass("column_stats", matrix.products_by_column, kept):
-        part = statistics(block, affine, None)
-        matrix._require_finite(part.deviation, slice(None), block, affine, missing=False)
+    request = BlockRequest(whole_columns=matrix.traits.products_by_column)
+    work = Pass("column_stats", request, lambda: {**running.arrays(), "values": values}, {"columns": columns})
+    for block, transform in matrix._pass(work):
+        part = statistics(block, transform, None)
+        matrix._require_finite(part.deviation, slice(None), block, transform, missing=False)
         running.add(block.columns, part)
         chosen = view._cut(block)
         if chosen.values.shape[1]:
@@ -95,7 +94,7 @@ def supports_row_access(matrix: Matrix) -> bool:
     """Say whether rows can be had as they are: sparse, or an array in memory, and neither centred nor scaled."""
     if isinstance(matrix, Standardised):
         return False
-    return matrix.density is not None or _array_of(matrix) is not None
+    return matrix.density is not None or _row_array(matrix) is not None
 
 
 def stored_rows(matrix: Matrix, squares: Squares | None = None) -> Any:
@@ -103,22 +102,20 @@ def stored_rows(matrix: Matrix, squares: Squares | None = None) -> Any:
 
     Copied only where they do not lie in memory like that. No place of a sparse one is stored twice.
     """
-    array = _array_of(matrix)
+    array = _row_array(matrix)
     if array is None:
         return _sparse_rows(matrix, squares)
     matrix.dot(np.zeros((matrix.shape[1], 1)), squares)
-    return array[matrix._index] if isinstance(matrix, RowView) else array
+    return array[matrix.index] if isinstance(matrix, RowView) else array
 
 
-def _array_of(matrix: Matrix) -> NDArray[Any] | None:
-    """Return the array behind a matrix, all of its rows, where these lie in memory one after the other."""
-    base = matrix._base if isinstance(matrix, RowView) else matrix
-    if type(base) is not DenseMatrix or base._missing is not None:
+def _row_array(matrix: Matrix) -> NDArray[Any] | None:
+    """Return the array behind a matrix, with all of its rows, if these lie in memory one after the other."""
+    array = (matrix.base if isinstance(matrix, RowView) else matrix).array
+    if array is None or array.dtype not in (np.float32, np.float64) or not array.dtype.isnative:
         return None
-    array = base._array
     by_rows = array.strides[1] == array.itemsize and array.strides[0] >= array.shape[1] * array.itemsize
-    fits = array.dtype in (np.float32, np.float64) and array.dtype.isnative and array.flags.aligned
-    return array if by_rows and fits and not _is_mapped(array) else None
+    return array if by_rows and array.flags.aligned and not _is_mapped(array) else None
 
 
 def _is_mapped(array: Any) -> bool:
@@ -131,13 +128,13 @@ def _is_mapped(array: Any) -> bool:
 def _sparse_rows(matrix: Matrix, squares: Squares | None) -> Any:
     begin_squares(squares, matrix.shape)
     parts, rows = [], []
-    for block, affine in matrix._pass("copy"):
+    for block, transform in matrix._pass(Pass("copy")):
         assert sp.issparse(block.values)
         part = block.values.tocsr()  # type: ignore[attr-defined]
         narrow = part.dtype == np.float32 or part.dtype.itemsize < 4
-        part = part.astype(np.float32 if narrow else np.float64, copy=matrix.reads_ahead)
-        matrix._require_finite(part.data, slice(None), block, affine)
-        matrix._add_squares(squares, block, affine)
+        part = part.astype(np.float32 if narrow else np.float64, copy=matrix.traits.prefetch)
+        matrix._require_finite(part.data, slice(None), block, transform)
+        matrix._add_squares(squares, block, transform)
         parts.append(part)
         rows.append(np.arange(matrix.shape[0])[block.rows])
     if parts[0].shape[1] < matrix.shape[1]:

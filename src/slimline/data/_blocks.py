@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -92,6 +92,30 @@ class Block:
         return int(values.data.nbytes + values.indices.nbytes + values.indptr.nbytes)
 
 
+@dataclass(frozen=True, slots=True)
+class BlockRequest:
+    """Blocks that a pass asks a storage for.
+
+    Parameters
+    ----------
+    start : int, default=0
+        Number of the first block: those before it were used in an earlier run, and are left unread if possible.
+    whole_columns : bool, default=False
+        Ask for panels, blocks that hold all rows; only if the storage's traits allow it.
+    size : {"small", "normal", "large"}, default="normal"
+        "small" if each block is copied, "large" if nothing of it is: data in memory have blocks of three sizes. Files
+        have one.
+    """
+
+    start: int = 0
+    whole_columns: bool = False
+    size: Literal["small", "normal", "large"] = "normal"
+
+
+#: All blocks, in the order and the size that the storage likes.
+ALL_BLOCKS = BlockRequest()
+
+
 def as_kernel_array(x: NDArray[Any]) -> NDArray[Any]:
     """Return x, or a copy that the kernels can read: native byte order, a type they know, rows or columns in order."""
     if not x.dtype.isnative:
@@ -132,8 +156,8 @@ class ColumnTransform:
     #: Columns whose centre is far above their spread (see `sparse_shift`); none: not known; of shape (d,).
     far: NDArray[np.bool_] | None = None
 
-    def of(self, columns: slice) -> ColumnTransform:
-        """Return the part that belongs to a range of columns."""
+    def of(self, columns: slice | NDArray[np.intp]) -> ColumnTransform:
+        """Return the part that belongs to some columns."""
         far = None if self.far is None else self.far[columns]
         centre, factor, fill = (None if v is None else v[columns] for v in (self.centre, self.factor, self.fill))
         return ColumnTransform(centre, factor, fill, far)
@@ -194,7 +218,7 @@ def tile_width(block: Block, dtype: Any) -> int:
     return step // 4096 * 4096 if step >= 4096 else step  # the Walsh-Hadamard transform likes whole powers of two
 
 
-def tiles(block: Block, affine: ColumnTransform, dtype: Any) -> Iterator[tuple[slice, NDArray[Any]]]:
+def tiles(block: Block, transform: ColumnTransform, dtype: Any) -> Iterator[tuple[slice, NDArray[Any]]]:
     """Yield (columns within the block, standardised values), a few megabytes at a time, in the block's own order."""
     by_row = isinstance(block.values, np.ndarray) and block.values.strides[1] == block.values.itemsize
     order: Any = "C" if by_row or sp.issparse(block.values) else "F"
@@ -206,7 +230,7 @@ def tiles(block: Block, affine: ColumnTransform, dtype: Any) -> Iterator[tuple[s
         columns = slice(start, min(start + step, width))
         shape = (rows, columns.stop - start)
         values = memory[: shape[0] * shape[1]].reshape(shape, order=order)
-        part = affine.of(columns)
+        part = transform.of(columns)
         if sp.issparse(block.values):
             values[...] = dense_values(whole[:, columns], part)
         else:
@@ -216,57 +240,57 @@ def tiles(block: Block, affine: ColumnTransform, dtype: Any) -> Iterator[tuple[s
         yield columns, values
 
 
-def can_stay_int8(block: Block, affine: ColumnTransform) -> bool:
+def can_stay_int8(block: Block, transform: ColumnTransform) -> bool:
     """Say whether filling is all that is done to a block of bytes, and the fill is among their numbers."""
-    if affine.fill is None or affine.centre is not None or affine.factor is not None:
+    if transform.fill is None or transform.centre is not None or transform.factor is not None:
         return False
     if not isinstance(block.values, np.ndarray) or block.values.dtype not in (np.int8, np.uint8):
         return False
     limits = np.iinfo(block.values.dtype)
-    whole = (affine.fill == np.rint(affine.fill)) & (affine.fill >= limits.min) & (affine.fill <= limits.max)
-    return bool(whole.all())
+    fill = transform.fill
+    return bool(((fill == np.rint(fill)) & (fill >= limits.min) & (fill <= limits.max)).all())
 
 
-def impute_int8(block: Block, affine: ColumnTransform) -> Iterator[tuple[slice, NDArray[Any]]]:
+def impute_int8(block: Block, transform: ColumnTransform) -> Iterator[tuple[slice, NDArray[Any]]]:
     """Yield (columns within the block, values with missing ones filled): bytes, a few megabytes at a time."""
-    assert affine.fill is not None
+    assert transform.fill is not None
     step = max(tile_width(block, np.int8), 1)
     for start in range(0, block.values.shape[1], step):
         columns = slice(start, min(start + step, block.values.shape[1]))
         values = block.values[:, columns]
         if block.missing is not None:
-            fill = affine.fill[columns].astype(values.dtype)
+            fill = transform.fill[columns].astype(values.dtype)
             values = np.where(values == values.dtype.type(block.missing), fill, values)
         yield columns, values
 
 
-def to_float64(block: Block, affine: ColumnTransform) -> Any:
+def to_float64(block: Block, transform: ColumnTransform) -> Any:
     """Return the values of a block in float64: sparse rows filled and scaled, dense rows standardised."""
     if sp.issparse(block.values):
         require_sound(block.values)
-        return scaled_values(block.values, affine).tocsr()
+        return scaled_values(block.values, transform).tocsr()
     values = np.empty(block.values.shape)
-    for columns, part in tiles(block, affine, np.float64):
+    for columns, part in tiles(block, transform, np.float64):
         values[:, columns] = part
     return values
 
 
-def scaled_values(x: Any, affine: ColumnTransform) -> Any:
+def scaled_values(x: Any, transform: ColumnTransform) -> Any:
     """Return a float64 copy with missing values filled and columns scaled; centring is left out."""
     x = x.astype(np.float64)
     columns = x.indices if x.format == "csr" else np.repeat(np.arange(x.shape[1]), np.diff(x.indptr))
-    if affine.fill is not None:
-        x.data = np.where(np.isnan(x.data), affine.fill[columns], x.data)
-    if affine.factor is not None:
-        x.data = x.data * affine.factor[columns]
+    if transform.fill is not None:
+        x.data = np.where(np.isnan(x.data), transform.fill[columns], x.data)
+    if transform.factor is not None:
+        x.data = x.data * transform.factor[columns]
     return x
 
 
-def dense_values(x: Any, affine: ColumnTransform) -> Floats:
+def dense_values(x: Any, transform: ColumnTransform) -> Floats:
     """Return a piece of a sparse block as an array, standardised."""
     values: Floats = x.toarray().astype(np.float64)
-    if affine.fill is not None:
-        values = np.where(np.isnan(values), affine.fill, values)
-    if affine.centre is not None:
-        values = values - affine.centre
-    return values if affine.factor is None else values * affine.factor
+    if transform.fill is not None:
+        values = np.where(np.isnan(values), transform.fill, values)
+    if transform.centre is not None:
+        values = values - transform.centre
+    return values if transform.factor is None else values * transform.factor

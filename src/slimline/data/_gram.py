@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk, ssyrk
 
 from slimline.data._blocks import Block, ColumnTransform, PackedGenotypes, scaled_values, tile_width, tiles, to_float64
+from slimline.data._passes import Pass, resumed
 from slimline.data._statistics import refuse_overflow, require_finite
 from slimline.projections._base import require_sound
 
@@ -45,14 +46,14 @@ class GramSum:
         self._whole: NDArray[np.float32] | None = None
         self._most = 0.0  # no whole sum is larger
 
-    def add(self, block: Block, affine: ColumnTransform) -> None:
+    def add(self, block: Block, transform: ColumnTransform) -> None:
         """Add a panel."""
         if not self._sums.size:
             return
         if sp.issparse(block.values):
-            _sparse_gram(block.values, affine, self._sums)
-        elif not (self._has_whole_numbers(block, affine) and self._add_whole_numbers(block, affine)):
-            for _, values in tiles(block, affine, np.float64):
+            _sparse_gram(block.values, transform, self._sums)
+        elif not (self._has_whole_numbers(block, transform) and self._add_whole_numbers(block, transform)):
+            for _, values in tiles(block, transform, np.float64):
                 _add_product(dsyrk, _in_order(values, block.rows), self._sums)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -72,17 +73,17 @@ class GramSum:
         self._whole = None
         return mirrored(self._sums)
 
-    def _has_whole_numbers(self, block: Block, affine: ColumnTransform) -> bool:
+    def _has_whole_numbers(self, block: Block, transform: ColumnTransform) -> bool:
         bytes_ = isinstance(block.values, PackedGenotypes) or block.values.dtype.itemsize == 1
-        fits = self._sums.shape[0] <= _MOST_ROWS and affine.centre is None and affine.factor is None
-        return bytes_ and fits and (affine.fill is None or bool((affine.fill == np.rint(affine.fill)).all()))
+        fits = self._sums.shape[0] <= _MOST_ROWS and transform.centre is None and transform.factor is None
+        return bytes_ and fits and (transform.fill is None or bool((transform.fill == np.rint(transform.fill)).all()))
 
-    def _add_whole_numbers(self, block: Block, affine: ColumnTransform) -> bool:
+    def _add_whole_numbers(self, block: Block, transform: ColumnTransform) -> bool:
         """Add a panel, or return False where the values are too large for that."""
-        largest = _largest(block, affine)
+        largest = _largest(block, transform)
         if largest * largest * min(tile_width(block, np.float32), block.values.shape[1]) >= _EXACT:
             return False
-        for _, values in tiles(block, affine, np.float32):
+        for _, values in tiles(block, transform, np.float32):
             most = largest * largest * values.shape[1]
             if self._most + most >= _EXACT:
                 self._carry()
@@ -99,9 +100,9 @@ class GramSum:
         self._most = 0.0
 
 
-def _largest(block: Block, affine: ColumnTransform) -> float:
+def _largest(block: Block, transform: ColumnTransform) -> float:
     """Return a bound for the size of the values of a block of bytes; those that are missing do not count."""
-    fill = 0.0 if affine.fill is None else float(np.abs(affine.fill).max(initial=0.0))
+    fill = 0.0 if transform.fill is None else float(np.abs(transform.fill).max(initial=0.0))
     if isinstance(block.values, PackedGenotypes):
         return max(2.0, fill)
     values = block.values
@@ -143,16 +144,20 @@ def gram_of_rows(matrix: Matrix) -> Floats:
     """Return X Xᵀ of a stream of rows: some blocks are held while all go by, so there is a pass for each such group."""
     n = matrix.shape[0]
     out, at = np.zeros((n, n)), np.zeros(2, dtype=np.int64)  # the next block (-1: none is left), and passes
-    sums, keeper = {"out": out, "at": at}, matrix._counter.keeper
-    begun = 0 if keeper is None else keeper.begin("gram of rows", {"data": matrix.fingerprint}, sums)
-    matrix._counter.count += int(at[1])  # those that were kept
-    while n and at[0] >= 0:
-        next_group = _gram_of_group(matrix, int(at[0]), out)
+
+    def groups(_: int = 0) -> Generator[int]:
+        while n and at[0] >= 0:
+            yield int(at[0])
+
+    made, remaining, store = 0, groups(), matrix._counter.checkpoints
+    if store is not None:
+        inputs = {"data": matrix.fingerprint}
+        remaining = resumed(store, "gram of rows", inputs, lambda: {"out": out, "at": at}, groups, each=True)
+    for first in remaining:
+        next_group = _gram_of_group(matrix, first, out)
         at[:] = -1 if next_group is None else next_group, at[1] + 1
-        if keeper is not None:
-            keeper.after_block(int(at[1]), lambda: sums, at_once=True)
-    if keeper is not None:
-        keeper.end(None if begun is None else sums)
+        made += 1
+    matrix._counter.add(int(at[1]) - made)  # passes of an earlier run
     return mirrored(out)
 
 
@@ -180,11 +185,11 @@ def _gram_of_group(matrix: Matrix, first: int, out: Floats) -> int | None:
     """
     held: list[_Held] = []
     size, next_group = 0, None
-    for number, (block, affine) in enumerate(matrix._pass("gram")):
+    for number, (block, transform) in enumerate(matrix._pass(Pass("gram"))):
         if number < first:
             continue
-        values = to_float64(block, affine)
-        this = _Held(block.rows, block.columns, values, _middle(values, affine))
+        values = to_float64(block, transform)
+        this = _Held(block.rows, block.columns, values, _middle(values, transform))
         if next_group is None and (size < _HELD_BYTES or not held):
             held.append(this)
             size += values.data.nbytes + (values.indices.nbytes if sp.issparse(values) else 0)  # type: ignore[attr-defined]
@@ -196,7 +201,7 @@ def _gram_of_group(matrix: Matrix, first: int, out: Floats) -> int | None:
                 continue
             for rows, columns, product in _products(before, this, left, right):
                 if not np.isfinite(product).all():  # what is held was looked at when it came by
-                    require_finite(matrix, block, affine)
+                    require_finite(matrix, block, transform)
                     refuse_overflow(matrix, product.dtype)
                 out[_places(rows, columns)] += product
                 if before is not this:
@@ -204,11 +209,11 @@ def _gram_of_group(matrix: Matrix, first: int, out: Floats) -> int | None:
     return next_group
 
 
-def _middle(values: Any, affine: ColumnTransform) -> Floats | None:
+def _middle(values: Any, transform: ColumnTransform) -> Floats | None:
     """Return what must be subtracted from the rows of `values`, if it was not done: from sparse ones it is not."""
-    if affine.centre is None or isinstance(values, np.ndarray):
+    if transform.centre is None or isinstance(values, np.ndarray):
         return None
-    return affine.centre if affine.factor is None else affine.centre * affine.factor
+    return transform.centre if transform.factor is None else transform.centre * transform.factor
 
 
 def _products(before: _Held, this: _Held, left: int, right: int) -> Iterator[tuple[Places, Places, Floats]]:
@@ -262,10 +267,10 @@ def _places(rows: Places, columns: Places) -> Any:
     return np.ix_(*wide)
 
 
-def _sparse_gram(x: Any, affine: ColumnTransform, out: Floats) -> None:
+def _sparse_gram(x: Any, transform: ColumnTransform, out: Floats) -> None:
     require_sound(x)
-    rows = scaled_values(x, affine).tocsr()
-    middle = _middle(rows, affine)
+    rows = scaled_values(x, transform).tocsr()
+    middle = _middle(rows, transform)
     held = _Held(slice(0, x.shape[0]), slice(0, x.shape[1]), rows, middle)
     for places, columns, product in _products(held, held, 0, x.shape[1]):
         out[places, columns] += product

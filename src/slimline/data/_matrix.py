@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from slimline._base.checks import right_hand_sides, sample_weights
 from slimline._kernels import half_of_the_threads
 from slimline.data import _products as products
-from slimline.data._blocks import PLAIN, Block, ColumnTransform
+from slimline.data._blocks import PLAIN, Block, BlockRequest, ColumnTransform
 from slimline.data._gram import GramSum, gram_of_rows
-from slimline.data._passes import Checkpoint, iterate_pass
+from slimline.data._passes import Pass, iterate_pass
 from slimline.data._products import BlockedSum, Squares, arrays_of, begin_squares
 from slimline.data._statistics import ColumnStats, RunningStats, all_finite, refuse_overflow, require_finite
 from slimline.data._storage import Storage
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from slimline.data._views import ColumnView, RowView
 
 FloatMatrix = NDArray[np.float64]
+
+#: Blocks of which nothing is copied; panels of whole columns.
+_LARGE, _PANELS = BlockRequest(size="large"), BlockRequest(whole_columns=True, size="large")
 
 
 class Matrix(Storage):
@@ -80,21 +83,25 @@ class Matrix(Storage):
             )
         dtype = np.dtype(np.float64) if double else result_dtype(self.dtype)
         shape = (self.shape[0], projection.n_components)
-        by_column = self.packed and products.sketches_by_column(projection, shape, dtype)
+        by_column = self.traits.packed and products.sketches_by_column(projection, shape, dtype)
         out: NDArray[np.floating[Any]] = np.zeros(shape, dtype=dtype, order="F" if by_column else "C")
         # What is drawn for a panel of columns serves all rows, if they are all there.
         begin_squares(squares, self.shape)
-        kept = Checkpoint(lambda: {"out": out, **arrays_of(squares)}, lambda: {"projection": projection.to_json()})
-        large = isinstance(projection, HashEmbedding)  # others may have blocks written out first
-        for block, affine in self._pass("sketch", projection.draws_every_entry, kept, in_memory=True, large=large):
+        request = BlockRequest(
+            whole_columns=projection.draws_every_entry and self.whole_columns,
+            size="large" if isinstance(projection, HashEmbedding) else "normal",  # others may write blocks out first
+        )
+        inputs = {"projection": projection.to_json()}
+        work = Pass("sketch", request, lambda: {"out": out, **arrays_of(squares)}, inputs, in_memory=True)
+        for block, transform in self._pass(work):
             with nullcontext() if projection.draws_every_entry else self._beside_the_reader():
-                products.add_sketch(block, projection, affine, out)
+                products.add_sketch(block, projection, transform, out)
             if not isinstance(block.rows, slice) or block.rows != slice(0, self.shape[0]):
-                self._require_finite(out, block.rows, block, affine)
-            self._add_squares(squares, block, affine)
+                self._require_finite(out, block.rows, block, transform)
+            self._add_squares(squares, block, transform)
         if not all_finite(out):  # whole columns: looking at all sums after each panel would take too long
             for block in self.blocks():
-                require_finite(self, block, self._affine(block))
+                require_finite(self, block, self._transform(block))
             refuse_overflow(self, out.dtype)
         return products.in_rows(out)
 
@@ -128,14 +135,16 @@ class Matrix(Storage):
         out = np.zeros((self.shape[0], W.shape[1]))
         begin_squares(squares, self.shape)
         sums = BlockedSum(out, self.shape[1])
-        kept = Checkpoint(lambda: {**sums.arrays(), **arrays_of(squares)}, lambda: {"W": W})
-        for block, affine in self._pass("dot", self.products_by_column, kept, squares is not None, large=True):
-            into = sums.of(block, affine)
+        work = Pass(
+            "dot", self._product_blocks, lambda: {**sums.arrays(), **arrays_of(squares)}, {"W": W}, squares is not None
+        )
+        for block, transform in self._pass(work):
+            into = sums.of(block, transform)
             with self._beside_the_reader():
-                products.add_dot(block, W, affine, into)
-            self._require_finite(into, block.rows, block, affine)
+                products.add_dot(block, W, transform, into)
+            self._require_finite(into, block.rows, block, transform)
             sums.add(block)
-            self._add_squares(squares, block, affine)
+            self._add_squares(squares, block, transform)
         sums.finish()
         if not all_finite(out):
             refuse_overflow(self, out.dtype)
@@ -160,12 +169,14 @@ class Matrix(Storage):
         A, flat = right_hand_sides(A, self.shape[0], "A", "sample")
         out = np.zeros((self.shape[1], A.shape[1]))
         begin_squares(squares, self.shape)
-        kept = Checkpoint(lambda: {"out": out, **arrays_of(squares)}, lambda: {"A": A})
-        for block, affine in self._pass("tdot", self.products_by_column, kept, squares is not None, large=True):
+        work = Pass(
+            "tdot", self._product_blocks, lambda: {"out": out, **arrays_of(squares)}, {"A": A}, squares is not None
+        )
+        for block, transform in self._pass(work):
             with self._beside_the_reader():
-                products.add_tdot(block, A, affine, out)
-            self._require_finite(out, block.columns, block, affine)
-            self._add_squares(squares, block, affine)
+                products.add_tdot(block, A, transform, out)
+            self._require_finite(out, block.columns, block, transform)
+            self._add_squares(squares, block, transform)
         return out[:, 0] if flat else out
 
     def tdot_parts(self, A: Any) -> Iterator[tuple[slice, FloatMatrix]]:
@@ -187,14 +198,14 @@ class Matrix(Storage):
             yield slice(0, self.shape[1]), self.tdot(A)
             return
         A, _ = right_hand_sides(A, self.shape[0], "A", "sample")
-        for block, affine in self._pass("tdot", True, large=True):
+        for block, transform in self._pass(Pass("tdot", _PANELS)):
             out = np.zeros((block.values.shape[1], A.shape[1]))
             here = Block(block.rows, slice(0, len(out)), block.values, block.missing)
             with self._beside_the_reader():
-                products.add_tdot(here, A, ColumnTransform(affine.centre, None, affine.fill), out)
-            if affine.factor is not None:
-                out *= affine.factor[:, None]
-            self._require_finite(out, slice(None), block, affine)
+                products.add_tdot(here, A, ColumnTransform(transform.centre, None, transform.fill), out)
+            if transform.factor is not None:
+                out *= transform.factor[:, None]
+            self._require_finite(out, slice(None), block, transform)
             yield block.columns, out
 
     @overload
@@ -232,13 +243,19 @@ class Matrix(Storage):
         W, out = np.zeros((self.shape[1], A.shape[1])), np.zeros(A.shape)
         begin_squares(squares, self.shape)
         sums = BlockedSum(out, self.shape[1])
-        kept = Checkpoint(lambda: {"W": W, **sums.arrays(), **arrays_of(squares)}, lambda: {"A": A})
-        for block, affine in self._pass("normal", True, kept, squares is not None, large=True):
+        work = Pass(
+            "normal",
+            _PANELS,
+            lambda: {"W": W, **sums.arrays(), **arrays_of(squares)},
+            {"A": A},
+            in_memory=squares is not None,
+        )
+        for block, transform in self._pass(work):
             with self._beside_the_reader():
-                products.add_normal(block, A, affine, W, sums.of(block, affine))
+                products.add_normal(block, A, transform, W, sums.of(block, transform))
             sums.add(block)
-            self._require_finite(W, block.columns, block, affine)
-            self._add_squares(squares, block, affine)
+            self._require_finite(W, block.columns, block, transform)
+            self._add_squares(squares, block, transform)
         sums.finish()
         if not all_finite(out):
             refuse_overflow(self, out.dtype)
@@ -256,9 +273,11 @@ class Matrix(Storage):
         if not self.whole_columns:
             return gram_of_rows(self)
         total = GramSum(self.shape[0])
-        for block, affine in self._pass("gram", True, Checkpoint(total.arrays), in_memory=True):
-            total.add(block, affine)
-            self._require_finite(total.diagonal, slice(None), block, affine)
+        for block, transform in self._pass(
+            Pass("gram", BlockRequest(whole_columns=True), total.arrays, in_memory=True)
+        ):
+            total.add(block, transform)
+            self._require_finite(total.diagonal, slice(None), block, transform)
         return total.result()
 
     def column_stats(self, sample_weight: Any = None) -> ColumnStats:
@@ -276,25 +295,25 @@ class Matrix(Storage):
         """
         weight = sample_weights(sample_weight, self.shape[0])
         running = RunningStats(*self.shape)
-        kept = Checkpoint(running.arrays)
-        for block, affine in self._pass("column_stats", self.products_by_column, kept, weight is not None, large=True):
+        work = Pass("column_stats", self._product_blocks, running.arrays, in_memory=weight is not None)
+        for block, transform in self._pass(work):
             with self._beside_the_reader():
-                part = products.statistics(block, affine, None if weight is None else weight[block.rows])
-            self._require_finite(part.deviation, slice(None), block, affine, missing=False)
+                part = products.statistics(block, transform, None if weight is None else weight[block.rows])
+            self._require_finite(part.deviation, slice(None), block, transform, missing=False)
             running.add(block.columns, part)
         return self._sound(running.result())
 
     def row_norms(self) -> NDArray[np.float64]:
         """Return the Euclidean norm of each row, in one pass."""
         squares = Squares(*self.shape)
-        for block, affine in self._pass("row_norms", False, Checkpoint(squares.arrays), in_memory=True, large=True):
-            self._add_squares(squares, block, affine)
+        for block, transform in self._pass(Pass("row_norms", _LARGE, squares.arrays, in_memory=True)):
+            self._add_squares(squares, block, transform)
         return np.sqrt(squares.rows)
 
     @property
     def normal_passes(self) -> int:
         """Return how many passes `normal` takes."""
-        return 1 if self.whole_columns and not self.short_panels else 2
+        return 1 if self.whole_columns and not self.traits.narrow_panels else 2
 
     # Views -----------------------------------------------------------------------------------------
 
@@ -357,21 +376,18 @@ class Matrix(Storage):
 
         return Standardised(self, centre, scale, fill, sample_weight)
 
-    def _pass(
-        self,
-        operation: str,
-        whole_columns: bool = False,
-        kept: Checkpoint | None = None,
-        in_memory: bool = False,
-        large: bool = False,
-    ) -> Iterator[tuple[Block, ColumnTransform]]:
-        return iterate_pass(self, operation, whole_columns and self.whole_columns, kept, in_memory, large)
+    @property
+    def _product_blocks(self) -> BlockRequest:
+        return _PANELS if self.traits.products_by_column else _LARGE
+
+    def _pass(self, work: Pass) -> Iterator[tuple[Block, ColumnTransform]]:
+        return iterate_pass(self, work)
 
     def _beside_the_reader(self) -> AbstractContextManager[None]:
         """Return a context in which the kernels leave room for the thread that reads ahead."""
-        return half_of_the_threads() if self.reads_ahead and not self.io_bound else nullcontext()
+        return half_of_the_threads() if self.traits.prefetch and not self.traits.compute_bound else nullcontext()
 
-    def _affine(self, block: Block) -> ColumnTransform:
+    def _transform(self, block: Block) -> ColumnTransform:
         return PLAIN
 
     def _original_row(self, row: int) -> int:
@@ -381,19 +397,19 @@ class Matrix(Storage):
         return column
 
     def _require_finite(
-        self, sums: NDArray[Any], where: Any, block: Block, affine: ColumnTransform, *, missing: bool = True
+        self, sums: NDArray[Any], where: Any, block: Block, transform: ColumnTransform, *, missing: bool = True
     ) -> None:
         if not all_finite(sums[where]):
-            require_finite(self, block, affine, missing=missing)
+            require_finite(self, block, transform, missing=missing)
             refuse_overflow(self, sums.dtype)
 
-    def _add_squares(self, squares: Squares | None, block: Block, affine: ColumnTransform) -> None:
+    def _add_squares(self, squares: Squares | None, block: Block, transform: ColumnTransform) -> None:
         if squares is None:
             return
         with self._beside_the_reader():
-            squares.add(block, affine)
-        self._require_finite(squares.rows, block.rows, block, affine)
-        self._require_finite(squares.columns, block.columns, block, affine)
+            squares.add(block, transform)
+        self._require_finite(squares.rows, block.rows, block, transform)
+        self._require_finite(squares.columns, block.columns, block, transform)
 
     def _sound(self, stats: ColumnStats) -> ColumnStats:
         if not np.isfinite(stats.deviation).all():

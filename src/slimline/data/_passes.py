@@ -1,21 +1,22 @@
-"""One pass over the blocks of a matrix: reading ahead, progress, and sums that a later run resumes from."""
+"""One pass over the blocks of a matrix: prefetching, progress, counting, and checkpoints."""
 
 from __future__ import annotations
 
 import ctypes
 import mmap
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from functools import cache
 from queue import Empty, Full, Queue
-from threading import Event, Lock, Thread, local
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.data._blocks import Block, ColumnTransform, PackedGenotypes
+from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest, ColumnTransform, PackedGenotypes
 from slimline.data._statistics import shifted
 
 if TYPE_CHECKING:
@@ -158,37 +159,48 @@ class PassProgress:
     source: str
 
 
-#: Is told after every block.
+#: Called after every block.
 Listener = Callable[[PassProgress], None]
 
 
 class PassCounter:
-    """Counts of the passes over the data of a matrix, which its views share: all passes, and those of each thread.
+    """Count of the passes that a job makes over the data of a matrix, and who follows them.
 
-    A job, such as a fit, counts its own passes as a difference of `of_this_thread`: a second job that goes through the
-    same matrix in another thread does not add to them.
+    Views share the counter of their matrix. The counter of a job has the matrix's as its parent, which counts the
+    passes of all jobs; the parent's listener and checkpoints serve the job, unless it has its own.
     """
 
-    def __init__(self, count: int = 0) -> None:
+    def __init__(self, count: int = 0, parent: PassCounter | None = None) -> None:
         self.count = count
         self.listener: Listener | None = None
-        self.keeper: CheckpointStore | None = None
+        self.store: CheckpointStore | None = None
+        self._parent = parent
         self._lock = Lock()
-        self._own = local()
+
+    def add(self, passes: int = 1) -> None:
+        """Count finished passes."""
+        with self._lock:
+            self.count += passes
+        if self._parent is not None:
+            self._parent.add(passes)
 
     @property
-    def of_this_thread(self) -> int:
-        """Return how many passes the calling thread has made."""
-        return int(getattr(self._own, "count", 0))
+    def checkpoints(self) -> CheckpointStore | None:
+        """Return where the passes are saved, if anywhere."""
+        if self.store is None and self._parent is not None:
+            return self._parent.checkpoints
+        return self.store
 
-    def add(self) -> None:
-        """Count a pass that the calling thread has finished."""
-        self._own.count = self.of_this_thread + 1
-        with self._lock:
-            self.count += 1
+    def tell(self, operation: str, fraction: float, source: str) -> None:
+        """Call the listener, which counts from when the matrix or the job that it listens to began."""
+        if self.listener is not None:
+            number = self.count + (0 if fraction == 1.0 else 1)
+            self.listener(PassProgress(number, operation, fraction, source))
+        elif self._parent is not None:
+            self._parent.tell(operation, fraction, source)
 
     def __reduce__(self) -> tuple[type[PassCounter], tuple[int]]:
-        # who listens stays here: another process has a screen of its own, and few functions can be sent to it
+        # listeners stay here: another process has its own screen, and few functions can be sent to it
         return PassCounter, (self.count,)
 
 
@@ -224,53 +236,54 @@ class ProgressBar:
             self._bar = None
 
 
-def iterate_pass(
-    matrix: Matrix, operation: str, whole_columns: bool, kept: Checkpoint | None, in_memory: bool, large: bool
-) -> Iterator[tuple[Block, ColumnTransform]]:
-    """Go through a matrix once."""
-    counter = matrix._counter
-    keeper = None if kept is None else counter.keeper
-    matrix.require_unchanged()
-    matrix._tell(operation, 0.0)
-    first: int | None = 0
-    if keeper is not None and kept is not None:  # another view of the same data may be gone through in the same way
-        first = keeper.begin(operation, {**kept.inputs(), "data": matrix.fingerprint}, kept.sums())
-    if first is not None:
-        if keeper is not None:  # which counts them: a fit that goes on may ask for another size
-            blocks = matrix.blocks_after(first, whole_columns)
-        else:
-            blocks = (matrix.large_blocks if large else matrix.blocks)(whole_columns)
-        if matrix.reads_ahead or (matrix.packed and in_memory):
-            blocks = read_blocks_ahead(blocks)
-        yield from _told(matrix, blocks, first, operation, keeper, kept)
+#: Arrays by their names.
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One pass: what it computes, from which blocks, and what it adds to."""
+
+    operation: str
+    #: Blocks that it asks for.
+    request: BlockRequest = ALL_BLOCKS
+    #: Returns the arrays that it adds to; none: it cannot resume.
+    sums: Callable[[], Arrays] | None = None
+    #: What it computes them from besides the data: arrays or texts.
+    inputs: dict[str, Any] = field(default_factory=dict)
+    #: Whether packed genotypes are used more than once, so that they are read into memory first.
+    in_memory: bool = False
+
+
+def iterate_pass(matrix: Matrix, work: Pass) -> Iterator[tuple[Block, ColumnTransform]]:
+    """Yield each block and the transform of its columns, once through the data; a complete pass is counted."""
+    counter, traits = matrix._counter, matrix.traits
+    store = counter.checkpoints if work.sums is not None else None
+    ahead = traits.prefetch or (traits.packed and work.in_memory)
+
+    def blocks_from(start: int) -> Generator[Block]:
+        # what is resumed counts blocks, so their size must not depend on the pass
+        request = work.request if store is None else replace(work.request, start=start, size="normal")
+        blocks = matrix.blocks(request)
+        yield from read_blocks_ahead(blocks) if ahead else blocks
         matrix.require_unchanged()
-    if keeper is not None and kept is not None:
-        keeper.end(None if first is None else kept.sums())
-    counter.add()
-    matrix._tell(operation, 1.0, done=True)
 
-
-def _told(
-    matrix: Matrix,
-    blocks: Iterator[Block],
-    first: int,
-    operation: str,
-    keeper: CheckpointStore | None,
-    kept: Checkpoint | None,
-) -> Iterator[tuple[Block, ColumnTransform]]:
-    """Yield the blocks after the first ones, which were computed on before, and tell how far they are."""
+    matrix.require_unchanged()
+    counter.tell(work.operation, 0.0, matrix.name)
+    blocks = blocks_from(0)
+    if store is not None and work.sums is not None:
+        inputs = {**work.inputs, "data": matrix.fingerprint}
+        blocks = resumed(store, work.operation, inputs, work.sums, blocks_from)
     cells, all_cells = 0, max(matrix.shape[0] * matrix.shape[1], 1)
-    try:
-        for number, block in enumerate(blocks, first + 1):
-            if block.values.shape[0] and block.values.shape[1]:  # a view may see nothing of it
-                yield shifted(block, matrix._affine(block))
-            cells += block.values.shape[0] * block.values.shape[1]
-            matrix._tell(operation, min(cells / all_cells, 0.999))
-            if keeper is not None and kept is not None:
-                keeper.after_block(number, kept.sums)
-    finally:  # at once: the traceback of an error would keep file and reading thread for as long as it is kept
-        if (close := getattr(blocks, "close", None)) is not None:
-            close()
+    with closing(blocks):  # at once: the traceback of an error would keep file and reading thread open
+        for block in blocks:
+            height, width = block.values.shape
+            if height and width:  # a view may see nothing of a block
+                yield shifted(block, matrix._transform(block))
+            cells += height * width
+            counter.tell(work.operation, min(cells / all_cells, 0.999), matrix.name)
+    counter.add()
+    counter.tell(work.operation, 1.0, matrix.name)
 
 
 def read_blocks_ahead(blocks: Iterator[Block]) -> Iterator[Block]:
@@ -289,53 +302,31 @@ def _in_memory(blocks: Iterator[Block]) -> Iterator[Block]:
             close()
 
 
-#: Arrays by their names.
-Arrays = dict[str, NDArray[Any]]
-
-
-@dataclass(frozen=True)
-class Checkpoint:
-    """What a pass adds to, and what it computes that from beside the data."""
-
-    #: Returns the arrays that it adds to.
-    sums: Callable[[], Arrays]
-    #: Returns what it computes them from: arrays, or texts.
-    inputs: Callable[[], dict[str, Any]] = dict
-
-    def beside(self, more: Callable[[], Arrays]) -> Checkpoint:
-        """Return the same with further arrays that the pass adds to."""
-        return Checkpoint(lambda: {**self.sums(), **more()}, self.inputs)
-
-
 class CheckpointStore(ABC):
-    """Keeps what passes add up, so that one that was cut short can go on, and one that was finished need not be made.
-
-    A pass is begun with the arrays that it adds to. What was kept of it is written into them, and the blocks that it
-    stands for are left out.
-    """
+    """Place where sums of passes are saved, so that a stopped pass can resume and a finished one is not repeated."""
 
     @abstractmethod
     def begin(self, operation: str, inputs: dict[str, Any], sums: Arrays) -> int | None:
-        """Take up a pass: fill its sums with what was kept.
+        """Begin a pass: write what was saved of it into its sums.
 
         Parameters
         ----------
         operation : str
             What it computes.
         inputs : dict
-            Arrays and texts that it computes it from; of the data their fingerprint.
+            Arrays and texts that it computes it from, and the fingerprint of the data.
         sums : dict of array
             What it adds to.
 
         Returns
         -------
         blocks : int or None
-            How many blocks the sums stand for: 0, where nothing was kept; None: all.
+            Number of blocks that the sums contain: 0 if nothing was saved, None if all of them.
         """
 
     @abstractmethod
     def after_block(self, blocks: int, sums: Callable[[], Arrays], at_once: bool = False) -> None:
-        """Keep the sums of the first blocks, if it is time to.
+        """Save the sums of the first blocks, if the last time is long enough ago.
 
         Parameters
         ----------
@@ -344,15 +335,34 @@ class CheckpointStore(ABC):
         sums : callable
             Returns what the pass adds to.
         at_once : bool
-            Whether it is time in any case.
+            Save them in any case.
         """
 
     @abstractmethod
-    def end(self, sums: Arrays | None) -> None:
-        """Keep the sums of a whole pass; None: they were.
+    def end(self, sums: Arrays) -> None:
+        """Save the sums of a whole pass.
 
         Parameters
         ----------
         sums : dict of array
             What the pass has added up.
         """
+
+
+def resumed(
+    store: CheckpointStore,
+    operation: str,
+    inputs: dict[str, Any],
+    sums: Callable[[], Arrays],
+    items_from: Callable[[int], Generator[T]],
+    each: bool = False,
+) -> Generator[T]:
+    """Yield what a pass has not used in an earlier run, and save its sums now and then, or after each item."""
+    start = store.begin(operation, inputs, sums())
+    if start is None:
+        return
+    with closing(items_from(start)) as items:
+        for number, item in enumerate(items, start + 1):
+            yield item
+            store.after_block(number, sums, each)
+    store.end(sums())

@@ -58,9 +58,9 @@ class BlockedSum:
         """Return what is written to: sums and counts."""
         return {"out": self._out, "part": self._part, "counts": self._counts}
 
-    def of(self, block: Block, affine: ColumnTransform) -> Floats:
+    def of(self, block: Block, transform: ColumnTransform) -> Floats:
         """Return where the products of a block are added."""
-        longest = longest_sum(block, affine)
+        longest = longest_sum(block, transform)
         if not self._whole(block):
             self._counts[0] = max(self._counts[0], longest)
             if block.values.shape[1] < self._n_features:  # some rows, some columns: one after the other
@@ -121,17 +121,17 @@ class Squares:
         """Return what is written to."""
         return {"squares of rows": self.rows, "squares of columns": self.columns}
 
-    def add(self, block: Block, affine: ColumnTransform) -> None:
+    def add(self, block: Block, transform: ColumnTransform) -> None:
         """Add what a block holds."""
         weight = None if self.weight is None else np.ascontiguousarray(self.weight[block.rows])
         columns = self.columns[block.columns]
         whole = isinstance(block.rows, slice)
         rows = self.rows[block.rows] if whole else np.zeros(block.values.shape[0])
         if sp.issparse(block.values):
-            _add_sparse(block.values, affine, weight, rows, columns)
+            _add_sparse(block.values, transform, weight, rows, columns)
         else:
             x, samples = raw_values(block)
-            parts = (affine.centre, affine.factor, affine.fill)
+            parts = (transform.centre, transform.factor, transform.fill)
             _native.block_squares(x, samples, block.missing, *parts, weight, rows, columns, thread_count())
         if not whole:
             self.rows[block.rows] += rows
@@ -154,14 +154,14 @@ def arrays_of(squares: Squares | None) -> dict[str, NDArray[Any]]:
 
 
 @np.errstate(over="ignore", invalid="ignore")  # whoever makes the pass refuses infinite sums
-def _add_sparse(x: Any, affine: ColumnTransform, weight: Floats | None, rows: Floats, columns: Floats) -> None:
+def _add_sparse(x: Any, transform: ColumnTransform, weight: Floats | None, rows: Floats, columns: Floats) -> None:
     require_sound(x)
-    x = scaled_values(x, affine).tocsr()
+    x = scaled_values(x, transform).tocsr()
     row = np.repeat(np.arange(rows.size), np.diff(x.indptr))
     squares = x.data * x.data
     of_rows, of_columns = np.zeros(rows.size), np.zeros(columns.size)
-    if affine.centre is not None:
-        middle = affine.centre if affine.factor is None else affine.centre * affine.factor
+    if transform.centre is not None:
+        middle = transform.centre if transform.factor is None else transform.centre * transform.factor
         # (x - c)² = x (x - 2c) + c², and c² for what is not stored
         squares = x.data * (x.data - 2.0 * middle[x.indices])
         of_rows += middle @ middle
@@ -177,9 +177,9 @@ def _add_sparse(x: Any, affine: ColumnTransform, weight: Floats | None, rows: Fl
 _MOST_TURNED = 64 << 20
 
 
-def longest_sum(block: Block, affine: ColumnTransform) -> int:
+def longest_sum(block: Block, transform: ColumnTransform) -> int:
     """Return how many additions, one after the other, lose as much as a row of the block's product with W, at most."""
-    if sp.issparse(block.values) and block.values.format == "csr" and affine.centre is None:  # type: ignore[attr-defined]
+    if sp.issparse(block.values) and block.values.format == "csr" and transform.centre is None:  # type: ignore[attr-defined]
         return int(np.diff(block.values.indptr).max(initial=0))  # type: ignore[attr-defined]
     values, columns = block.values, int(block.values.shape[1])
     if not isinstance(values, np.ndarray) or values.dtype not in KERNEL_TYPES:
@@ -191,57 +191,57 @@ def longest_sum(block: Block, affine: ColumnTransform) -> int:
     return columns
 
 
-def add_dot(block: Block, W: Floats, affine: ColumnTransform, out: Floats) -> None:
+def add_dot(block: Block, W: Floats, transform: ColumnTransform, out: Floats) -> None:
     """Add the product of a block with its rows of W to the sums of its rows."""
     W = W[block.columns]
-    if affine.factor is not None:
-        W = W * affine.factor[:, None]
+    if transform.factor is not None:
+        W = W * transform.factor[:, None]
     with _Rows(out, block.rows) as sums:
         if sp.issparse(block.values):
-            _sparse_dot(block.values, W, affine, sums)
+            _sparse_dot(block.values, W, transform, sums)
         else:
             with streamed_values(block) as (x, samples):
-                _native.block_dot(x, samples, block.missing, W, affine.centre, affine.fill, sums, thread_count())
+                _native.block_dot(x, samples, block.missing, W, transform.centre, transform.fill, sums, thread_count())
 
 
-def add_tdot(block: Block, A: Floats, affine: ColumnTransform, out: Floats) -> None:
+def add_tdot(block: Block, A: Floats, transform: ColumnTransform, out: Floats) -> None:
     """Add the product of a block's transpose with its rows of A to the sums of its columns."""
     A = np.ascontiguousarray(A[block.rows])
-    sums = out[block.columns] if affine.factor is None else np.zeros((block.values.shape[1], A.shape[1]))
+    sums = out[block.columns] if transform.factor is None else np.zeros((block.values.shape[1], A.shape[1]))
     if sp.issparse(block.values):
-        _sparse_tdot(block.values, A, affine, sums)
+        _sparse_tdot(block.values, A, transform, sums)
     else:
         with streamed_values(block) as (x, samples):
-            _native.block_tdot(x, samples, block.missing, A, affine.centre, affine.fill, sums, thread_count())
-    if affine.factor is not None:
-        out[block.columns] += sums * affine.factor[:, None]
+            _native.block_tdot(x, samples, block.missing, A, transform.centre, transform.fill, sums, thread_count())
+    if transform.factor is not None:
+        out[block.columns] += sums * transform.factor[:, None]
 
 
-def add_normal(block: Block, A: Floats, affine: ColumnTransform, W: Floats, out: Floats) -> None:
+def add_normal(block: Block, A: Floats, transform: ColumnTransform, W: Floats, out: Floats) -> None:
     """Write Xᵀ A of a panel of whole columns to its rows of W, and add X Xᵀ A to `out`."""
     if sp.issparse(block.values) or not isinstance(block.rows, slice):
-        add_tdot(block, A, affine, W)
-        add_dot(block, W, affine, out)
+        add_tdot(block, A, transform, W)
+        add_dot(block, W, transform, out)
         return
-    parts = (affine.centre, affine.factor, affine.fill)
+    parts = (transform.centre, transform.factor, transform.fill)
     with streamed_values(block) as (x, samples):
         _native.block_normal(x, samples, block.missing, A, *parts, W[block.columns], out, thread_count())
 
 
-def add_sketch(block: Block, projection: Projection, affine: ColumnTransform, out: NDArray[Any]) -> None:
+def add_sketch(block: Block, projection: Projection, transform: ColumnTransform, out: NDArray[Any]) -> None:
     """Add the sketch of a block to the sums of its rows."""
     first = block.columns.start
     as_stored = result_dtype(block.values.dtype) == out.dtype
     with _Rows(out, block.rows) as sums:
         if sp.issparse(block.values):
-            _sparse_sketch(block, projection, affine, sums)
+            _sparse_sketch(block, projection, transform, sums)
             return
-        if _add_packed_sketch(block, projection, affine, sums):
+        if _add_packed_sketch(block, projection, transform, sums):
             return
         with _Rows(sums, slice(None), by_row=True) as sums:
             for rows, part in by_rows(block, projection.draws_every_entry):
                 into = sums[rows]
-                inside = affine.of(slice(part.columns.start - first, part.columns.stop - first))
+                inside = transform.of(slice(part.columns.start - first, part.columns.stop - first))
                 if (
                     as_stored
                     and inside.centre is None
@@ -275,23 +275,23 @@ def in_rows(sketch: NDArray[Any]) -> NDArray[Any]:
     return out
 
 
-def _add_packed_sketch(block: Block, projection: Projection, affine: ColumnTransform, sums: NDArray[Any]) -> bool:
+def _add_packed_sketch(block: Block, projection: Projection, transform: ColumnTransform, sums: NDArray[Any]) -> bool:
     """Add the sketch of genotypes that stay packed; False: that cannot be done."""
     genotypes = block.values
     if not isinstance(genotypes, PackedGenotypes) or not isinstance(projection, HashEmbedding):
         return False
-    parts = (affine.centre, affine.factor, affine.fill)
+    parts = (transform.centre, transform.factor, transform.fill)
     return projection.add_genotypes(genotypes.packed, genotypes.n_samples, parts, block.columns.start, sums)
 
 
-def _anything_to_fill(block: Block, affine: ColumnTransform) -> bool:
+def _anything_to_fill(block: Block, transform: ColumnTransform) -> bool:
     """Say whether a dense block has missing values; those of floats show in the sums where nothing fills them."""
     if block.values.dtype.kind == "f":
-        return affine.fill is not None
+        return transform.fill is not None
     return missing_at_all(block)
 
 
-def statistics(block: Block, affine: ColumnTransform, weights: Floats | None) -> ColumnStats:
+def statistics(block: Block, transform: ColumnTransform, weights: Floats | None) -> ColumnStats:
     """Return the statistics of the columns of a block."""
     width = block.values.shape[1]
     weight, mean, deviation = np.zeros(width), np.zeros(width), np.zeros(width)
@@ -312,9 +312,9 @@ def statistics(block: Block, affine: ColumnTransform, weights: Floats | None) ->
         )
 
     if sp.issparse(block.values):
-        return sparse_statistics(block.values, affine, weights)
-    if not affine.trivial:
-        for columns, values in tiles(block, affine, np.float64):
+        return sparse_statistics(block.values, transform, weights)
+    if not transform.trivial:
+        for columns, values in tiles(block, transform, np.float64):
             fill_in(columns, values, 0, None)
     else:
         with streamed_values(block) if weights is None else nullcontext(raw_values(block)) as (x, samples):
@@ -344,35 +344,35 @@ class _Rows:
 # Sparse blocks ---------------------------------------------------------------------------------------
 
 
-def _sparse_dot(x: Any, W: Floats, affine: ColumnTransform, out: Floats) -> None:
+def _sparse_dot(x: Any, W: Floats, transform: ColumnTransform, out: Floats) -> None:
     parts = (x.indptr, x.indices, x.data)
     if x.format == "csr":
-        _native.compressed_gather(*parts, W, None, affine.fill, out, thread_count())
+        _native.compressed_gather(*parts, W, None, transform.fill, out, thread_count())
     else:
-        _native.compressed_scatter(*parts, W, affine.fill, None, out, thread_count())
-    if affine.centre is not None:
-        out -= affine.centre @ W
+        _native.compressed_scatter(*parts, W, transform.fill, None, out, thread_count())
+    if transform.centre is not None:
+        out -= transform.centre @ W
 
 
-def _sparse_tdot(x: Any, A: Floats, affine: ColumnTransform, out: Floats) -> None:
+def _sparse_tdot(x: Any, A: Floats, transform: ColumnTransform, out: Floats) -> None:
     parts = (x.indptr, x.indices, x.data)
     if x.format == "csr":
-        _native.compressed_scatter(*parts, A, None, affine.fill, out, thread_count())
+        _native.compressed_scatter(*parts, A, None, transform.fill, out, thread_count())
     else:
-        _native.compressed_gather(*parts, A, affine.fill, None, out, thread_count())
-    if affine.centre is not None:
-        out -= np.outer(affine.centre, A.sum(axis=0))
+        _native.compressed_gather(*parts, A, transform.fill, None, out, thread_count())
+    if transform.centre is not None:
+        out -= np.outer(transform.centre, A.sum(axis=0))
 
 
-def _sparse_sketch(block: Block, projection: Projection, affine: ColumnTransform, sums: NDArray[Any]) -> None:
+def _sparse_sketch(block: Block, projection: Projection, transform: ColumnTransform, sums: NDArray[Any]) -> None:
     x, first = block.values, block.columns.start
-    if affine.trivial and result_dtype(x.dtype) == sums.dtype:
+    if transform.trivial and result_dtype(x.dtype) == sums.dtype:
         projection.apply(x, first_feature=first, out=sums)
         return
     require_sound(x)
-    scaled = scaled_values(x, affine)
+    scaled = scaled_values(x, transform)
     scaled.data = scaled.data.astype(sums.dtype)
     projection.apply(scaled, first_feature=first, out=sums)
-    if affine.centre is not None:
-        middle = affine.centre if affine.factor is None else affine.centre * affine.factor
+    if transform.centre is not None:
+        middle = transform.centre if transform.factor is None else transform.centre * transform.factor
         sums -= projection.apply(middle[None, :], first_feature=first).astype(sums.dtype)

@@ -1,8 +1,9 @@
-"""A matrix with each column centred and scaled, and missing values filled: on the fly, never densifying."""
+"""A matrix with each column centred and scaled, and missing values imputed: on the fly, never densifying."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,46 +11,45 @@ from numpy.typing import NDArray
 
 from slimline._base.checks import sample_weights
 from slimline.data import _products as products
-from slimline.data._blocks import PLAIN, Block, ColumnTransform
+from slimline.data._blocks import PLAIN, Block, BlockRequest, ColumnTransform
 from slimline.data._files import digest
 from slimline.data._matrix import Matrix
-from slimline.data._names import Variants
-from slimline.data._passes import Checkpoint, give_back
+from slimline.data._passes import Pass, give_back
 from slimline.data._statistics import ColumnStats, RunningStats, far_columns, shifted
-from slimline.data._views import ColumnView, RowView, column_numbers
+from slimline.data._views import ColumnView, RowView, View, column_numbers
 from slimline.errors import InvalidParameterError
 
 Vector = NDArray[np.float64]
 
 
-class Standardised(Matrix):
-    """(X - centre) / scale, with missing values filled before."""
+class _Learned:
+    """What the statistics of the columns tell, once they are known: shared with copies that count other passes."""
+
+    #: The transform of all columns, and the mean squared norm of the rows if that follows from the statistics.
+    value: tuple[ColumnTransform, float | None] | None = None
+
+
+class Standardised(View):
+    """(X - centre) / scale, with missing values imputed before."""
 
     def __init__(self, base: Matrix, centre: Any, scale: Any, fill: Any, sample_weight: Any = None) -> None:
-        super().__init__(base.shape, base.dtype, base.name)
-        self._base = base
-        self._counter = base._counter
-        self.whole_columns, self.short_panels = base.whole_columns, base.short_panels
-        self.products_by_column = base.products_by_column
-        self.reads_ahead, self.packed = base.reads_ahead, base.packed
-        self.density, self.io_bound = base.density, base.io_bound
+        super().__init__(base, base.shape)
         d = base.shape[1]
         self._centre = _rule(centre, "centre", ("mean",), d)
         self._scale = _rule(scale, "scale", ("std",), d)
         self._fill = _rule(fill, "fill", ("mean",), d, number=True)
         self._weight = sample_weights(sample_weight, base.shape[0])
-        self._affine_of_all: ColumnTransform | None = None
-        self._mean_square: float | None = None
+        self._learned = _Learned()
         if not any(isinstance(rule, str) for rule in (self._centre, self._scale, self._fill)):
-            self._affine_of_all = self._affine_from(None)
+            self._learned.value = self._transform_from(None), None
 
     @property
-    def affine(self) -> ColumnTransform:
+    def transform(self) -> ColumnTransform:
         """Return what is done to each column; computes the statistics, in a pass, if that has not been done."""
-        if self._affine_of_all is None:
-            self._learn(self._base.column_stats(self._weight))
-        assert self._affine_of_all is not None
-        return self._affine_of_all
+        if self._learned.value is None:
+            self._learn(self.base.column_stats(self._weight))
+        assert self._learned.value is not None
+        return self._learned.value[0]
 
     @property
     def knows_mean_square(self) -> bool:
@@ -61,74 +61,49 @@ class Standardised(Matrix):
         """Return the weighted mean of the squared norms of the rows: about the number of columns that vary."""
         if not self.knows_mean_square:
             raise RuntimeError("the statistics tell it only where they centre, scale and impute.")
-        _ = self.affine  # computed now, if it has not been
-        assert self._mean_square is not None
-        return self._mean_square
+        _ = self.transform  # computed now, if it has not been
+        assert self._learned.value is not None
+        return self._learned.value[1] or 0.0
 
-    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
-        """Yield the blocks of the matrix as they are stored; the passes standardise them."""
-        return self._base.blocks(whole_columns)
+    def _pass(self, work: Pass) -> Iterator[tuple[Block, ColumnTransform]]:
+        if work.operation == "column_stats" or self._weight is not None:
+            work = replace(work, in_memory=True)
+        if self._learned.value is None and self.whole_columns and work.operation != "column_stats":
+            return self._measuring_pass(work)
+        _ = self.transform  # computed now, if it has not been
+        return super()._pass(work)
 
-    def blocks_after(self, first: int, whole_columns: bool = False) -> Iterator[Block]:
-        """Yield the blocks of the matrix but the first ones."""
-        return self._base.blocks_after(first, whole_columns)
-
-    def large_blocks(self, whole_columns: bool = False) -> Iterator[Block]:
-        """Yield the large blocks of the matrix."""
-        return self._base.large_blocks(whole_columns)
-
-    def small_blocks(self, whole_columns: bool = False) -> Iterator[Block]:
-        """Yield the small blocks of the matrix."""
-        return self._base.small_blocks(whole_columns)
-
-    def _pass(
-        self,
-        operation: str,
-        whole_columns: bool = False,
-        kept: Checkpoint | None = None,
-        in_memory: bool = False,
-        large: bool = False,
-    ) -> Iterator[tuple[Block, ColumnTransform]]:
-        in_memory = in_memory or operation == "column_stats" or self._weight is not None
-        if self._affine_of_all is not None:
-            yield from super()._pass(operation, whole_columns, kept, in_memory, large)
-        elif self.whole_columns and operation != "column_stats":
-            yield from self._measuring_pass(operation, kept, in_memory)
-        else:
-            _ = self.affine  # computed now
-            yield from super()._pass(operation, whole_columns, kept, in_memory, large)
-
-    def _measuring_pass(
-        self, operation: str, kept: Checkpoint | None, in_memory: bool
-    ) -> Iterator[tuple[Block, ColumnTransform]]:
-        """Go through whole columns: what is needed to standardise one is known when it is at hand."""
+    def _measuring_pass(self, work: Pass) -> Iterator[tuple[Block, ColumnTransform]]:
+        """Yield whole columns: their statistics are computed when they are at hand."""
         running = RunningStats(*self.shape)
-        if kept is not None:
-            kept = kept.beside(running.arrays)
-        for block, _ in super()._pass(operation, True, kept, in_memory):
+        sums = work.sums
+        if sums is not None:
+            work = replace(work, sums=lambda: {**sums(), **running.arrays()})
+        for block, _ in super()._pass(replace(work, request=BlockRequest(whole_columns=True))):
             with self._beside_the_reader():
                 part = products.statistics(block, PLAIN, None if self._weight is None else self._weight[block.rows])
             self._require_finite(part.deviation, slice(None), block, PLAIN, missing=False)
             running.add(block.columns, part)
-            yield shifted(block, self._affine_from(part, block.columns))
+            yield shifted(block, self._transform_from(part, block.columns))
         self._learn(self._sound(running.result()))
 
     def _learn(self, stats: ColumnStats) -> None:
         """Keep what the statistics of all columns tell."""
-        self._affine_of_all = self._affine_from(stats)
+        mean_square = None
         if self.knows_mean_square:
             total = self.shape[0] if self._weight is None else self._weight.sum()
             # missing values are imputed with the mean: after centring they are 0
             squares = stats.std
             squares /= stats.scale
             squares *= squares
-            self._mean_square = float(squares @ (stats.weight / total)) if total else 0.0
+            mean_square = float(squares @ (stats.weight / total)) if total else 0.0
+        self._learned.value = self._transform_from(stats), mean_square
         give_back()  # some vectors as long as the data are wide lie in the way of the sketch's Gram matrix
 
-    def _affine(self, block: Block) -> ColumnTransform:
-        return PLAIN if self._affine_of_all is None else self._affine_of_all.of(block.columns)
+    def _transform(self, block: Block) -> ColumnTransform:
+        return PLAIN if self._learned.value is None else self._learned.value[0].of(block.columns)
 
-    def _affine_from(self, stats: ColumnStats | None, columns: slice = slice(None)) -> ColumnTransform:
+    def _transform_from(self, stats: ColumnStats | None, columns: slice = slice(None)) -> ColumnTransform:
         def value(rule: str | Vector | None) -> Vector | None:
             if isinstance(rule, str):
                 assert stats is not None
@@ -147,57 +122,29 @@ class Standardised(Matrix):
 
     def rows(self, index: Any) -> Any:
         """Return a view of some rows, standardised by the statistics of all of them."""
-        affine = self.affine
-        scale = None if affine.factor is None else 1.0 / affine.factor
-        return Standardised(RowView(self._base, index), affine.centre, scale, affine.fill)
+        return standardised_with(RowView(self.base, index), self.transform)
 
     def columns(self, index: Any) -> Any:
         """Return a view of some columns, standardised as they were."""
-        affine, chosen = self.affine, column_numbers(index, self.shape[1])
-        scale = None if affine.factor is None else 1.0 / affine.factor
-        parts = (None if part is None else part[chosen] for part in (affine.centre, scale, affine.fill))
-        return Standardised(ColumnView(self._base, chosen), *parts)
+        chosen = column_numbers(index, self.shape[1])
+        return standardised_with(ColumnView(self.base, chosen), self.transform.of(chosen))
 
     def standardised(self, *args: Any, **kwargs: Any) -> Any:
         """Refuse: begin with the plain matrix."""
         raise InvalidParameterError(f"{self.name} is standardised already: standardise the matrix it was made from.")
 
     @property
-    def feature_names(self) -> Sequence[str] | None:
-        """Return the names of the columns."""
-        return self._base.feature_names
-
-    @property
-    def sample_ids(self) -> Sequence[str] | None:
-        """Return the names of the rows."""
-        return self._base.sample_ids
-
-    @property
-    def labels(self) -> NDArray[Any] | None:
-        """Return the labels of the rows."""
-        return self._base.labels
-
-    @property
-    def variants(self) -> Variants | None:
-        """Return chromosome, position and alleles of each column, where the data are genotypes that say so."""
-        return self._base.variants
-
-    @property
     def fingerprint(self) -> str:
         """Return a digest of the data and of how they are standardised."""
         rules = (self._centre, self._scale, self._fill, self._weight)
         texts = [rule.tobytes() if isinstance(rule, np.ndarray) else str(rule) for rule in rules]
-        return digest("standardised", self._base.fingerprint, *texts)
+        return digest("standardised", self.base.fingerprint, *texts)
 
-    def _original_row(self, row: int) -> int:
-        return self._base._original_row(row)
 
-    def _original_column(self, column: int) -> int:
-        return self._base._original_column(column)
-
-    def require_unchanged(self) -> None:
-        """Raise where the storage can tell that the data are not what they were."""
-        self._base.require_unchanged()
+def standardised_with(base: Matrix, transform: ColumnTransform) -> Standardised:
+    """Return a view with the transform of another matrix."""
+    scale = None if transform.factor is None else 1.0 / transform.factor
+    return Standardised(base, transform.centre, scale, transform.fill)
 
 
 def _rule(value: Any, name: str, words: tuple[str, ...], d: int, number: bool = False) -> str | Vector | None:

@@ -25,12 +25,12 @@ Place = tuple[int, int]
 _PIECE = 1 << 20
 
 
-def require_finite(matrix: Matrix, block: Block, affine: ColumnTransform, *, missing: bool = True) -> None:
+def require_finite(matrix: Matrix, block: Block, transform: ColumnTransform, *, missing: bool = True) -> None:
     """Raise with row and column of the first value that is infinite, or missing with nothing to impute it."""
     infinite, absent = _first_places(block)
     if infinite is not None:
         _refuse(matrix, block, infinite, "is infinite: correct it, or leave the row out")
-    if missing and affine.fill is None and absent is not None:
+    if missing and transform.fill is None and absent is not None:
         _refuse(
             matrix,
             block,
@@ -143,33 +143,33 @@ def far_columns(stats: ColumnStats) -> NDArray[np.bool_]:
     return np.asarray(np.abs(stats.mean) > spread)
 
 
-def shifted(block: Block, affine: ColumnTransform) -> tuple[Block, ColumnTransform]:
+def shifted(block: Block, transform: ColumnTransform) -> tuple[Block, ColumnTransform]:
     """Return an equal block in which far columns are centred already, entry by entry, and what is left to be done.
 
     Such a column is stored nearly everywhere, so writing out all of it is no more than doubling it.
     """
     x: Any = block.values
-    if affine.centre is None or not sp.issparse(block.values) or x.shape[0] == 0:
-        return block, affine
-    far = affine.far
+    if transform.centre is None or not sp.issparse(block.values) or x.shape[0] == 0:
+        return block, transform
+    far = transform.far
     if far is None:
         require_sound(x)
         far = 2 * _stored(x) > x.shape[0]
-        if affine.factor is not None:
-            far &= np.abs(affine.centre * affine.factor) > _FAR
-    far = far & (affine.centre != 0)
+        if transform.factor is not None:
+            far &= np.abs(transform.centre * transform.factor) > _FAR
+    far = far & (transform.centre != 0)
     if not far.any():
-        return block, affine
+        return block, transform
     require_sound(x)
-    left = ColumnTransform(np.where(far, 0.0, affine.centre), affine.factor, affine.fill, affine.far)
-    return Block(block.rows, block.columns, _written_out(x, np.flatnonzero(far), affine), block.missing), left
+    left = ColumnTransform(np.where(far, 0.0, transform.centre), transform.factor, transform.fill, transform.far)
+    return Block(block.rows, block.columns, _written_out(x, np.flatnonzero(far), transform), block.missing), left
 
 
 def _stored(x: Any) -> NDArray[Any]:
     return np.asarray(np.diff(x.indptr) if x.format == "csc" else np.bincount(x.indices, minlength=x.shape[1]))
 
 
-def _written_out(x: Any, columns: NDArray[np.intp], affine: ColumnTransform) -> sp.csr_array:
+def _written_out(x: Any, columns: NDArray[np.intp], transform: ColumnTransform) -> sp.csr_array:
     n, width = x.shape
     entries = x.tocoo()
     row, column = entries.coords
@@ -178,10 +178,10 @@ def _written_out(x: Any, columns: NDArray[np.intp], affine: ColumnTransform) -> 
     inside = place[column] >= 0
     whole = np.zeros((n, columns.size))
     whole[row[inside], place[column[inside]]] = entries.data[inside]
-    if affine.fill is not None:
-        whole = np.where(np.isnan(whole), affine.fill[columns], whole)
-    assert affine.centre is not None
-    whole -= affine.centre[columns]
+    if transform.fill is not None:
+        whole = np.where(np.isnan(whole), transform.fill[columns], whole)
+    assert transform.centre is not None
+    whole -= transform.centre[columns]
     rows = np.concatenate([row[~inside], np.repeat(np.arange(n), columns.size)])
     places = np.concatenate([column[~inside], np.tile(columns, n)])
     values = np.concatenate([entries.data[~inside].astype(np.float64), whole.ravel()])
@@ -191,12 +191,12 @@ def _written_out(x: Any, columns: NDArray[np.intp], affine: ColumnTransform) -> 
 Floats = NDArray[np.float64]
 
 
-def sparse_statistics(x: Any, affine: ColumnTransform, weights: Floats | None) -> ColumnStats:
+def sparse_statistics(x: Any, transform: ColumnTransform, weights: Floats | None) -> ColumnStats:
     """Return the statistics of the columns of a CSR or CSC block, standardised, without writing it out."""
     require_sound(x)
     n, width = x.shape
     parts = (x.indptr, x.indices, x.data, x.format == "csr", n)
-    changes = (affine.centre, affine.factor, affine.fill)
+    changes = (transform.centre, transform.factor, transform.fill)
     coarse, rest = (None, None) if weights is None else _in_two(weights)
     of_weights = None if weights is None else np.zeros((width, 3))
     sums, zeros, absent = np.zeros((width, 2)), np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64)
@@ -210,7 +210,7 @@ def sparse_statistics(x: Any, affine: ColumnTransform, weights: Floats | None) -
         weight = weights.sum() - of_weights[:, 0]
         left = (coarse.sum() - of_weights[:, 1]) + (rest.sum() - of_weights[:, 2])
         weight_of_zeros = np.where(not_stored == 0, 0.0, np.maximum(left, 0.0))
-    nothing = _what_is_not_stored(affine)
+    nothing = _what_is_not_stored(transform)
     if nothing is not None:
         total += weight_of_zeros * nothing
         nonzeros += np.where(nothing != 0, not_stored, 0.0).astype(np.int64)
@@ -223,11 +223,11 @@ def sparse_statistics(x: Any, affine: ColumnTransform, weights: Floats | None) -
     return ColumnStats(weight, total, mean, deviation, nonzeros, absent, n)
 
 
-def _what_is_not_stored(affine: ColumnTransform) -> Floats | None:
+def _what_is_not_stored(transform: ColumnTransform) -> Floats | None:
     """Return what stands in each column where nothing is stored, or None for zeros."""
-    if affine.centre is None:
+    if transform.centre is None:
         return None
-    return -affine.centre if affine.factor is None else -affine.centre * affine.factor
+    return -transform.centre if transform.factor is None else -transform.centre * transform.factor
 
 
 def _in_two(weights: Floats) -> tuple[Floats, Floats]:

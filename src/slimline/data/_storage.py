@@ -1,26 +1,63 @@
-"""What a storage format provides, and who is told of the passes over it."""
+"""What a storage format provides, and who follows the passes over it."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from copy import copy
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.data._blocks import Block
+from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest
 from slimline.data._names import Variants
-from slimline.data._passes import CheckpointStore, Listener, PassCounter, PassProgress
+from slimline.data._passes import CheckpointStore, Listener, PassCounter
 from slimline.errors import FileFormatError
 
 #: Rows or columns of an array that holds no number, at most: such a file takes no space, and its sums would.
 _MOST_EMPTY = 1 << 24
 
 
+@dataclass(frozen=True, slots=True)
+class StorageTraits:
+    """What a storage can do, and which way of reading it is fast.
+
+    Parameters
+    ----------
+    whole_columns : bool, default=False
+        Panels of whole columns can be requested: `normal` and `gram` then take one pass.
+    narrow_panels : bool, default=False
+        They are so narrow that two passes over rows take less time than one over panels.
+    products_by_column : bool, default=False
+        `dot` and `tdot` are faster over panels than over the blocks that the storage likes.
+    prefetch : bool, default=True
+        Making a block means reading, so the next one is made while this one is computed on.
+    compute_bound : bool, default=False
+        Reading is a small part of the work, so that kernels need not leave CPUs to it.
+    packed : bool, default=False
+        Blocks hold packed genotypes, which may still be in their file.
+    density : float, optional
+        Share of the values that a sparse storage holds; None: dense.
+    """
+
+    whole_columns: bool = False
+    narrow_panels: bool = False
+    products_by_column: bool = False
+    prefetch: bool = True
+    compute_bound: bool = False
+    packed: bool = False
+    density: float | None = None
+
+
 class Storage(ABC):
     """n samples × d features that come in blocks; `Matrix` computes with them.
+
+    A format implements `blocks` and `fingerprint`, and passes shape, element type and name to this constructor. All
+    the rest has a default: `traits`, `require_unchanged`, `array`, `feature_names`, `sample_ids`, `labels`, `variants`.
 
     Parameters
     ----------
@@ -32,20 +69,8 @@ class Storage(ABC):
         What messages call the data.
     """
 
-    #: Whether `blocks(whole_columns=True)` can be asked for.
-    whole_columns = False
-    #: Whether panels of its columns are too narrow to be fast.
-    short_panels = False
-    #: Whether `dot` and `tdot` are faster over panels of whole columns than over the blocks that the storage likes.
-    products_by_column = False
-    #: Whether the next block should be made while the last one is computed on: yes, where making it means reading.
-    reads_ahead = True
-    #: Whether reading is a small part of the work, so that kernels need not leave CPUs to it.
-    io_bound = False
-    #: Whether its blocks hold packed genotypes, which may be in their file still.
-    packed = False
-    #: Share of the values that are stored, where only those that are not zero are; None: all of them.
-    density: float | None = None
+    #: What the storage can do; an attribute of the class, or of the object.
+    traits = StorageTraits()
 
     def __init__(self, shape: tuple[int, int], dtype: Any, name: str) -> None:
         self.shape = (int(shape[0]), int(shape[1]))
@@ -54,130 +79,107 @@ class Storage(ABC):
         self.name = name
         self._counter = PassCounter()
 
+    # What a format implements ----------------------------------------------------------------------
+
     @abstractmethod
-    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+    def blocks(self, request: BlockRequest = ALL_BLOCKS) -> Iterator[Block]:
         """Yield rectangles that cover X once, in the order that the storage likes.
 
         Parameters
         ----------
-        whole_columns : bool
-            Ask for full-height panels of columns; only where `self.whole_columns` says that they can be had.
+        request : BlockRequest
+            The same request but for `start` gives the same blocks, less those before `start`.
 
         Yields
         ------
         Block
-            Valid until the next is asked for.
+            Valid until the next one is requested.
         """
-
-    def blocks_after(self, first: int, whole_columns: bool = False) -> Iterator[Block]:
-        """Yield the blocks of `blocks` but the first ones; a format that can leave them unread does so.
-
-        Parameters
-        ----------
-        first : int
-            How many are left out.
-        whole_columns : bool
-            As for `blocks`.
-
-        Yields
-        ------
-        Block
-            Valid until the next is asked for.
-        """
-        yield from islice(self.blocks(whole_columns), first, None)
-
-    def large_blocks(self, whole_columns: bool = False) -> Iterator[Block]:
-        """Yield blocks for work that copies nothing of them: those of `blocks`, or larger ones of data in memory.
-
-        Parameters
-        ----------
-        whole_columns : bool
-            As for `blocks`.
-
-        Returns
-        -------
-        blocks : iterator of Block
-            Valid until the next is asked for.
-        """
-        return self.blocks(whole_columns)
-
-    def small_blocks(self, whole_columns: bool = False) -> Iterator[Block]:
-        """Yield blocks for work that copies them: those of `blocks`, or smaller ones of data in memory.
-
-        Parameters
-        ----------
-        whole_columns : bool
-            As for `blocks`.
-
-        Returns
-        -------
-        blocks : iterator of Block
-            Valid until the next is asked for.
-        """
-        return self.blocks(whole_columns)
-
-    @property
-    def feature_names(self) -> Sequence[str] | None:
-        """Return the names of the columns, where the data have any."""
-        return None
-
-    @property
-    def sample_ids(self) -> Sequence[str] | None:
-        """Return the names of the rows, where the data have any."""
-        return None
-
-    @property
-    def labels(self) -> NDArray[Any] | None:
-        """Return the label of each row, where the data carry them."""
-        return None
-
-    @property
-    def variants(self) -> Variants | None:
-        """Return chromosome, position and alleles of each column, where the data are genotypes that say so."""
-        return None
 
     @property
     @abstractmethod
     def fingerprint(self) -> str:
         """Return a short digest of the data: shape, type and samples of the content. A copy has the same."""
 
-    def require_unchanged(self) -> None:  # noqa: B027 - in memory there is nothing to look at
-        """Raise where the storage can tell that the data are not what they were."""
+    def require_unchanged(self) -> None:  # noqa: B027 - nothing in memory can be checked
+        """Raise if the storage can tell that the data have changed."""
+
+    @property
+    def array(self) -> NDArray[Any] | None:
+        """Return all values as one array, if they are in memory without missing ones: `method="direct"` uses it."""
+        return None
+
+    @property
+    def feature_names(self) -> Sequence[str] | None:
+        """Return the names of the columns, if the data have any."""
+        return None
+
+    @property
+    def sample_ids(self) -> Sequence[str] | None:
+        """Return the names of the rows, if the data have any."""
+        return None
+
+    @property
+    def labels(self) -> NDArray[Any] | None:
+        """Return the label of each row, if the data have labels."""
+        return None
+
+    @property
+    def variants(self) -> Variants | None:
+        """Return chromosome, position and alleles of each column, if the data are genotypes that name them."""
+        return None
+
+    # What it gets ----------------------------------------------------------------------------------
+
+    @property
+    def whole_columns(self) -> bool:
+        """Return whether panels of whole columns can be requested."""
+        return self.traits.whole_columns
+
+    @property
+    def density(self) -> float | None:
+        """Return the share of the values that a sparse storage holds; None: dense."""
+        return self.traits.density
 
     @property
     def passes(self) -> int:
-        """Return how many times the data went by since the matrix was opened, views included."""
+        """Return the number of passes over the data since the matrix was opened, including those of its views."""
         return self._counter.count
 
-    @property
-    def passes_of_this_thread(self) -> int:
-        """Return how many of these passes the calling thread made: a job counts its own, whoever shares the matrix."""
-        return self._counter.of_this_thread
+    def counted(self) -> Self:
+        """Return the same matrix with its own count of passes, which begins at 0.
+
+        A job, such as a fit, takes one, and counts exactly its own passes with it and with views of it, however many
+        jobs and threads share the data. The passes also count in the matrix that it came from.
+        """
+        return self._with_counter(PassCounter(parent=self._counter))
+
+    def _with_counter(self, counter: PassCounter) -> Self:
+        same = copy(self)
+        same._counter = counter
+        return same
 
     def listen(self, listener: Listener | None) -> None:
-        """Tell a function how far each pass is, from now on; None: no longer.
+        """Call a function with the progress of each pass from now on.
 
         Parameters
         ----------
-        listener : callable
-            Called with a `PassProgress` after every block; `ProgressBar()` draws a bar.
+        listener : callable or None
+            Called with a `PassProgress` after every block; `ProgressBar()` draws a bar. None: nothing is called.
         """
         self._counter.listener = listener
 
-    def keep(self, keeper: CheckpointStore | None) -> None:
-        """Have what the passes add up kept, from now on, and what was kept used; None: no longer.
+    def set_checkpoint(self, store: CheckpointStore | None) -> None:
+        """Save what the passes add up from now on, and use what was saved.
 
         Parameters
         ----------
-        keeper : PassKeeper
-            Such as `slimline.model_files.PassFiles`.
+        store : CheckpointStore or None
+            For instance `slimline.model_files.PassFiles`. None: nothing is saved.
         """
-        self._counter.keeper = keeper
+        self._counter.store = store
 
-    def _tell(self, operation: str, fraction: float, done: bool = False) -> None:
-        if self._counter.listener is not None:
-            number = self._counter.count + (0 if done else 1)
-            self._counter.listener(PassProgress(number, operation, fraction, self.name))
+    keep = set_checkpoint
 
     def __repr__(self) -> str:
         n, d = self.shape
@@ -185,8 +187,14 @@ class Storage(ABC):
         return f"<{type(self).__name__} {self.name}: {size}, {self.dtype}>"
 
 
+def from_number(start: int, blocks: Generator[Block]) -> Generator[Block]:
+    """Yield the blocks from number `start` on, of a storage that has to read those before."""
+    with closing(blocks):
+        yield from islice(blocks, start, None)
+
+
 def require_sensible(shape: tuple[int, ...], name: str) -> None:
-    """Raise if an array without a single number is said to be long: nothing in its file could tell otherwise."""
+    """Raise if an array without a single number claims to be long: nothing in its file could show that it is not."""
     if 0 in shape and max(shape) > _MOST_EMPTY:
         sizes = " × ".join(f"{size:,}" for size in shape)
         raise FileFormatError(

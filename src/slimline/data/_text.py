@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import BinaryIO, NoReturn
 
 import numpy as np
@@ -274,13 +275,13 @@ class RowGroup:
 Parse = Callable[[RowGroup, TextLines, int], Block]
 
 
-def group_blocks(text: TextFile, groups: Sequence[RowGroup], parse: Parse) -> Iterator[Block]:
-    """Yield the blocks of all groups, in order."""
+def group_blocks(text: TextFile, groups: Sequence[RowGroup], parse: Parse, start: int = 0) -> Iterator[Block]:
+    """Yield the blocks of all groups in order, from group number `start` on."""
     workers = min(thread_count(), _MOST_WORKERS)
     if text.compression is not None or workers < 2 or len(groups) < 2:
         with text.lines(line=1) as lines:
-            for group in groups:
-                yield parse(group, lines, group.number % 3)
+            blocks = (parse(group, lines, group.number % 3) for group in groups)
+            yield from islice(blocks, start, None)  # what comes before has to be parsed
         return
     slots = workers + 2
 
@@ -291,7 +292,7 @@ def group_blocks(text: TextFile, groups: Sequence[RowGroup], parse: Parse) -> It
     waiting: deque[Future[Block]] = deque()
     with ThreadPoolExecutor(workers, thread_name_prefix="slimline-parse") as pool:
         try:
-            for group in groups:
+            for group in groups[start:]:
                 waiting.append(pool.submit(parse_alone, group))
                 if len(waiting) == workers:
                     yield waiting.popleft().result()

@@ -3,59 +3,105 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.data._blocks import MISSING_CALL, Block, PackedGenotypes
+from slimline.data._blocks import ALL_BLOCKS, MISSING_CALL, Block, BlockRequest, PackedGenotypes
 from slimline.data._files import digest
 from slimline.data._matrix import Matrix
 from slimline.data._names import Variants
+from slimline.data._passes import PassCounter
 from slimline.errors import InvalidParameterError
 
 
-class RowView(Matrix):
+class View(Matrix):
+    """A matrix seen through another one, which it is like in all that it does not define itself."""
+
+    def __init__(self, base: Matrix, shape: tuple[int, int]) -> None:
+        super().__init__(shape, base.dtype, base.name)
+        self.base = base
+        self.traits = base.traits
+        self._counter = base._counter
+
+    def _with_counter(self, counter: PassCounter) -> Self:
+        same = super()._with_counter(counter)
+        same.base = self.base._with_counter(counter)
+        return same
+
+    def blocks(self, request: BlockRequest = ALL_BLOCKS) -> Iterator[Block]:
+        """Yield the blocks of the matrix."""
+        return self.base.blocks(request)
+
+    def require_unchanged(self) -> None:
+        """Raise if the storage can tell that the data have changed."""
+        self.base.require_unchanged()
+
+    @property
+    def feature_names(self) -> Sequence[str] | None:
+        """Return the names of the columns."""
+        return self.base.feature_names
+
+    @property
+    def sample_ids(self) -> Sequence[str] | None:
+        """Return the names of the rows."""
+        return self.base.sample_ids
+
+    @property
+    def labels(self) -> NDArray[Any] | None:
+        """Return the labels of the rows."""
+        return self.base.labels
+
+    @property
+    def variants(self) -> Variants | None:
+        """Return chromosome, position and alleles of each column, if the data are genotypes that name them."""
+        return self.base.variants
+
+    def _original_row(self, row: int) -> int:
+        return self.base._original_row(row)
+
+    def _original_column(self, column: int) -> int:
+        return self.base._original_column(column)
+
+
+class RowView(View):
     """Rows of another matrix; of each block only these are copied."""
 
     def __init__(self, base: Matrix, index: Any) -> None:
-        self._index = row_numbers(index, base.shape[0])
-        super().__init__((self._index.size, base.shape[1]), base.dtype, base.name)
-        self._base = base
-        self._counter = base._counter
-        self.whole_columns, self.short_panels = base.whole_columns, base.short_panels
-        self.products_by_column = base.products_by_column
-        self.reads_ahead = base.reads_ahead or base.packed  # genotypes are read to be cut
-        self.packed = base.packed and bool((np.diff(self._index) > 0).all())  # else they are unpacked
-        self.density, self.io_bound = base.density, base.io_bound
-        # positions of the view, by the row that they show
-        self._order = np.argsort(self._index, kind="stable")
-        self._sorted = self._index[self._order]
+        self.index = row_numbers(index, base.shape[0])
+        super().__init__(base, (self.index.size, base.shape[1]))
+        ascending = bool((np.diff(self.index) > 0).all())
+        # packed genotypes are read to be cut; rows in another order are unpacked
+        self.traits = replace(
+            base.traits,
+            prefetch=base.traits.prefetch or base.traits.packed,
+            packed=base.traits.packed and ascending,
+        )
+        # positions in the view, sorted by the row that they show
+        self._order = np.argsort(self.index, kind="stable")
+        self._sorted = self.index[self._order]
 
-    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
-        """Yield the blocks of the matrix, less the rows that are not seen.
+    def blocks(self, request: BlockRequest = ALL_BLOCKS) -> Iterator[Block]:
+        """Yield the blocks of the matrix without the rows that are not seen.
 
-        One without any is not left out: the reader would go on to the next and write over a block that is in use.
+        A block without any is yielded, too: otherwise the reader would write the next one over a block in use.
         """
-        for block in self._base.small_blocks(whole_columns):
-            yield self._cut(block)
-
-    def blocks_after(self, first: int, whole_columns: bool = False) -> Iterator[Block]:
-        """Yield the blocks of the matrix but the first ones, less the rows that are not seen."""
-        for block in self._base.blocks_after(first, whole_columns):
+        for block in self.base.blocks(replace(request, size="small")):
             yield self._cut(block)
 
     def _cut(self, block: Block) -> Block:
         if not isinstance(block.rows, slice):  # a view of a view
-            where = np.full(self._base.shape[0], -1, dtype=np.intp)
+            where = np.full(self.base.shape[0], -1, dtype=np.intp)
             where[block.rows] = np.arange(block.rows.size)
-            local = where[self._index]
+            local = where[self.index]
             positions = np.flatnonzero(local >= 0)
             local = local[positions]
         else:
             first, last = np.searchsorted(self._sorted, [block.rows.start, block.rows.stop])
             positions = np.sort(self._order[first:last])
-            local = self._index[positions] - block.rows.start
+            local = self.index[positions] - block.rows.start
         values, missing = block.values, block.missing
         if isinstance(values, PackedGenotypes) and local.size and (local[1:] > local[:-1]).all():
             if local.size < values.n_samples:
@@ -76,44 +122,27 @@ class RowView(Matrix):
 
     def rows(self, index: Any) -> RowView:
         """Return a view of some of these rows."""
-        return RowView(self._base, self._index[row_numbers(index, self.shape[0])])
-
-    @property
-    def feature_names(self) -> Sequence[str] | None:
-        """Return the names of the columns."""
-        return self._base.feature_names
+        return RowView(self.base, self.index[row_numbers(index, self.shape[0])])
 
     @property
     def sample_ids(self) -> Sequence[str] | None:
         """Return the names of these rows."""
-        ids = self._base.sample_ids
-        return None if ids is None else [ids[i] for i in self._index]
+        ids = self.base.sample_ids
+        return None if ids is None else [ids[i] for i in self.index]
 
     @property
     def labels(self) -> NDArray[Any] | None:
         """Return the labels of these rows."""
-        labels = self._base.labels
-        return None if labels is None else labels[self._index]
-
-    @property
-    def variants(self) -> Variants | None:
-        """Return chromosome, position and alleles of each column, where the data are genotypes that say so."""
-        return self._base.variants
+        labels = self.base.labels
+        return None if labels is None else labels[self.index]
 
     @property
     def fingerprint(self) -> str:
         """Return a digest of the data and of the row numbers."""
-        return digest("rows", self._base.fingerprint, self._index.astype(np.int64).tobytes())
+        return digest("rows", self.base.fingerprint, self.index.astype(np.int64).tobytes())
 
     def _original_row(self, row: int) -> int:
-        return self._base._original_row(int(self._index[row]))
-
-    def _original_column(self, column: int) -> int:
-        return self._base._original_column(column)
-
-    def require_unchanged(self) -> None:
-        """Raise where the storage can tell that the data are not what they were."""
-        self._base.require_unchanged()
+        return self.base._original_row(int(self.index[row]))
 
 
 def _rows(positions: NDArray[np.intp]) -> slice | NDArray[np.intp]:
@@ -150,35 +179,23 @@ def row_numbers(index: Any, n: int) -> NDArray[np.intp]:
     return np.asarray(np.where(index < 0, index + n, index), dtype=np.intp)
 
 
-class ColumnView(Matrix):
-    """Columns of another matrix; of each block only these are copied, and what the others hold is never looked at."""
+class ColumnView(View):
+    """Columns of another matrix; of each block only these are copied, and values of the others are never used."""
 
     def __init__(self, base: Matrix, index: Any) -> None:
-        self._index = column_numbers(index, base.shape[1])
-        super().__init__((base.shape[0], self._index.size), base.dtype, base.name)
-        self._base = base
-        self._counter = base._counter
-        self.whole_columns, self.short_panels = base.whole_columns, base.short_panels
-        self.products_by_column = base.products_by_column
-        self.reads_ahead, self.packed = base.reads_ahead or base.packed, base.packed  # genotypes are read to be cut
-        self.density, self.io_bound = base.density, base.io_bound
+        self.index = column_numbers(index, base.shape[1])
+        super().__init__(base, (base.shape[0], self.index.size))
+        # packed genotypes are read to be cut
+        self.traits = replace(base.traits, prefetch=base.traits.prefetch or base.traits.packed)
 
-    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
-        """Yield the blocks of the matrix, less the columns that are not seen.
-
-        One without any is not left out: the reader would go on to the next and write over a block that is in use.
-        """
-        for block in self._base.small_blocks(whole_columns):
-            yield self._cut(block)
-
-    def blocks_after(self, first: int, whole_columns: bool = False) -> Iterator[Block]:
-        """Yield the blocks of the matrix but the first ones, less the columns that are not seen."""
-        for block in self._base.blocks_after(first, whole_columns):
+    def blocks(self, request: BlockRequest = ALL_BLOCKS) -> Iterator[Block]:
+        """Yield the blocks of the matrix without the columns that are not seen, if need be empty ones."""
+        for block in self.base.blocks(replace(request, size="small")):
             yield self._cut(block)
 
     def _cut(self, block: Block) -> Block:
-        first, last = (int(k) for k in np.searchsorted(self._index, [block.columns.start, block.columns.stop]))
-        local = self._index[first:last] - block.columns.start
+        first, last = (int(k) for k in np.searchsorted(self.index, [block.columns.start, block.columns.stop]))
+        local = self.index[first:last] - block.columns.start
         columns = slice(first, last)
         if local.size == block.values.shape[1]:
             return Block(block.rows, columns, block.values, block.missing)
@@ -186,44 +203,27 @@ class ColumnView(Matrix):
 
     def columns(self, index: Any) -> ColumnView:
         """Return a view of some of these columns."""
-        return ColumnView(self._base, self._index[column_numbers(index, self.shape[1])])
+        return ColumnView(self.base, self.index[column_numbers(index, self.shape[1])])
 
     @property
     def feature_names(self) -> Sequence[str] | None:
         """Return the names of these columns."""
-        names = self._base.feature_names
-        return None if names is None else [names[j] for j in self._index]
-
-    @property
-    def sample_ids(self) -> Sequence[str] | None:
-        """Return the names of the rows."""
-        return self._base.sample_ids
-
-    @property
-    def labels(self) -> NDArray[Any] | None:
-        """Return the labels of the rows."""
-        return self._base.labels
+        names = self.base.feature_names
+        return None if names is None else [names[j] for j in self.index]
 
     @property
     def variants(self) -> Variants | None:
-        """Return chromosome, position and alleles of these columns, where the data are genotypes that say so."""
-        variants = self._base.variants
-        return None if variants is None else variants.of(self._index)
+        """Return chromosome, position and alleles of these columns, if the data are genotypes that name them."""
+        variants = self.base.variants
+        return None if variants is None else variants.of(self.index)
 
     @property
     def fingerprint(self) -> str:
         """Return a digest of the data and of the column numbers."""
-        return digest("columns", self._base.fingerprint, self._index.astype(np.int64).tobytes())
-
-    def _original_row(self, row: int) -> int:
-        return self._base._original_row(row)
+        return digest("columns", self.base.fingerprint, self.index.astype(np.int64).tobytes())
 
     def _original_column(self, column: int) -> int:
-        return self._base._original_column(int(self._index[column]))
-
-    def require_unchanged(self) -> None:
-        """Raise where the storage can tell that the data are not what they were."""
-        self._base.require_unchanged()
+        return self.base._original_column(int(self.index[column]))
 
 
 def _selected(values: Any, local: NDArray[np.intp]) -> Any:

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from slimline._base.rounding import sum_error
 from slimline.data import Matrix, open_matrix
-from slimline.data._standardised import Standardised
-from slimline.data._views import ColumnView, RowView
+from slimline.data._views import RowView, View
 from slimline.data.formats._svmlight import SvmlightMatrix
 from slimline.errors import DataError
 from slimline.estimators._alignment import Alignment, ColumnPlaces, align_columns, first_number
@@ -71,10 +70,10 @@ class TrainingSamples:
 def _whole(matrix: Matrix) -> tuple[Matrix, NDArray[np.intp]]:
     """Return the data behind the views of a matrix, and which rows of them it shows."""
     rows = np.arange(matrix.shape[0])
-    while isinstance(matrix, (RowView, ColumnView, Standardised)):
+    while isinstance(matrix, View):
         if isinstance(matrix, RowView):
-            rows = matrix._index[rows]
-        matrix = matrix._base
+            rows = matrix.index[rows]
+        matrix = matrix.base
     return matrix, rows
 
 

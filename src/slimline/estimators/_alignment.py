@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from slimline.data import ColumnStats, Matrix, Variants
 from slimline.data._names import PackedStrings
 from slimline.data._standardised import Standardised
-from slimline.data._views import ColumnView, RowView
+from slimline.data._views import View
 from slimline.data.formats._svmlight import FeatureNumbers, SvmlightMatrix
 from slimline.errors import DataError
 from slimline.model_files import StoredModel
@@ -44,15 +44,15 @@ def source_details(matrix: Matrix) -> dict[str, Any]:
 
     `zero_based` for svmlight files: a file in which the first column is never used would be taken for another.
     """
-    while isinstance(matrix, (RowView, ColumnView, Standardised)):
-        matrix = matrix._base
+    while isinstance(matrix, View):
+        matrix = matrix.base
     return {"zero_based": matrix.zero_based} if isinstance(matrix, SvmlightMatrix) else {}
 
 
 def _changed(matrix: Matrix) -> bool:
     if not isinstance(matrix, Standardised):
         return False
-    return matrix.affine.centre is not None or matrix.affine.factor is not None
+    return matrix.transform.centre is not None or matrix.transform.factor is not None
 
 
 Mask = NDArray[np.bool_]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -233,19 +232,20 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         assert weight is not None
         callbacks = StepCallbacks(self, X, y)
         self._divide(labels, kept, groups)
-        with _shown_progress(matrix, self.verbose):
-            self._train(matrix, codes, weight, callbacks)
+        if self.verbose:
+            matrix = matrix.counted()  # so that only the passes of this fit are shown
+            matrix.listen(ProgressBar())
+        self._train(matrix, codes, weight, callbacks)
         callbacks.end(X, y)
 
     def _divide(self, labels: NDArray[Any], kept: NDArray[np.intp], groups: Any) -> None:
         """Divide the rows into folds, where the classifier has any: before those of weight 0 are left out."""
 
     def _train(self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, callbacks: StepCallbacks) -> None:
-        before = matrix.passes_of_this_thread
         solver, s, signs = self._prepared(matrix, codes, weight)
         problems = [BinaryProblem(loss_named(self.loss), sign, s, 1.0 / float(self.C)) for sign in signs]
         states, history = self._solve(solver, problems, callbacks)
-        self._keep(solver, states, history, before)
+        self._keep(solver, states, history)
         if self.recovery == "certified":
             self._warn_if_open()
         else:
@@ -307,13 +307,13 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         uniform = bool((weight == weight[0]).all())
         return matrix.standardised("mean", "std", "mean", sample_weight=None if uniform else weight)
 
-    def _keep(self, solver: Solver, states: Sequence[SolverState], history: list[Step], passes_before: int) -> None:
+    def _keep(self, solver: Solver, states: Sequence[SolverState], history: list[Step]) -> None:
         data, surrogate = solver.data, solver.surrogate
         centre = factor = fill = None
         if self.standardize:
             assert isinstance(data.matrix, Standardised)
-            affine = data.matrix.affine
-            centre, factor, fill = affine.centre, affine.factor, affine.fill
+            transform = data.matrix.transform
+            centre, factor, fill = transform.centre, transform.factor, transform.fill
         self._centre, self._factor, self._fill = centre, factor, fill
         self.certificate_ = certificate_of(data, states, factor)
         self.coef_ = self.certificate_.coefficients(factor)
@@ -325,7 +325,7 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
             self.route_ = replace(self.route_, method=taken, reason="steps with the sketch gained too little")
         self.history_ = history
         self.n_iter_ = len(history)
-        self.n_passes_ = data.matrix.passes_of_this_thread - passes_before
+        self.n_passes_ = data.passes
         self.projections_ = [projection.to_json() for projection in solver.drawn]
 
     def watch(self, on_step: Callable[[Step], None] | None) -> Self:
@@ -387,17 +387,3 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
             ConvergenceWarning,
             stacklevel=6,  # the line that called `fit`
         )
-
-
-@contextmanager
-def _shown_progress(matrix: Matrix, verbose: int) -> Iterator[None]:
-    """Show the progress of the passes while a model is fitted."""
-    if not verbose:
-        yield
-        return
-    before = matrix._counter.listener
-    matrix.listen(ProgressBar())
-    try:
-        yield
-    finally:
-        matrix.listen(before)

@@ -175,7 +175,7 @@ class CertifiedClassifierCV(CertifiedClassifier):
         self._folds = [(train[train >= 0], test[test >= 0]) for train, test in both]
 
     def _train(self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, callbacks: StepCallbacks) -> None:
-        before, folds = matrix.passes_of_this_thread, self.__dict__.pop("_folds")
+        folds = self.__dict__.pop("_folds")
         for name in ("coefs_path_", "certificates_path_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         asked, on_sketch = penalties(self.Cs), self.search == "sketch"
@@ -194,10 +194,10 @@ class CertifiedClassifierCV(CertifiedClassifier):
         self.C_ = float(found.Cs[found.best])
         self._warn_of_search(found, codes, weight, folds)
         if on_sketch:
-            self._keep(solver, *solve([BinaryProblem(loss, sign, s, 1.0 / self.C_) for sign in signs]), before)
+            self._keep(solver, *solve([BinaryProblem(loss, sign, s, 1.0 / self.C_) for sign in signs]))
             self._warn_if_open()
             return
-        self._keep(solver, *members.whole[self.C_], before)
+        self._keep(solver, *members.whole[self.C_])
         path = [members.whole[C][0] for C in found.Cs.tolist()]
         self.certificates_path_ = [certificate_of(solver.data, states, self._factor) for states in path]
         factor = 1.0 if self._factor is None else self._factor

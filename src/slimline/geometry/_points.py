@@ -397,4 +397,4 @@ class Points:
     @property
     def middle(self) -> Floats | None:
         """Return what is subtracted from every point, if anything is."""
-        return self.matrix.affine.centre if isinstance(self.matrix, Standardised) else None
+        return self.matrix.transform.centre if isinstance(self.matrix, Standardised) else None

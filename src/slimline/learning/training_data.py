@@ -27,18 +27,17 @@ class TrainingData:
     """X with a constant column: the pass that every step takes, and the norms that its rounding is judged by."""
 
     def __init__(self, matrix: Matrix, constant: float | str = 0.0, weight: Floats | None = None) -> None:
-        self.matrix = matrix
+        self.matrix = matrix.counted()
         self._constant = constant
         self.shape = matrix.shape
         self._weight = weight
         self._squares: Squares | None = None
         self._row_squares: Floats | None = None
-        self._passes_before = matrix.passes_of_this_thread
 
     @property
     def passes(self) -> int:
         """Return how many times the data went by since this object was made."""
-        return self.matrix.passes_of_this_thread - self._passes_before
+        return self.matrix.passes
 
     @property
     def passes_of_a_step(self) -> int:
@@ -148,8 +147,8 @@ def relative_centre(matrix: Any) -> float:
     """Return the norm of what is subtracted from a row, after scaling: products lose as much as with a row of it."""
     if not isinstance(matrix, Standardised):
         return 0.0
-    affine = matrix.affine
-    if affine.centre is None:
+    transform = matrix.transform
+    if transform.centre is None:
         return 0.0
-    middle = affine.centre if affine.factor is None else affine.centre * affine.factor
+    middle = transform.centre if transform.factor is None else transform.centre * transform.factor
     return float(np.linalg.norm(middle))

@@ -123,11 +123,11 @@ def plan(
     elif shape.density is not None:
         sizes["sparsity"] = max(round(shape.density * shape.shape[1]), 1)
     r = default_components(shape, float(shape.shape[0]), loss) if n_components == "auto" else int(n_components)
-    before = matrix.passes_of_this_thread if matrix is not None else 0
     if matrix is None:
         tell("rehearsing the fit on made-up data")
         found, source = probe_worst_case(shape.shape[1], bool(standardize), problem, r), "sizes"
     else:
+        matrix = matrix.counted()
         tell(f"looking at {matrix.name}")
         found = probe_data(matrix, codes, problem, r)
         source = f"{matrix.name}: {matrix.shape[0]:,} rows, {found.sample:,} of them in the rehearsal"
@@ -159,7 +159,7 @@ def plan(
         choice=choice,
         advice="",
         curves=curves(sizes, eps, delta),
-        passes=(matrix.passes_of_this_thread - before) if matrix is not None else 0,
+        passes=0 if matrix is None else matrix.passes,
         seconds=time.perf_counter() - begin,
         fit_intercept=bool(fit_intercept),
         intercept_scaling=_constant(intercept_scaling),

@@ -79,8 +79,8 @@ class DataShape:
             matrix.normal_passes,
             isinstance(matrix, Standardised),
             supports_row_access(matrix),
-            matrix.reads_ahead or matrix.packed,
-            matrix.packed,
+            matrix.traits.prefetch or matrix.traits.packed,
+            matrix.traits.packed,
         )
 
     @property

@@ -151,13 +151,16 @@ def fit_report(
         y_test = X_test.labels
     if (y_test is None) != (X_test is None and decisions is None):
         raise DataError("held-out rows and their labels belong together: give X_test and y_test, or neither.")
-    matrix = as_matrix(model, X, reset=False, finite=bool(model.standardize))
+    matrix = as_matrix(model, X, reset=False, finite=bool(model.standardize)).counted()
     if y is None and isinstance(X, Matrix):
         y = X.labels
     _classes(model, matrix, y)  # refused before any pass
     phases = Phases(progress, told.phases or [Phase(FIT, model.n_passes_, model.history_[-1].seconds)])
-    phases.matrix = matrix
+    phases.matrices = [matrix]
     if y_test is not None and decisions is None:
+        if isinstance(X_test, Matrix):
+            X_test = X_test.counted()
+            phases.matrices.append(X_test)
         with phases("held-out rows"):
             decisions = model.decide(X_test)
     with phases("largest weights"):

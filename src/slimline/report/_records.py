@@ -208,7 +208,7 @@ class Phases:
         self._announce = announce
         self.done = list(done)
         #: Data whose passes are counted, once they are open.
-        self.matrix: Matrix | None = None
+        self.matrices: list[Matrix] = []
 
     @contextmanager
     def __call__(self, name: str) -> Iterator[None]:
@@ -223,7 +223,7 @@ class Phases:
         self.done.append(Phase(name, self._passes() - before, time.perf_counter() - start))
 
     def _passes(self) -> int:
-        return 0 if self.matrix is None else self.matrix.passes_of_this_thread
+        return sum(matrix.passes for matrix in self.matrices)
 
 
 @dataclass(frozen=True)

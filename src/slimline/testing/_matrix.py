@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from slimline._kernels.threads import number_of_threads
-from slimline.data import Block, Matrix, PackedGenotypes
+from slimline.data import Block, BlockRequest, Matrix, PackedGenotypes
 from slimline.data._blocks import MISSING_CALL
 from slimline.data._passes import read_blocks_ahead
 from slimline.projections._base import KERNEL_TYPES, lies_in_order, require_sound
@@ -59,15 +59,16 @@ def check_blocks(matrix: Matrix, X: NDArray[np.float64]) -> None:
     """Check that blocks cover X once, hold its values, and stay valid while others are read ahead."""
     for whole_columns in (False, True) if matrix.whole_columns else (False,):
         for ahead in (False, True):
-            blocks = matrix.blocks(whole_columns)
+            blocks = matrix.blocks(BlockRequest(whole_columns=whole_columns))
             _check(matrix, X, read_blocks_ahead(blocks) if ahead else blocks, whole_columns, ahead)
+        _check_later_blocks(matrix, whole_columns)
     unfinished = read_blocks_ahead(matrix.blocks())
     next(unfinished, None)
     unfinished.close()  # type: ignore[attr-defined]
 
 
 def _check(matrix: Matrix, X: NDArray[np.float64], blocks: Iterator[Block], whole_columns: bool, ahead: bool) -> None:
-    what = "blocks(whole_columns=True)" if whole_columns else "blocks()"
+    what = "blocks(BlockRequest(whole_columns=True))" if whole_columns else "blocks()"
     seen = np.zeros(X.shape, dtype=np.int64)
     for number, block in enumerate(blocks):
         where = f"{what}, block {number} ({block.rows}, {block.columns})"
@@ -91,6 +92,24 @@ def _check(matrix: Matrix, X: NDArray[np.float64], blocks: Iterator[Block], whol
     if (seen != 1).any():
         i, j = (int(k[0]) for k in np.nonzero(seen != 1))
         raise AssertionError(f"{what}: row {i}, column {j} came by {seen[i, j]} times instead of once.")
+
+
+def _check_later_blocks(matrix: Matrix, whole_columns: bool) -> None:
+    """Check that a request which begins at a later block yields the same blocks from there on."""
+    places = _places(matrix, BlockRequest(0, whole_columns))
+    for start in sorted({1, len(places) // 2, len(places)}):
+        if (later := _places(matrix, BlockRequest(start, whole_columns))) != places[start:]:
+            raise AssertionError(
+                f"blocks(BlockRequest(start={start}, whole_columns={whole_columns})) yields the blocks {later} instead "
+                f"of {places[start:]}."
+            )
+
+
+def _places(matrix: Matrix, request: BlockRequest) -> list[tuple[Any, slice]]:
+    def rows(block: Block) -> Any:
+        return block.rows if isinstance(block.rows, slice) else block.rows.tolist()
+
+    return [(rows(block), block.columns) for block in matrix.blocks(request)]
 
 
 def _row_numbers(block: Block, shape: tuple[int, int], where: str) -> NDArray[np.intp]:
@@ -227,6 +246,8 @@ def _check_description(matrix: Matrix, X: Floats, names: Any, ids: Any, labels: 
         raise AssertionError(f"the element type {matrix.dtype} is none that the kernels read.")
     if matrix.name not in repr(matrix) or not matrix.name:
         raise AssertionError("the matrix does not say its name.")
+    if matrix.array is not None and not np.array_equal(matrix.array, X, equal_nan=True):
+        raise AssertionError("`array` is not X.")
     for kind, got, expected, size in (
         ("feature names", matrix.feature_names, names, X.shape[1]),
         ("sample ids", matrix.sample_ids, ids, X.shape[0]),

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
+from slimline.data import BlockRequest
 from slimline.errors import FileChangedError
 from slimline.projections import Gaussian, HashEmbedding, SubsampledHadamard
 
@@ -24,7 +25,7 @@ def numbers(n, d, dtype="f4", seed=0):
 def dense_of(matrix, whole_columns=False):
     """Return all blocks of a pass put together, after checking that each cell comes exactly once."""
     out, seen = np.zeros(matrix.shape), np.zeros(matrix.shape, dtype=int)
-    for block in matrix.blocks(whole_columns):
+    for block in matrix.blocks(BlockRequest(whole_columns=whole_columns)):
         values = block.values.toarray() if sp.issparse(block.values) else block.values
         assert values.shape == out[block.rows, block.columns].shape
         assert not whole_columns or block.rows == slice(0, matrix.shape[0])

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from slimline import open_matrix
 from slimline._kernels.threads import number_of_threads
 from slimline.data import _text as text_lines
+from slimline.data._passes import Pass
 from slimline.data.formats import _delimited as delimited
 from slimline.data.formats._delimited import MISSING_TEXT, open_delimited
 from slimline.errors import FileFormatError, InvalidParameterError, NonFiniteError, SlimlineError
@@ -179,7 +180,7 @@ def test_many_pieces_and_groups_change_nothing(tmp_path, monkeypatch, ending, th
         np.testing.assert_array_equal(dense_of(X), expected)
         assert X.sample_ids == [f"row {i}" for i in range(40)]
         check_passes(X, expected)
-        got = np.vstack([block.values.copy() for block, _ in X._pass("test")])
+        got = np.vstack([block.values.copy() for block, _ in X._pass(Pass("test"))])
     np.testing.assert_array_equal(got, expected)
 
 

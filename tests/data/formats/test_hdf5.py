@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from slimline import open_matrix
+from slimline.data import BlockRequest
 from slimline.data.formats._chunked import ChunkedMatrix
 from slimline.data.formats._hdf5_zarr import ContiguousDataset
 from slimline.errors import FileChangedError, FileFormatError, InvalidParameterError, NonFiniteError
@@ -66,7 +67,7 @@ def test_each_chunk_is_read_once(tmp_path, block_bytes):
             continue
         for whole in [False, True] if matrix.whole_columns else [False]:
             reads = np.zeros((-(-90 // chunk[0]), -(-60 // chunk[1])), dtype=int)
-            for block in matrix.blocks(whole):
+            for block in matrix.blocks(BlockRequest(whole_columns=whole)):
                 rows = slice(block.rows.start // chunk[0], -(-block.rows.stop // chunk[0]))
                 columns = slice(block.columns.start // chunk[1], -(-block.columns.stop // chunk[1]))
                 reads[rows, columns] += 1

@@ -14,6 +14,7 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from slimline import open_matrix
 from slimline._kernels.threads import number_of_threads
 from slimline.data import _text as text_lines
+from slimline.data._passes import Pass
 from slimline.data.formats import _svmlight as svmlight
 from slimline.data.formats._svmlight import open_svmlight
 from slimline.errors import FileFormatError, InvalidParameterError, NonFiniteError, SlimlineError
@@ -82,7 +83,7 @@ def test_blocks_stay_as_they_are_while_the_next_are_read(tmp_path):
     # read_ahead has two more blocks made while one is in use: their buffers must not be its own
     _, text = random_rows(60, 30, 1)
     X = open_svmlight(write(tmp_path, text), n_features=30)
-    got = np.vstack([block.values.toarray() for block, _ in X._pass("test")])
+    got = np.vstack([block.values.toarray() for block, _ in X._pass(Pass("test"))])
     np.testing.assert_array_equal(got, load_svmlight_file(io.BytesIO(text), n_features=30)[0].toarray())
 
 

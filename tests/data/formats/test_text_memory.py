@@ -14,6 +14,7 @@ pytestmark = pytest.mark.nightly
 SCRIPT = """
 import sys, threading
 from slimline import open_matrix
+from slimline.data._passes import Pass
 import slimline.data.formats._delimited, slimline.data.formats._npz, slimline.data.formats._svmlight
 
 def held():
@@ -30,7 +31,7 @@ def watch():
 watcher = threading.Thread(target=watch, daemon=True)
 watcher.start()
 X = open_matrix(sys.argv[1])
-size = sum(block.nbytes for block, _ in X._pass("read")) / 2**20
+size = sum(block.nbytes for block, _ in X._pass(Pass("read"))) / 2**20
 done.set()
 watcher.join()
 print(size, most[0] - start)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import slimline._kernels._native as native
 from slimline._kernels import thread_count
-from slimline.data import Block, Matrix, PackedGenotypes
+from slimline.data import Block, BlockRequest, Matrix, PackedGenotypes
 from slimline.data._passes import read_blocks_ahead
 from slimline_benchmarks.case import Contender, Work
 from slimline_benchmarks.matrix import names
@@ -67,8 +67,8 @@ def reading_files(stored_bytes: int, with_normal: bool) -> tuple[Contender, ...]
 
 def passing_blocks(matrix: Matrix, whole_columns: bool) -> Iterator[Block]:
     """Return the blocks of a pass, read ahead where a pass would do so."""
-    blocks = matrix.blocks(whole_columns)
-    return read_blocks_ahead(blocks) if matrix.reads_ahead else blocks
+    blocks = matrix.blocks(BlockRequest(whole_columns=whole_columns))
+    return read_blocks_ahead(blocks) if matrix.traits.prefetch else blocks
 
 
 def gemm(name: str, rows: int, features: int, columns: int) -> Contender:

@@ -47,7 +47,7 @@ class Subject:
     def standardised(self) -> Matrix:
         """Return the standardised view, its statistics known."""
         view = self.fresh()
-        view.affine  # noqa: B018 - takes the pass that it needs
+        view.transform  # noqa: B018 - takes the pass that it needs
         return view
 
     def fresh(self) -> Standardised:

@@ -1,1 +1,6 @@
-"""Storage formats, one file each; `slimline.data.open_matrix` finds the one that fits."""
+"""Storage formats, one file each, and what a format that reads files needs besides `slimline.data`."""
+
+from slimline.data._files import DataFile, digest
+from slimline.data._passes import BLOCK_BYTES, Buffers
+
+__all__ = ["BLOCK_BYTES", "Buffers", "DataFile", "digest"]

@@ -10,9 +10,10 @@ import numpy as np
 
 from slimline._base.checks import missing_number
 from slimline.data import _passes as ahead
-from slimline.data._blocks import Block, with_missing
+from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest, with_missing
 from slimline.data._files import digest
 from slimline.data._passes import Buffers
+from slimline.data._storage import StorageTraits
 from slimline.data.formats._named import NamedMatrix, Names
 from slimline.data.formats._stores import Store
 from slimline.projections._base import KERNEL_TYPES
@@ -110,24 +111,28 @@ class ChunkedMatrix(NamedMatrix):
         self._grid = ChunkGrid(
             self.shape, (max(min(chunk[0], n), 1), max(min(chunk[1], d), 1)), max(self.dtype.itemsize, 1)
         )
-        self.whole_columns = self._grid.panels
+        self.traits = StorageTraits(whole_columns=self._grid.panels)
         self._store, self._key = store, key
         self._missing = missing_number(missing, self._stored, str(store))
         self.names = names
         names.require_fit(self.shape, str(store))
 
-    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+    def blocks(self, request: BlockRequest = ALL_BLOCKS) -> Iterator[Block]:
         """Yield rectangles of whole chunks, or panels of whole columns."""
         buffers = Buffers()
         aside = np.empty(0, dtype=self._stored)  # for what has to be converted or cut
-        cuts = self._grid.columns() if whole_columns else self._grid.rectangles()
+        cuts = self._grid.columns() if request.whole_columns else self._grid.rectangles()
         with self._store.open() as root:
             with self._store.errors():
                 array = root[self._key]
+            skip = request.start
             for place, parts in cuts:
+                skip, parts = max(skip - len(parts), 0), parts[skip:]
+                if not parts:
+                    continue
                 rows, columns = place
                 shape = (rows.stop - rows.start, columns.stop - columns.start)
-                ready = len(parts) == 1 and self.dtype == self._stored
+                ready = parts == [place] and self.dtype == self._stored
                 if ready:
                     read = buffers.array(shape, self.dtype)
                 else:

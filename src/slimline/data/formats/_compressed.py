@@ -10,9 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from slimline.data._blocks import Block
+from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest
 from slimline.data._files import digest
 from slimline.data._passes import BLOCK_BYTES, block_memory
+from slimline.data._storage import StorageTraits
 from slimline.data.formats._named import NamedMatrix, Names
 from slimline.data.formats._sparse import line_cuts, one_value_a_place
 from slimline.data.formats._stores import Store, is_group, text
@@ -66,13 +67,13 @@ class CompressedMatrix(NamedMatrix):
         super().__init__(shape, data.dtype if data.dtype in KERNEL_TYPES else np.float64, store.source.path.name)
         self._store, self._key, self._by_row = store, key, by_row
         self._where = where
-        self.whole_columns = not by_row
         self.names = names
         names.require_fit(self.shape, str(store))
         self._lines, self._width = self.shape if by_row else self.shape[::-1]
         indptr = store.whole(group["indptr"], (self._lines + 1,), "line ends")
         self._indptr = self._checked(indptr, data.shape, indices.shape)
-        self.density = int(self._indptr[-1]) / max(shape[0] * shape[1], 1)
+        density = int(self._indptr[-1]) / max(shape[0] * shape[1], 1)
+        self.traits = StorageTraits(whole_columns=not by_row, density=density)
         narrow = indices.dtype.itemsize < 4 or indices.dtype == np.int32
         self._index_type = np.dtype(np.int32 if narrow else np.int64)
         # half a block: what is read to the end of a chunk, and SciPy, hold some more
@@ -89,12 +90,8 @@ class CompressedMatrix(NamedMatrix):
             )
         return indptr
 
-    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+    def blocks(self, request: BlockRequest = ALL_BLOCKS) -> Iterator[Block]:
         """Yield rows (CSR) or whole columns (CSC), some megabytes at a time."""
-        return self.blocks_after(0, whole_columns)
-
-    def blocks_after(self, first: int, whole_columns: bool = False) -> Iterator[Block]:
-        """Yield the blocks but the first ones, which are not read."""
         n, d = self.shape
         make = sp.csr_array if self._by_row else sp.csc_array
         with self._store.open() as root:
@@ -102,7 +99,7 @@ class CompressedMatrix(NamedMatrix):
                 group = root[self._key]
                 data = Stretches(self._store, group["data"], self.dtype)
                 indices = Stretches(self._store, group["indices"], self._index_type)
-            for start, stop in pairwise(line_cuts(self._indptr, self._block_values)[first:]):
+            for start, stop in pairwise(line_cuts(self._indptr, self._block_values)[request.start :]):
                 begin, end = int(self._indptr[start]), int(self._indptr[stop])
                 values = make((stop - start, d) if self._by_row else (n, stop - start), dtype=self.dtype)
                 # assigned, so that SciPy does not check and copy them again

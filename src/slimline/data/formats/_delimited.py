@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline._kernels import _native
-from slimline.data._blocks import Block
+from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest
 from slimline.data._files import digest
 from slimline.data._matrix import Matrix
 from slimline.data._passes import block_memory
@@ -245,9 +245,9 @@ class DelimitedMatrix(Matrix):
         rows = index.groups[-1].first_row + index.groups[-1].rows
         super().__init__((rows, columns.n_features), dtype, text.file.path.name)
         self._text, self._columns, self._index = text, columns, index
-        self._counter.count = 1  # finding the rows went through all of the text
+        self._counter.add()  # finding the rows went through all of the text
 
-    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+    def blocks(self, request: BlockRequest = ALL_BLOCKS) -> Iterator[Block]:
         """Yield groups of rows."""
         rooms: dict[int, NDArray[Any]] = {}
         rows = max(group.rows for group in self._index.groups)
@@ -265,7 +265,7 @@ class DelimitedMatrix(Matrix):
                 done += columns.parse(lines, values[done:]).rows
             return Block(slice(group.first_row, group.first_row + group.rows), slice(0, self.shape[1]), values)
 
-        return group_blocks(self._text, self._index.groups, parse)
+        return group_blocks(self._text, self._index.groups, parse, request.start)
 
     @property
     def feature_names(self) -> Sequence[str] | None:

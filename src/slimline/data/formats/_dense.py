@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline._base.checks import missing_number
-from slimline.data._blocks import Block, with_missing
+from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest, with_missing
 from slimline.data._files import digest
+from slimline.data._storage import StorageTraits
 from slimline.data.formats._named import NamedMatrix, Names
 from slimline.errors import InvalidParameterError
 from slimline.projections._base import KERNEL_TYPES, lies_in_order
@@ -36,9 +37,6 @@ _SAMPLES = 64
 class DenseMatrix(NamedMatrix):
     """An array; nothing is copied unless its type or layout is one that no kernel reads."""
 
-    whole_columns = True
-    reads_ahead = False
-
     def __init__(
         self,
         array: NDArray[Any],
@@ -55,47 +53,49 @@ class DenseMatrix(NamedMatrix):
         if array.dtype.kind not in "fiub":
             raise InvalidParameterError(f"must hold real numbers; its element type is {array.dtype}.", name)
         self._array = array
-        self.short_panels = array.shape[0] > _TALL and not self._by_columns
         native = array.dtype.newbyteorder("=")
         super().__init__(array.shape, native if native in KERNEL_TYPES else np.float64, name)
         low = _BLOCK_BYTES // max(self.shape[1] * array.itemsize, 1) < min(_LOW, self.shape[0])
-        self.products_by_column = low and not self.short_panels and not self._by_columns
+        narrow = array.shape[0] > _TALL and not self._by_columns
+        self.traits = StorageTraits(
+            whole_columns=True,
+            narrow_panels=narrow,
+            products_by_column=low and not narrow and not self._by_columns,
+            prefetch=False,
+        )
         self._missing = missing_number(missing, array.dtype, name)
         self.names = Names.given(feature_names, sample_ids, labels, self.shape, name)
 
-    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
-        """Yield views of rows (C order) or of columns (Fortran order, or where whole columns are wanted)."""
-        if self._bytes_by_columns and whole_columns:
-            return self._panels(_BYTE_PANEL_BYTES)
-        return (self._panels if whole_columns or self._by_columns else self._stripes)(_BLOCK_BYTES)
+    def blocks(self, request: BlockRequest = ALL_BLOCKS) -> Iterator[Block]:
+        """Yield views of columns (Fortran order, or if whole columns are wanted) or of rows (C order)."""
+        by_columns = request.whole_columns or self._by_columns
+        return (self._panels if by_columns else self._stripes)(self._block_bytes(request), request.start)
 
-    def large_blocks(self, whole_columns: bool = False) -> Iterator[Block]:
-        """Yield views of a gigabyte; of bytes by columns, those of `blocks`."""
-        if self._bytes_by_columns:
-            return self.blocks(whole_columns)
-        if whole_columns or self._by_columns:
-            return self._panels(_LARGE_BYTES)
-        row_bytes = self.shape[1] * self._array.itemsize
-        return self._stripes(max(min(_LARGE_BYTES, _LARGE_ROWS * row_bytes), _BLOCK_BYTES))
+    def _block_bytes(self, request: BlockRequest) -> int:
+        if request.size == "small":
+            return _COPY_BYTES
+        if self._by_columns and self.dtype.itemsize == 1:
+            return _BYTE_PANEL_BYTES if request.whole_columns else _BLOCK_BYTES
+        if request.size == "normal":
+            return _BLOCK_BYTES
+        if request.whole_columns or self._by_columns:
+            return _LARGE_BYTES
+        return max(min(_LARGE_BYTES, _LARGE_ROWS * self.shape[1] * self._array.itemsize), _BLOCK_BYTES)
 
-    def small_blocks(self, whole_columns: bool = False) -> Iterator[Block]:
-        """Yield views of a few megabytes."""
-        return (self._panels if whole_columns or self._by_columns else self._stripes)(_COPY_BYTES)
-
-    def _panels(self, size: int) -> Iterator[Block]:
-        """Yield whole columns, so many bytes of them at a time."""
+    def _panels(self, size: int, first: int) -> Iterator[Block]:
+        """Yield whole columns, so many bytes of them at a time, from panel number `first` on."""
         n, d = self.shape
         size, least = (_COPY_BYTES, 1) if self._copied else (size, 16)
         step = panel_width(size // max(n * self._array.itemsize, 1), d, least)
-        for start in range(0, d, step):
+        for start in range(first * step, d, step):
             columns = slice(start, min(start + step, d))
             yield Block(slice(0, n), columns, *with_missing(self._array[:, columns], self._missing))
 
-    def _stripes(self, size: int) -> Iterator[Block]:
-        """Yield whole rows, so many bytes of them at a time."""
+    def _stripes(self, size: int, first: int) -> Iterator[Block]:
+        """Yield whole rows, so many bytes of them at a time, from stripe number `first` on."""
         n, d = self.shape
         step = max(16, (_COPY_BYTES if self._copied else size) // max(d * self._array.itemsize, 1))
-        for start in range(0, n, step):
+        for start in range(first * step, n, step):
             rows = slice(start, min(start + step, n))
             yield Block(rows, slice(0, d), *with_missing(self._array[rows], self._missing))
 
@@ -107,12 +107,13 @@ class DenseMatrix(NamedMatrix):
         return not lies_in_order(self._array)
 
     @property
-    def _bytes_by_columns(self) -> bool:
-        return self._by_columns and self.dtype.itemsize == 1
-
-    @property
     def _by_columns(self) -> bool:
         return abs(self._array.strides[0]) < abs(self._array.strides[1])
+
+    @property
+    def array(self) -> NDArray[Any] | None:
+        """Return the array, unless a number in it stands for a missing value."""
+        return self._array if self._missing is None else None
 
     @property
     def fingerprint(self) -> str:

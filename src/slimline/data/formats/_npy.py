@@ -13,11 +13,11 @@ from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
 from slimline._base.checks import missing_number
-from slimline.data._blocks import Block, with_missing
+from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest, with_missing
 from slimline.data._files import DataFile, digest
 from slimline.data._matrix import Matrix
 from slimline.data._passes import BLOCK_BYTES, Buffers
-from slimline.data._storage import require_sensible
+from slimline.data._storage import StorageTraits, require_sensible
 from slimline.data.formats._dense import panel_width
 from slimline.errors import FileFormatError
 from slimline.projections._base import KERNEL_TYPES
@@ -35,7 +35,7 @@ _MOST_PANEL_BYTES = 48 << 20
 class NpyMatrix(Matrix):
     """A dense array in a file, at a known place."""
 
-    whole_columns = True
+    traits = StorageTraits(whole_columns=True)
 
     def __init__(
         self, file: DataFile, shape: tuple[int, int], dtype: Any, fortran: bool, offset: int, missing: int | None = None
@@ -52,25 +52,21 @@ class NpyMatrix(Matrix):
                 f"{self._stored} need {needed:,}: it is truncated."
             )
 
-    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+    def blocks(self, request: BlockRequest = ALL_BLOCKS) -> Iterator[Block]:
         """Yield columns of a Fortran-ordered file; rows, long ones in stretches, or panels of columns of the other."""
-        return self.blocks_after(0, whole_columns)
-
-    def blocks_after(self, first: int, whole_columns: bool = False) -> Iterator[Block]:
-        """Yield the blocks but the first ones, which are not read."""
         n, d = self.shape
         item = self._stored.itemsize
         buffers = Buffers()
         columns = max(1, BLOCK_BYTES // max(n * item, 1))
         with self._file.open() as file:
             if self._fortran:
-                for start in range(first * (step := panel_width(columns, d)), d, step):
+                for start in range(request.start * (step := panel_width(columns, d)), d, step):
                     stop = min(start + step, d)
                     out = buffers.array((stop - start, n), self._stored)
                     file.read_into(out, self._offset + start * n * item)
                     yield self._block(slice(0, n), slice(start, stop), out.T)
                 return
-            if whole_columns:
+            if request.whole_columns:
                 # Short stretches of rows are slow to read, so panels of a large file are larger.
                 panel = min(max(self._file.size // 64, BLOCK_BYTES), _MOST_PANEL_BYTES)
                 width, height = panel_width(panel // max(n * item, 1), d), n
@@ -78,7 +74,7 @@ class NpyMatrix(Matrix):
                 width = d if d * item <= _STRETCH else panel_width(_STRETCH // item, d)
                 height = max(1, BLOCK_BYTES // max(width * item, 1))
             corners = product(range(0, n, max(height, 1)), range(0, d, max(width, 1)))
-            for top, left in islice(corners, first, None):
+            for top, left in islice(corners, request.start, None):
                 bottom, right = min(top + height, n), min(left + width, d)
                 out = buffers.array((bottom - top, right - left), self._stored)
                 file.read_into(out, self._offset + (top * d + left) * item, stride=d * item)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -11,10 +11,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from slimline._base.checks import missing_number
-from slimline.data._blocks import Block, with_missing
+from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest, with_missing
 from slimline.data._files import digest
 from slimline.data._matrix import Matrix
 from slimline.data._passes import BLOCK_BYTES, Buffers, block_memory
+from slimline.data._storage import StorageTraits, from_number
 from slimline.data.formats._dense import panel_width
 from slimline.data.formats._npy import NpyMatrix
 from slimline.data.formats._npz_archive import Archive, ArrayStream, Member
@@ -52,12 +53,15 @@ class NpzCompressedMatrix(Matrix):
         native = member.dtype.newbyteorder("=")
         n, d = member.shape
         super().__init__((n, d), native if native in KERNEL_TYPES else np.float64, archive.file.path.name)
-        self.whole_columns = member.fortran
+        self.traits = StorageTraits(whole_columns=member.fortran)
         self._archive, self._member, self._labels = archive, member, labels
         self._missing = missing_number(missing, member.dtype, str(archive))
 
-    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+    def blocks(self, request: BlockRequest = ALL_BLOCKS) -> Iterator[Block]:
         """Yield rows, or columns of an array in Fortran order."""
+        return from_number(request.start, self._decompressed())
+
+    def _decompressed(self) -> Generator[Block]:
         n, d = self.shape
         fortran, dtype = self._member.fortran, self._member.dtype
         lines, length = (d, n) if fortran else (n, d)
@@ -115,7 +119,7 @@ def open_npz(
     matrix = NpzStoredMatrix(archive, chosen, values, missing)
     if check:
         archive.check(chosen)
-        matrix._counter.count = 1
+        matrix._counter.add()
     return matrix
 
 
@@ -192,12 +196,15 @@ class NpzSparseMatrix(Matrix):
         self._indices, self._data = archive.members["indices"], archive.members["data"]
         native = self._data.dtype.newbyteorder("=")
         super().__init__(shape, native if native in KERNEL_TYPES else np.float64, archive.file.path.name)
-        self.whole_columns = layout == "csc"
-        self.density = int(indptr[-1]) / max(shape[0] * shape[1], 1)
+        density = int(indptr[-1]) / max(shape[0] * shape[1], 1)
+        self.traits = StorageTraits(whole_columns=layout == "csc", density=density)
         self._archive, self._layout, self._indptr, self._labels = archive, layout, indptr, labels
 
-    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+    def blocks(self, request: BlockRequest = ALL_BLOCKS) -> Iterator[Block]:
         """Yield rows of a CSR matrix, columns of a CSC matrix."""
+        return from_number(request.start, self._decompressed())
+
+    def _decompressed(self) -> Generator[Block]:
         n, d = self.shape
         by_row = self._layout == "csr"
         values = BLOCK_BYTES // (self._indices.dtype.itemsize + self._data.dtype.itemsize)

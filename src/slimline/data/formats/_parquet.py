@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.data._blocks import Block
+from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest
 from slimline.data._files import DataFile, digest, require_reader, translated_errors
 from slimline.data._passes import BLOCK_BYTES, Buffers
+from slimline.data._storage import StorageTraits, from_number
 from slimline.data.formats._named import NamedMatrix, Names
 from slimline.errors import FileFormatError, InvalidParameterError
 from slimline.projections._base import KERNEL_TYPES
@@ -130,12 +131,15 @@ class ParquetMatrix(NamedMatrix):
         self._heights = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
         if sum(self._heights) != n or min(self._heights, default=0) < 0:
             raise FileFormatError(f"{file} is damaged: its row groups have {sum(self._heights):,} rows of {n:,}.")
-        self.whole_columns = n * self.dtype.itemsize <= _PANEL_BYTES
+        self.traits = StorageTraits(whole_columns=n * self.dtype.itemsize <= _PANEL_BYTES)
         self.names = names
         names.require_fit(self.shape, str(file))
 
-    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
-        """Yield columns of row groups, small groups together; of all of them where whole columns are wanted."""
+    def blocks(self, request: BlockRequest = ALL_BLOCKS) -> Iterator[Block]:
+        """Yield columns of row groups, small groups together; of all of them if whole columns are wanted."""
+        return from_number(request.start, self._decoded(request.whole_columns))
+
+    def _decoded(self, whole_columns: bool) -> Generator[Block]:
         d = self.shape[1]
         everything = [(range(len(self._heights)), slice(0, self.shape[0]))]
         buffers = Buffers()

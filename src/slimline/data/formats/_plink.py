@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.data._arrays import LazyGenotypes
-from slimline.data._blocks import Block
+from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest
 from slimline.data._files import DataFile, digest
 from slimline.data._matrix import Matrix
 from slimline.data._names import PackedStrings, Variants
 from slimline.data._passes import BLOCK_BYTES, Buffers
+from slimline.data._storage import StorageTraits
 from slimline.data._text import line_of, read_text_columns
 from slimline.data.formats._dense import panel_width
 from slimline.errors import FileFormatError
@@ -39,9 +41,8 @@ _NO_PHENOTYPE = frozenset(("-9", "NA", "nan", "NaN", "."))
 class PlinkMatrix(Matrix):
     """People × variants: 0, 1 or 2 copies of allele 1, or a missing call."""
 
-    whole_columns = True
-    packed = True
-    io_bound = True  # a byte is read in a fraction of the time that its four genotypes take
+    # a byte is read in a fraction of the time that its four genotypes take
+    traits = StorageTraits(whole_columns=True, packed=True, compute_bound=True)
 
     def __init__(self, bed: DataFile, bim: DataFile, fam: DataFile) -> None:
         self._bed, self._bim, self._fam = bed, bim, fam
@@ -53,7 +54,7 @@ class PlinkMatrix(Matrix):
                 raise FileFormatError(f"{file} names no {what}: it is empty.")
         super().__init__((len(people), len(self._variant_ids)), np.int8, bed.path.name)
         # most kernels read by themselves, in order, and the system fetches what follows
-        self.reads_ahead = -(-len(people) // 4) > _LONGEST_LINE
+        self.traits = replace(self.traits, prefetch=-(-len(people) // 4) > _LONGEST_LINE)
         self._require_size()
         self._require_end_of_people()
         self._people = _unique_ids(families, people, fam, skipped)
@@ -61,18 +62,14 @@ class PlinkMatrix(Matrix):
         self._labels = _labels(phenotypes)
         self._variants: Variants | None = None
 
-    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+    def blocks(self, request: BlockRequest = ALL_BLOCKS) -> Iterator[Block]:
         """Yield panels of whole columns, packed; their genotypes are read when they are used."""
-        return self.blocks_after(0, whole_columns)
-
-    def blocks_after(self, first: int, whole_columns: bool = False) -> Iterator[Block]:
-        """Yield the panels but the first ones, which are not read."""
         n, d = self.shape
         size = -(-n // 4)
         step = panel_width(_BLOCKS_TOGETHER * BLOCK_BYTES // size, d)
         memory = Buffers()
         with self._bed.open() as file:
-            for start in range(first * step, d, step):
+            for start in range(request.start * step, d, step):
                 stop = min(start + step, d)
                 values = LazyGenotypes(file, _HEAD + start * size, (n, stop - start), memory)
                 yield Block(slice(0, n), slice(start, stop), values)

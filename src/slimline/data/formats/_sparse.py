@@ -10,8 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from slimline.data._blocks import Block
+from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest
 from slimline.data._files import digest
+from slimline.data._storage import StorageTraits
 from slimline.data.formats._named import NamedMatrix, Names
 from slimline.errors import FileFormatError, InvalidParameterError
 from slimline.projections._base import KERNEL_TYPES, require_sound, result_dtype, without_wrapping
@@ -22,8 +23,6 @@ _BLOCK_VALUES = 1 << 23
 
 class SparseMatrix(NamedMatrix):
     """A CSR or CSC matrix; other formats are turned into CSR first."""
-
-    reads_ahead = False
 
     def __init__(
         self,
@@ -44,15 +43,18 @@ class SparseMatrix(NamedMatrix):
         dtype = self._array.dtype if self._array.dtype in KERNEL_TYPES else np.dtype(np.float64)
         # Several values for one place are one value: two of a type may have a sum that the type does not hold.
         super().__init__(array.shape, dtype if self._canonical else result_dtype(dtype), name)
-        self.whole_columns = self._array.format == "csc"
-        self.density = self._array.nnz / max(self.shape[0] * self.shape[1], 1)
+        self.traits = StorageTraits(
+            whole_columns=self._array.format == "csc",
+            prefetch=False,
+            density=self._array.nnz / max(self.shape[0] * self.shape[1], 1),
+        )
         self.names = Names.given(feature_names, sample_ids, labels, self.shape, name)
 
-    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+    def blocks(self, request: BlockRequest = ALL_BLOCKS) -> Iterator[Block]:
         """Yield rows of a CSR matrix, columns of a CSC matrix; copied only where a place may have several values."""
         n, d = self.shape
         by_row = self._array.format == "csr"
-        for start, stop in pairwise(line_cuts(self._array.indptr, _BLOCK_VALUES)):
+        for start, stop in pairwise(line_cuts(self._array.indptr, _BLOCK_VALUES)[request.start :]):
             part = lines_of(self._array, start, stop, self.dtype)
             if not self._canonical:  # squares and counts need one value for each place
                 part = part.copy()

@@ -11,10 +11,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from slimline._kernels import _native
-from slimline.data._blocks import Block
+from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest
 from slimline.data._files import digest
 from slimline.data._matrix import Matrix
 from slimline.data._passes import block_memory
+from slimline.data._storage import StorageTraits
 from slimline.data._text import GROUP_BYTES, RowGroup, TextFile, TextLines, group_blocks
 from slimline.errors import FileFormatError, InvalidParameterError
 
@@ -30,10 +31,10 @@ class SvmlightMatrix(Matrix):
         super().__init__((index.labels.size, n_features), np.float64, text.file.path.name)
         self._text, self._index, self._base = text, index, base
         self._index_type = np.dtype(np.int32 if n_features < 2**31 else np.int64)
-        self.density = self.nonzeros / max(self.shape[0] * n_features, 1)
-        self._counter.count = 1  # finding the rows went through all of the text
+        self.traits = StorageTraits(density=self.nonzeros / max(self.shape[0] * n_features, 1))
+        self._counter.add()  # finding the rows went through all of the text
 
-    def blocks(self, whole_columns: bool = False) -> Iterator[Block]:
+    def blocks(self, request: BlockRequest = ALL_BLOCKS) -> Iterator[Block]:
         """Yield groups of rows."""
         rooms: dict[int, _Room] = {}
         rows = max(group.rows for group in self._index.groups)
@@ -52,7 +53,7 @@ class SvmlightMatrix(Matrix):
             last = group.first_row + group.rows
             return Block(slice(group.first_row, last), slice(0, self.shape[1]), room.csr(self.shape[1]))
 
-        return group_blocks(self._text, self._index.groups, parse)
+        return group_blocks(self._text, self._index.groups, parse, request.start)
 
     @property
     def labels(self) -> NDArray[np.float64]:
