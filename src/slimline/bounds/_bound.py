@@ -37,7 +37,7 @@ _LARGEST = 2.0**62
 
 
 class Interval(NamedTuple):
-    """Where a quantity lies after the projection; infinite on a side that the statement does not speak of.
+    """Interval of a quantity after the projection; infinite on a side about which the statement says nothing.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class Bound:
-    """A theorem that says how many dimensions are enough.
+    """Theorem that gives a sufficient number of dimensions.
 
     Arguments broadcast, and scalars give scalars. An argument outside the theorem's domain is an error.
 
@@ -60,33 +60,57 @@ class Bound:
     name : str
         Document and number, such as "shi2012.6".
     source : str
-        Where it is printed.
+        Document, and theorem in it.
     statement : str
         What holds, in one sentence.
-    assumptions : tuple of str
-        What it needs beside the domain of its arguments.
     formula : callable
         The dimension, a real number, from eps, delta (unless no probability is named) and sizes.
+    assumptions : tuple of str
+        Assumptions beside the domain of the arguments.
     kept : callable, optional
-        The interval that is guaranteed afterwards, from eps and what was there before.
+        The interval that is guaranteed afterwards, from eps and the quantity before.
     about : str
-        What that interval is about.
+        The quantity that the interval contains.
     eps_below : float
-        The domain of eps is (0, eps_below),
+        The domain of eps is (0, eps_below).
     eps_closed : bool
-        or, where this is true, includes that end.
+        Whether the domain includes that end.
     exact : callable, optional
         The smallest dimension for the same claim by the exact law of a Gaussian R.
     erratum : str, optional
-        What is wrong in print.
+        The error in print.
     printed : Bound, optional
-        The statement as printed, where this one repairs it.
+        The statement as printed, if this one repairs it.
     as_printed : bool
-        Whether this stands here only because it is printed: it is false, or its document does not prove it.
+        Whether the statement is here only because it is printed: it is false, or its document does not prove it.
     order_only : bool
-        Whether the statement is an O(·): the dimension is what stands in it, with the constant 1.
+        Whether the statement is an O(·): the dimension is the expression inside it, with the constant 1.
     asymptotic : bool
-        Whether it holds in the limit of large sizes only.
+        Whether it holds only in the limit of large sizes.
+
+    See Also
+    --------
+    get : A bound by its name.
+    slimline.laws.Law : The exact laws, where they are known.
+
+    Notes
+    -----
+    A bound states: if r ≥ r(ε, δ, sizes), then an event has a probability of at least 1 - δ. `dimension` evaluates
+    r(ε, δ, sizes), `eps` and `delta` are its inverses, and `guarantee` gives the interval that the event promises.
+    Names begin with the document: `shi2012` [1]_, `uml2014` [2]_, `fard2012` [3]_, `paul2013` [4]_, `vaswani2013` [5]_,
+    `balcan2006` [6]_ as quoted in [1]_, eq. (2).
+
+    References
+    ----------
+    .. [1] Q. Shi, C. Shen, R. Hill, A. van den Hengel (2012). "Is margin preserved after random projection?" ICML.
+    .. [2] S. Shalev-Shwartz, S. Ben-David (2014). "Understanding machine learning." Cambridge University Press.
+    .. [3] M. Milani Fard, Y. Grinberg, J. Pineau, D. Precup (2012). "Random projections preserve linearity in sparse
+       spaces." McGill University.
+    .. [4] S. Paul, C. Boutsidis, M. Magdon-Ismail, P. Drineas (2013). "Random projections for support vector machines."
+       AISTATS, PMLR 31, 498-506.
+    .. [5] S. Vaswani (2013). "Optimal weight recovery under random projections." University of British Columbia.
+    .. [6] M.-F. Balcan, A. Blum, S. Vempala (2006). "Kernels as features: on kernels, margins, and low-dimensional
+       mappings." Machine Learning 65, 79-94.
     """
 
     name: str

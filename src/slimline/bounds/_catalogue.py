@@ -28,7 +28,12 @@ def get(name: str, version: str = "correct") -> Bound:
     Returns
     -------
     bound : Bound
-        Where the document is right, both versions are the same.
+        The theorem. If the document is right, both versions are the same.
+
+    See Also
+    --------
+    Bound : What a bound can answer, and the documents behind the names.
+    margin_dimension : The dimension for the margin of given data, by exact laws.
 
     Examples
     --------

@@ -35,12 +35,16 @@ def margin_failure(cosines: npt.ArrayLike, r: int, margin: float = 0.0, errors: 
     margin : float
         Normalised margin wanted afterwards, in [-1, 1).
     errors : int
-        So many points may fall short of it.
+        Number of points that may fall short of it.
 
     Returns
     -------
     probability : float
         At most 1. Gaussian R; the tails are exact, and summed.
+
+    See Also
+    --------
+    margin_dimension : The smallest r, with the mathematics.
 
     Examples
     --------
@@ -63,12 +67,34 @@ def margin_dimension(cosines: npt.ArrayLike, delta: float, margin: float = 0.0, 
     margin : float
         Normalised margin wanted afterwards, in [-1, 1).
     errors : int
-        So many points may fall short of it.
+        Number of points that may fall short of it.
 
     Returns
     -------
     r : int
         `margin_failure` ≤ delta there and at every larger r, with no smaller r of which that is known.
+
+    See Also
+    --------
+    margin_failure : The probability for given r.
+    slimline.laws.Law : The law of a cosine.
+    slimline.geometry.margin : The largest margin of the data, and its separator u.
+
+    Notes
+    -----
+    R is Gaussian and chosen after u. With the separator Rᵀu, the projected points have the normalised margin t ([1]_,
+    Definition 2) except with probability ::
+
+        P(min cos'ᵢ < t) ≤ Σ P(cos'ᵢ < t),      cos'ᵢ = yᵢ cos(Rᵀu, Rᵀxᵢ),
+
+    where each term is the exact law of a cosine. Points far from the boundary contribute next to nothing, so r is far
+    below that of Theorem 6 in [1]_, which uses only the smallest cosine. With `errors` = k, the j likeliest points are
+    given up, and Markov's inequality bounds the probability that more than k - j of the others fall short by the sum of
+    their probabilities, divided by k - j + 1; the best j is taken.
+
+    References
+    ----------
+    .. [1] Q. Shi, C. Shen, R. Hill, A. van den Hengel (2012). "Is margin preserved after random projection?" ICML.
 
     Examples
     --------
@@ -97,12 +123,16 @@ def multiclass_margin_failure(
     margin : float
         Multiclass margin wanted afterwards, in [-2, 2): own cosine less the largest other one.
     errors : int
-        So many points may fall short of it.
+        Number of points that may fall short of it.
 
     Returns
     -------
     probability : float
         At most 1.
+
+    See Also
+    --------
+    multiclass_margin_dimension : The smallest r, with the mathematics.
     """
     return _multiclass(cosines, labels, margin, errors).failure(_whole("r", r, 1))
 
@@ -111,9 +141,6 @@ def multiclass_margin_dimension(
     cosines: npt.ArrayLike, labels: npt.ArrayLike, delta: float, margin: float = 0.0, errors: int = 0
 ) -> int:
     """Return the smallest r that leaves the wanted multiclass margin, except with probability delta.
-
-    A point keeps it where its own cosine stays above a threshold and every other one below that less the margin. Any
-    threshold will do; the one is taken that is as far from the own cosine as from the nearest other one, in Fisher's z.
 
     Parameters
     ----------
@@ -126,12 +153,27 @@ def multiclass_margin_dimension(
     margin : float
         Multiclass margin wanted afterwards, in [-2, 2): own cosine less the largest other one.
     errors : int
-        So many points may fall short of it.
+        Number of points that may fall short of it.
 
     Returns
     -------
     r : int
         `multiclass_margin_failure` ≤ delta there and at every larger r, with no smaller r of which that is known.
+
+    See Also
+    --------
+    margin_dimension : The same for two classes.
+    one_parameter_cosines : The same for one vector and a projection for each class.
+
+    Notes
+    -----
+    The margin is that of Definition 7 in [1]_. A point keeps it if its own cosine stays above a threshold a, and every
+    other one below a less the margin; the probabilities of these events are summed. Any a is valid. The one that is
+    used is as far from the own cosine as a less the margin is from the largest other one, in Fisher's z.
+
+    References
+    ----------
+    .. [1] Q. Shi, C. Shen, R. Hill, A. van den Hengel (2012). "Is margin preserved after random projection?" ICML.
 
     Examples
     --------
@@ -145,10 +187,6 @@ def multiclass_margin_dimension(
 def one_parameter_cosines(cosines: npt.ArrayLike, labels: npt.ArrayLike) -> Values:
     """Return the cosines of the one-parameter method, for `margin_dimension` and `margin_failure`.
 
-    With a projection of its own for every class, the difference of two scores is an inner product of one stacked
-    vector, whose parts are the u_y, with (xᵢ, -xᵢ) in the places of the two classes: a problem of two classes with a
-    point for every other class of every point.
-
     Parameters
     ----------
     cosines : array-like of shape (n_points, n_classes)
@@ -160,6 +198,22 @@ def one_parameter_cosines(cosines: npt.ArrayLike, labels: npt.ArrayLike) -> Valu
     -------
     cosines : array of shape (n_points · (n_classes - 1),)
         (cos(u_yᵢ, xᵢ) - cos(u_y', xᵢ))/√(2L).
+
+    See Also
+    --------
+    slimline.OneParameterClassifier : The classifier.
+    margin_dimension : The number of dimensions for these cosines.
+
+    Notes
+    -----
+    Each of the L classes has a projection of its own, so the difference of two scores is an inner product of projected
+    vectors of length Ld: of u, which stacks the unit vectors u_y, with the vector that has xᵢ and -xᵢ in the places of
+    the two classes. That is a problem of two classes with one point for every other class of every point. Theorem 9 of
+    [1]_ uses the same vectors.
+
+    References
+    ----------
+    .. [1] Q. Shi, C. Shen, R. Hill, A. van den Hengel (2012). "Is margin preserved after random projection?" ICML.
 
     Examples
     --------

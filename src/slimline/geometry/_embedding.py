@@ -30,20 +30,35 @@ _FIRST = 1000
 def enclosing_ball(X: Any, *, tol: float = 1e-8) -> Ball:
     """Return the smallest ball that holds all points: min over c of max ‖xᵢ - c‖.
 
-    Its dual is max Σ aᵢ‖xᵢ‖² - ‖Σ aᵢxᵢ‖² over weights a of sum 1: all weights are a lower bound of the squared radius,
-    every centre an upper one.
-
     Parameters
     ----------
     X : array, sparse matrix, data frame, path, Matrix or Points
         One row a point.
     tol : float
-        Width of the bracket, as a part of the radius.
+        Width of the bracket, relative to the radius.
 
     Returns
     -------
     ball : Ball
         Its `value` is the radius around its centre.
+
+    See Also
+    --------
+    margin : With γ from `margin(..., intercept=True)`, B²/γ² is the proxy of the VC dimension in Paul et al.
+
+    Notes
+    -----
+    The dual problem is a quadratic one over weights a ≥ 0 of sum 1 ::
+
+        B² = min over c of max ‖xᵢ - c‖² = max over a of Σ aᵢ‖xᵢ‖² - ‖Σ aᵢxᵢ‖²,
+
+    so all weights give a lower bound of the squared radius, and every centre gives an upper one. Theorem 2 of [1]_
+    bounds the radius after a projection (`paul2013.2` in :mod:`slimline.bounds`).
+
+    References
+    ----------
+    .. [1] S. Paul, C. Boutsidis, M. Magdon-Ismail, P. Drineas (2013). "Random projections for support vector machines."
+       AISTATS, PMLR 31, 498-506.
 
     Examples
     --------
@@ -147,11 +162,6 @@ class EmbeddingError:
 def embedding_error(X: Any, projection: Any, *, rows: int = MOST_ROWS, random_state: Any = 0) -> EmbeddingError:
     """Measure ‖VᵀV - VᵀRRᵀV‖₂ for an orthonormal basis V of the row space of X.
 
-    It depends on the row space alone, so rows are scaled to norm 1 first. One Gram matrix of X and one sketch in
-    float64 are made; nothing has the size of X or of V. Rows within about 1e-10 of the span of others, beside their
-    norm and in the root of the mean square over all rows, count as dependent on them: the bracket is that of the error
-    on that span.
-
     Parameters
     ----------
     X : array, sparse matrix, data frame, path or Matrix
@@ -159,15 +169,36 @@ def embedding_error(X: Any, projection: Any, *, rows: int = MOST_ROWS, random_st
     projection : Projection or projection transformer
         R.
     rows : int
-        The Gram matrix of so many rows is held at most. Of more rows a random sample is taken; the result still is
-        exact where the sample spans the others.
+        Largest number of rows whose Gram matrix is held. If X has more, a random sample is taken; the result is still
+        exact if the sample spans the others.
     random_state : int, RandomState or None
-        Chooses the sample.
+        Seed of the sample.
 
     Returns
     -------
     error : EmbeddingError
         The value, a proved bracket and a vector that attains it.
+
+    See Also
+    --------
+    distortions : Changes of single distances, angles and inner products.
+    slimline.bounds.get : "paul2013.srht" and others bound this error.
+
+    Notes
+    -----
+    It is the largest relative change of a squared length in the span of the samples, and the quantity that Lemma 1 of
+    [1]_ bounds; Theorem 2 of [2]_ turns it into the error of dual recovery.
+
+    It depends on the row space alone, so rows are scaled to norm 1 first. One Gram matrix of X and one sketch in
+    float64 are computed; nothing has the size of X or of V. Rows within about 1e-10 of the span of others, relative to
+    their norm and as a root mean square over all rows, count as dependent on them: the bracket is for the error on that
+    span.
+
+    References
+    ----------
+    .. [1] S. Paul, C. Boutsidis, M. Magdon-Ismail, P. Drineas (2013). "Random projections for support vector machines."
+       AISTATS, PMLR 31, 498-506.
+    .. [2] S. Vaswani (2013). "Optimal weight recovery under random projections." University of British Columbia.
 
     Examples
     --------

@@ -33,10 +33,6 @@ def margin(
 ) -> Margin:
     """Return the hard margin of two classes: max over unit u (and b) of the least yᵢ(⟨u, xᵢ⟩ + b).
 
-    It is 1/‖w‖ of the hard-margin support vector machine. Its dual is the distance from the origin of the convex hull
-    of the points yᵢxᵢ or, with an intercept, half the distance of the hulls of the classes: every combination of points
-    is an upper bound and every vector a lower one.
-
     Parameters
     ----------
     X : array, sparse matrix, data frame, path, Matrix or Points
@@ -44,19 +40,42 @@ def margin(
     y : array-like of shape (n_samples,)
         Labels of two classes; the one that is sorted last is positive.
     normalised : bool
-        Scale every point to norm 1 first (shi2012, Definition 2); False: Definition 1.
+        Scale every point to norm 1 first: the margin is a cosine.
     intercept : bool
-        Let the plane miss the origin (paul2013, LIBSVM).
+        Allow planes that miss the origin.
     tol : float
-        Width of the bracket, as a part of the margin.
+        Width of the bracket, relative to the margin.
     C : float
-        Where no plane separates the classes: penalty of the soft-margin machine that is shown then, for points scaled
-        to a mean squared norm of 1.
+        If no plane separates the classes: penalty of the soft-margin machine that is returned instead, for points
+        scaled to a mean squared norm of 1.
 
     Returns
     -------
     margin : Margin
-        `lower` ≤ exact margin ≤ `upper`; not to be separable is an answer, with its proof, and no error.
+        `lower` ≤ exact margin ≤ `upper`. Not separable is an answer, with its proof, and no error.
+
+    See Also
+    --------
+    error_allowed_margin : If some points may fall short.
+    multiclass_margin : More than two classes.
+    slimline.bounds.margin_dimension : The dimension that keeps a margin.
+
+    Notes
+    -----
+    This is Definition 1 of [1]_ and, normalised, Definition 2; with an intercept it is the γ of [2]_. It equals 1/‖w‖
+    of the hard-margin support vector machine. The dual problem is the distance of the origin from the convex hull of
+    the points yᵢxᵢ ::
+
+        max over unit u of min yᵢ⟨u, xᵢ⟩ = min over a ≥ 0, Σ aᵢ = 1 of ‖Σ aᵢyᵢxᵢ‖,
+
+    or, with an intercept, half the distance between the convex hulls of the classes. So every u is a lower bound and
+    every a an upper bound. Both ends of the bracket are computed from the data in float64, rounding included.
+
+    References
+    ----------
+    .. [1] Q. Shi, C. Shen, R. Hill, A. van den Hengel (2012). "Is margin preserved after random projection?" ICML.
+    .. [2] S. Paul, C. Boutsidis, M. Magdon-Ismail, P. Drineas (2013). "Random projections for support vector machines."
+       AISTATS, PMLR 31, 498-506.
 
     Examples
     --------
@@ -233,7 +252,7 @@ def soft_separator(points: SignedPoints, found: Nearest, C: float) -> tuple[Floa
 def error_allowed_margin(
     X: Any, y: Any, separator: Any = None, *, errors: float = 0.05, normalised: bool = True, intercept: float = 0.0
 ) -> ErrorAllowedMargin:
-    """Return the margin that a plane leaves to all but a share of the points (shi2012, Definition 3).
+    """Return the margin about a plane that all points have, except for a share of them.
 
     Parameters
     ----------
@@ -242,19 +261,33 @@ def error_allowed_margin(
     y : array-like of shape (n_samples,)
         Labels of two classes; the one that is sorted last is positive.
     separator : array of shape (n_features,), optional
-        Normal of the plane, of any length. None: that of `margin`, through the origin; of the soft-margin machine where
+        Normal of the plane, of any length. None: that of `margin`, through the origin, or of the soft-margin machine if
         nothing separates the classes.
     errors : float
         ρ: the share of the points that may fall short, in [0, 1).
     normalised : bool
         Scale every point to norm 1 first.
     intercept : float
-        Of the plane ⟨separator, x⟩ + intercept = 0, x being a point as it is or scaled to norm 1.
+        Intercept of the plane ⟨separator, x⟩ + intercept = 0, x being a point as it is or scaled to norm 1.
 
     Returns
     -------
     margin : ErrorAllowedMargin
-        It may be negative: then more points than the share are on the wrong side.
+        Negative if more points than the share are on the wrong side.
+
+    See Also
+    --------
+    margin : The largest margin that all points can have.
+
+    Notes
+    -----
+    Definition 3 of [1]_ is about a distribution and asks whether some plane has margin γ with error ρ. Here the
+    distribution is that of the data, and the plane is given: the result is the largest γ that at least a fraction 1 - ρ
+    of the points attain.
+
+    References
+    ----------
+    .. [1] Q. Shi, C. Shen, R. Hill, A. van den Hengel (2012). "Is margin preserved after random projection?" ICML.
 
     Examples
     --------

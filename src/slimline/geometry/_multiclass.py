@@ -37,16 +37,6 @@ _INNER = 0.01
 def multiclass_margin(X: Any, y: Any, *, normalised: bool = True, tol: float = 1e-6) -> MulticlassMargin:
     """Return the margin of several classes: the largest lead that every point's own class can have over all others.
 
-    Normalised, it is shi2012's Definition 7: max over vectors u_y of the least cos(u_yᵢ, xᵢ) - max cos(u_y', xᵢ). That
-    is not convex on spheres. With ‖u_y‖ ≤ 1 it is, and an upper bound: its dual is the least Σ_y ‖z_y‖ over convex
-    combinations z of the pairs of a point and a rival class. Where some direction is orthogonal to all points, as it is
-    where there are fewer than features, a vector that is too short gets its length from there: the bound is attained.
-    Elsewhere the solution with each vector scaled to norm 1, improved by a local search, is the lower end, and the two
-    ends may differ.
-
-    Not normalised, it is Crammer and Singer's hard margin 1/‖W‖: the largest least ⟨w_yᵢ - w_y', xᵢ⟩ for Σ ‖w_y‖² = 1.
-    With two classes these are twice and √2 times `margin`.
-
     Parameters
     ----------
     X : array, sparse matrix, data frame, path, Matrix or Points
@@ -54,14 +44,36 @@ def multiclass_margin(X: Any, y: Any, *, normalised: bool = True, tol: float = 1
     y : array-like of shape (n_samples,)
         Labels of two classes or more.
     normalised : bool
-        Which of the two.
+        True: the lead in cosines; False: Crammer and Singer's hard margin.
     tol : float
-        Width of the bracket, as a part of the margin.
+        Width of the bracket, relative to the margin.
 
     Returns
     -------
     margin : MulticlassMargin
         `lower` is what the separators attain; equal vectors attain 0, so it is never below that.
+
+    See Also
+    --------
+    margin : Two classes. The multiclass margins of two classes are twice and √2 times as large.
+    one_parameter_margin : One vector and a projection for each class.
+
+    Notes
+    -----
+    Normalised, it is Definition 7 of [1]_, the maximum over vectors u_y of the least cos(u_yᵢ, xᵢ) - max cos(u_y', xᵢ),
+    which is not convex. With ‖u_y‖ ≤ 1 the problem is convex and gives an upper bound; its dual is the least Σ_y ‖z_y‖
+    over convex combinations z of the pairs of a point and another class. If some direction is orthogonal to all points,
+    as it is with fewer points than features, a vector that is too short is extended along it, and the bound is
+    attained. Otherwise the solution with each vector scaled to norm 1, improved by a local search, is the lower end,
+    and the ends may differ.
+
+    Not normalised, it is the hard margin 1/‖W‖ of [2]_: the largest least ⟨w_yᵢ - w_y', xᵢ⟩ for Σ ‖w_y‖² = 1.
+
+    References
+    ----------
+    .. [1] Q. Shi, C. Shen, R. Hill, A. van den Hengel (2012). "Is margin preserved after random projection?" ICML.
+    .. [2] K. Crammer, Y. Singer (2001). "On the algorithmic implementation of multiclass kernel-based vector machines."
+       Journal of Machine Learning Research 2, 265-292.
 
     Examples
     --------

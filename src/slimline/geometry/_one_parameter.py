@@ -30,9 +30,7 @@ _MOST_NUMBERS = 1 << 29
 def one_parameter_margin(
     X: Any, y: Any, projections: Any, *, denominator: str = "difference", tol: float = 1e-8
 ) -> OneParameterMargin:
-    """Return the margin of one vector v over the projections of all classes, for data that are projected so.
-
-    It is max over unit v of the least ⟨v, R_yᵢᵀxᵢ - R_y'ᵀxᵢ⟩ over a size of the pair (shi2012, equation 6).
+    """Return the margin of one vector v on data with a projection for each class.
 
     Parameters
     ----------
@@ -40,18 +38,32 @@ def one_parameter_margin(
         One row a point.
     y : array-like of shape (n_samples,)
         Labels of two classes or more.
-    projections : projection, or sequence of one projection a class
-        A single one gives every class the projection of its family with another seed.
+    projections : projection, or sequence of projections
+        One projection for each class. A single one gives every class the projection of its family with another seed.
     denominator : "difference" or "printed"
-        ‖R_yᵀx - R_y'ᵀx‖, so that it is a cosine, as in the proof of Theorem 9; or √(‖R_yᵀx‖² + ‖R_y'ᵀx‖²), as
+        ‖R_yᵀx - R_y'ᵀx‖, which makes the margin a cosine, as in the proof of Theorem 9; or √(‖R_yᵀx‖² + ‖R_y'ᵀx‖²), as
         equation 6 is printed.
     tol : float
-        Width of the bracket, as a part of the margin.
+        Width of the bracket, relative to the margin.
 
     Returns
     -------
     margin : OneParameterMargin
-        Of the sketches as computed: in float32 for data that are not float64.
+        Margin of the sketches as computed: in float32 for data that are not float64.
+
+    See Also
+    --------
+    slimline.OneParameterClassifier : The classifier.
+    multiclass_margin : One vector for each class, without a projection.
+
+    Notes
+    -----
+    It is the maximum over unit v of the least ⟨v, R_yᵢᵀxᵢ - R_y'ᵀxᵢ⟩/(denominator), over all points i and classes y'
+    other than their own ([1]_, eq. 6 and Theorem 9).
+
+    References
+    ----------
+    .. [1] Q. Shi, C. Shen, R. Hill, A. van den Hengel (2012). "Is margin preserved after random projection?" ICML.
 
     Examples
     --------

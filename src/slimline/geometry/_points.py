@@ -280,7 +280,18 @@ class Points:
 
     @staticmethod
     def of(X: Any) -> Points:
-        """Return points as they are, or data as points that keep nothing."""
+        """Return points as they are, or data as points that keep nothing.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, path, Matrix or Points
+            One row a point.
+
+        Returns
+        -------
+        points : Points
+            `X` itself, if it is `Points`.
+        """
         return X if isinstance(X, Points) else Points(X, keep=False)
 
     @property
@@ -372,7 +383,13 @@ class Points:
         return Combination(weights, values, np.asarray(sum_error(self.shape[0]) * (np.abs(B).T @ self.sizes)), lost)
 
     def centred_if_far(self) -> Points:
-        """Return the points with their mean subtracted, where it is so far away that differences would drown in it."""
+        """Return the points with their mean subtracted, if the mean is so large that differences lose digits.
+
+        Returns
+        -------
+        points : Points
+            These points, or others with mean 0.
+        """
         if isinstance(self.matrix, Standardised):
             return self
         return self if self._nearer is None else self._nearer

@@ -112,14 +112,27 @@ def norm_failure(n_components: Real, eps: Real) -> Any:
     Parameters
     ----------
     n_components : array-like of int
-        Columns of R, r ≥ 1.
+        Number of components, r ≥ 1.
     eps : array-like
         Distortion, above 0.
 
     Returns
     -------
     probability : float or ndarray
-        The chance that ‖Rᵀx‖² / ‖x‖² is not within 1 ± eps, the same for every x ≠ 0; exact for Gaussian R.
+        Probability that ‖Rᵀx‖²/‖x‖² is not within 1 ± eps, the same for every x ≠ 0; exact for Gaussian R.
+
+    See Also
+    --------
+    norm_dimension : The smallest r for a given probability.
+
+    Notes
+    -----
+    With F the χ² distribution with r degrees of freedom, the probability is F(r(1 - ε)) + 1 - F(r(1 + ε)). The bound
+    2 exp(-ε²r/6) of Lemma 23.3 in [1]_ holds for every r only if ε ≤ 0.787.
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, S. Ben-David (2014). "Understanding machine learning." Cambridge University Press.
 
     Examples
     --------
@@ -142,12 +155,27 @@ def norm_dimension(eps: Real, delta: Real, n_vectors: Real = 1) -> Any:
     delta : array-like
         Failure probability, in (0, 1).
     n_vectors : array-like of int
-        How many vectors; the distances of n points are n(n - 1)/2 of them.
+        Number of vectors; the distances of n samples are n(n - 1)/2 of them.
 
     Returns
     -------
     n_components : int or ndarray of int
         Smallest r with n_vectors · `norm_failure(r, eps)` ≤ delta: the exact law and a union bound.
+
+    See Also
+    --------
+    norm_failure : The probability for given r.
+    slimline.bounds.get : "uml2014.23.4" is the theorem for the same event.
+
+    Notes
+    -----
+    This is the lemma of Johnson and Lindenstrauss [1]_ with the exact tail in place of a bound. The vectors must not
+    depend on R, which is Gaussian.
+
+    References
+    ----------
+    .. [1] W. B. Johnson, J. Lindenstrauss (1984). "Extensions of Lipschitz mappings into a Hilbert space." Contemporary
+       Mathematics 26, 189-206.
 
     Examples
     --------
