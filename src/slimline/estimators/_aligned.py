@@ -22,6 +22,10 @@ from slimline.model_files import StoredModel
 
 #: Bytes of the digest of a name: two of a million names agree by accident with probability 3e-8.
 _DIGEST_BYTES = 8
+Floats = NDArray[np.float64]
+Columns = NDArray[np.intp]
+#: Most copies of an allele: what a genotype that is absent can be at most.
+_COPIES = 2.0
 
 
 @dataclass(frozen=True)
@@ -80,13 +84,6 @@ def _whole(matrix: Matrix) -> tuple[Matrix, NDArray[np.intp]]:
 def _digests(names: Iterable[str]) -> NDArray[np.uint64]:
     digests = (hashlib.blake2b(str(name).encode(), digest_size=_DIGEST_BYTES).digest() for name in names)
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
-
-
-Floats = NDArray[np.float64]
-Columns = NDArray[np.intp]
-
-#: Most copies of an allele: what a genotype that is absent can be at most.
-_COPIES = 2.0
 
 
 def aligned_decisions(model: Any, X: Any) -> tuple[Decisions, Alignment]:

@@ -17,6 +17,21 @@ from slimline.data.formats._svmlight import FeatureNumbers, SvmlightMatrix
 from slimline.errors import DataError
 from slimline.model_files import StoredModel
 
+Mask = NDArray[np.bool_]
+#: Names that name nothing, and alleles that nobody has seen.
+NO_NAME = frozenset((".", ""))
+_NO_ALLELE = ("0", ".")
+#: Chromosomes that have a number and a letter.
+_NUMBERS = {"X": "23", "Y": "24", "XY": "25", "MT": "26", "M": "26"}
+#: Pairs of letters that the other strand has as well.
+_PALINDROMES = (("A", "T"), ("C", "G"))
+#: Share of a model's columns that may be filled in, at most.
+MOST_ABSENT = 0.1
+#: Columns whose alleles are compared at a time.
+_COLUMNS = 1 << 16
+#: How many names a message lists.
+_NAMES_SHOWN = 3
+
 
 def column_facts(model: Any, matrix: Matrix, stats: ColumnStats | None = None) -> dict[str, Any]:
     """Return the means of the columns in training, and where they are on the genome, as `StoredModel` has them.
@@ -53,17 +68,6 @@ def _changed(matrix: Matrix) -> bool:
     if not isinstance(matrix, Standardised):
         return False
     return matrix.transform.centre is not None or matrix.transform.factor is not None
-
-
-Mask = NDArray[np.bool_]
-
-#: Names that name nothing, and alleles that nobody has seen.
-NO_NAME = frozenset((".", ""))
-_NO_ALLELE = ("0", ".")
-#: Chromosomes that have a number and a letter.
-_NUMBERS = {"X": "23", "Y": "24", "XY": "25", "MT": "26", "M": "26"}
-#: Pairs of letters that the other strand has as well.
-_PALINDROMES = (("A", "T"), ("C", "G"))
 
 
 def stored_variants(stored: StoredModel) -> Variants | None:
@@ -124,14 +128,6 @@ def _place(variants: Variants, column: int) -> str:
     chromosome = chromosome.upper().removeprefix("CHR")
     alleles.sort()
     return ":".join((_NUMBERS.get(chromosome, chromosome), str(variants.position[column]), *alleles))
-
-
-#: Share of a model's columns that may be filled in, at most.
-MOST_ABSENT = 0.1
-#: Columns whose alleles are compared at a time.
-_COLUMNS = 1 << 16
-#: How many names a message lists.
-_NAMES_SHOWN = 3
 
 
 @dataclass(frozen=True)

@@ -353,17 +353,17 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         worst = float(self.certificate_.relative_error.max())
         if worst <= self.tol:
             return
-        reached = f"{worst:.2g}" if np.isfinite(worst) else "no finite value"
-        help_ = ["standardised features or rows of norm 1", "a smaller C"]
+        reached = f"{worst:.2g}" if np.isfinite(worst) else "not bounded"
+        remedies = ["standardised features or rows of norm 1", "a smaller C"]
         if self.route_.method != "gram":
-            help_.append(f"more than {self.max_passes} passes")
-            help_.append('the method "gram", which is exact to rounding and takes n² numbers')
+            remedies.append(f"more than {self.max_passes} passes")
+            remedies.append('the method "gram", which is exact to rounding and takes n² numbers')
         if self.route_.method == "sketch":
-            help_.append("more components")
+            remedies.append("more components")
         warnings.warn(
             f"the certified relative error after {self.history_[-1].passes} passes is {reached}, above the tol of "
             f"{self.tol:g}. The weights may be more accurate: the bound is loose if C is large relative to the scale "
-            f"of the data. What would help: {', '.join(help_)}.",
+            f"of the data. What may help: {', '.join(remedies)}.",
             ConvergenceWarning,
             stacklevel=6,  # the line that called `fit`
         )
@@ -381,9 +381,9 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
                 f" It diverged: the certified distance to the exact weights grew from {first:.2g} to {radius:.2g}."
             )
         warnings.warn(
-            f'recovery="{self.recovery}": {proved}, so nothing shows that these weights are nearer to the exact ones '
-            f"than weights of 0, whose relative error is 1.{diverged} What would help: rows of norm 1, more "
-            'components, a smaller C, or recovery="certified", whose steps cannot get worse.',
+            f'recovery="{self.recovery}": {proved}, so these weights may be further from the exact ones than weights '
+            f"of 0, whose relative error is 1.{diverged} What may help: rows of norm 1, more components, a smaller C, "
+            'or recovery="certified", which never diverges.',
             ConvergenceWarning,
             stacklevel=6,  # the line that called `fit`
         )

@@ -209,7 +209,7 @@ class CertifiedClassifierCV(CertifiedClassifier):
         if above:
             warnings.warn(
                 f"{above} of {len(errors)} fits (penalties, folds and classes) did not reach a certified relative "
-                f"error of {self.tol:g} within {self.max_passes} passes; the worst has {max(errors):.2g}. What would "
+                f"error of {self.tol:g} within {self.max_passes} passes; the worst has {max(errors):.2g}. What may "
                 "help: standardised features or rows of norm 1, smaller values of C, more passes.",
                 ConvergenceWarning,
                 stacklevel=6,  # the line that called `fit`
@@ -222,7 +222,7 @@ class CertifiedClassifierCV(CertifiedClassifier):
                 f"the best C, {self.C_:.3g}, is the {found.edge} that was tried: the score may be better still beyond "
                 "it. Try values that go further"
                 + (
-                    ", or use other features: these may tell nothing about the classes."
+                    ", or use other features: these may say nothing about the classes."
                     if found.edge == "smallest"
                     else "."
                 ),
@@ -233,8 +233,8 @@ class CertifiedClassifierCV(CertifiedClassifier):
         chance = _score_without_features(self.scoring, codes, weight, folds)
         if best <= chance + 1e-12:
             warnings.warn(
-                f"the best mean score of the cross-validation is {best:.3f}, and always naming the commonest class "
-                f"gives {chance:.3f}: on samples that it did not see, the model is no better than that. What may help: "
+                f"the best mean score of the cross-validation is {best:.3f}, and always predicting the most "
+                f"frequent class scores {chance:.3f}: on held-out samples the model is no better. What may help: "
                 "standardised features, balanced class weights with balanced accuracy as the score, other features, "
                 "more samples.",
                 AccuracyWarning,
@@ -321,5 +321,5 @@ def _require_both_sides(signs: list[Floats], s: Floats, folds: list[Fold]) -> No
             kept = sign[train][s[train] > 0]
             if not ((kept > 0).any() and (kept < 0).any()):
                 raise InvalidParameterError(
-                    "a class has no sample left when a fold is put aside: use fewer folds, or drop the class."
+                    "a class has no sample left when a fold is held out: use fewer folds, or drop the class."
                 )

@@ -32,6 +32,15 @@ from slimline.planning import Route
 from slimline.projections import Projection
 from slimline.projections._families import frozen_projection, require_family
 
+Floats = NDArray[np.float64]
+RECOVERIES = ("certified", "dual", "iterative", "naive")
+#: A sketch may grow to so many components for each sample.
+_MOST_COMPONENTS = 64
+#: And to so many bytes.
+_SKETCH_BYTES = 1 << 30
+#: An exact surrogate needs one step, and others where rounding is in the way.
+_EXACT_STEPS = 6
+
 
 class CallbackSupport:
     """What scikit-learn asks of an estimator that calls callbacks; nothing of it is imported before there is one."""
@@ -91,9 +100,6 @@ class StepCallbacks:
             self._context.call_on_fit_task_end(estimator=self._estimator, X=X, y=y)
 
 
-Floats = NDArray[np.float64]
-
-
 def check_parameters(estimator: Any) -> None:
     """Refuse parameters that cannot work, before any data are read."""
     loss_named(estimator.loss)
@@ -127,18 +133,9 @@ def effective_samples(weight: Floats) -> float:
 
 
 def require_weights(weight: Floats) -> None:
-    """Refuse weights that cannot be computed with."""
+    """Refuse weights whose squares are beyond what float64 holds."""
     if not (weight.min() >= 1e-100 and weight.max() <= 1e100):
         raise InvalidParameterError("must lie between 1e-100 and 1e100: rescale the weights.", "sample_weight")
-
-
-RECOVERIES = ("certified", "dual", "iterative", "naive")
-#: A sketch may grow to so many components for each sample.
-_MOST_COMPONENTS = 64
-#: And to so many bytes.
-_SKETCH_BYTES = 1 << 30
-#: An exact surrogate needs one step, and others where rounding is in the way.
-_EXACT_STEPS = 6
 
 
 @dataclass

@@ -23,6 +23,19 @@ Floats = NDArray[np.float64]
 _BYTES = 1 << 30
 #: Vectors of weights that a task keeps.
 _POINTS = 10
+#: Returns scores and losses, each of shape (n_folds, n_penalties), of some penalties.
+TryPenalties = Callable[[Floats], tuple[Floats, Floats]]
+#: The automatic grid covers these powers of ten (in units of the data), and is extended up to those.
+_FIRST, _FURTHEST = 4, 6
+#: An extension steps on by no more than this factor, for so many steps.
+_STEP, _STEPS = 10.0, 3
+#: Mean losses that differ by less than this part of the loss of weights of 0 are equal, and the smaller C is taken.
+_SAME_LOSS = 1e-2
+#: Mean scores that differ by less than this differ by rounding.
+_SAME_SCORE = 1e-12
+Index = NDArray[np.intp]
+#: Gap that a fit to a part of the rows is solved to, as a part of the objective of weights that are 0.
+_GAP = 1e-4
 
 
 def most_tasks_at_once(shape: tuple[int, int]) -> int:
@@ -75,19 +88,6 @@ class _KnownScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
-
-
-#: Returns scores and losses, each of shape (n_folds, n_penalties), of some penalties.
-TryPenalties = Callable[[Floats], tuple[Floats, Floats]]
-
-#: The automatic grid covers these powers of ten (in units of the data), and is extended up to those.
-_FIRST, _FURTHEST = 4, 6
-#: An extension steps on by no more than this factor, for so many steps.
-_STEP, _STEPS = 10.0, 3
-#: Mean losses that differ by less than this part of the loss of weights of 0 are equal, and the smaller C is taken.
-_SAME_LOSS = 1e-2
-#: Mean scores that differ by less than this differ by rounding.
-_SAME_SCORE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -174,12 +174,6 @@ def _beyond(search: PenaltySearch, unit: float) -> Floats:
     furthest = 10.0**_FURTHEST * (1.0 + 1e-9)
     within = (scaled <= furthest) & (scaled >= 1.0 / furthest)
     return np.asarray(more[within])
-
-
-Index = NDArray[np.intp]
-
-#: Gap that a fit to a part of the rows is solved to, as a part of the objective of weights that are 0.
-_GAP = 1e-4
 
 
 def scores_on_sketch(

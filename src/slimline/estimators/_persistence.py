@@ -29,6 +29,13 @@ from slimline.projections import (
 )
 from slimline.projections._transformer import RandomProjection
 
+_PROJECTIONS: dict[str, type[RandomProjection]] = {
+    kind.__name__: kind
+    for kind in (GaussianProjection, HadamardProjection, SignProjection, SparseEmbedding, SparseSignProjection)
+}
+#: What a search over penalties has found, beside its best model.
+_SEARCH = ("C_", "Cs_", "scores_")
+
 
 def to_sklearn(model: Any) -> Any:
     """Return a plain scikit-learn linear model with the weights of a certified classifier."""
@@ -75,14 +82,6 @@ def _like(model: Any, C: float) -> Any:
 
     # LogisticRegression has other probabilities where there are several classes, RidgeClassifier a private part
     return SGDClassifier(loss=loss_named(model.loss).sklearn_name, fit_intercept=model.fit_intercept)
-
-
-_PROJECTIONS: dict[str, type[RandomProjection]] = {
-    kind.__name__: kind
-    for kind in (GaussianProjection, HadamardProjection, SignProjection, SparseEmbedding, SparseSignProjection)
-}
-#: What a search over penalties has found, beside its best model.
-_SEARCH = ("C_", "Cs_", "scores_")
 
 
 def stored_model(model: Any, details: dict[str, Any] | None = None, **more: Any) -> StoredModel:

@@ -19,6 +19,7 @@ from slimline.estimators._validation import NamedFeatures
 from slimline.learning import membership
 
 Mask = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 
 
 def jaccard(a: Mask, b: Mask) -> float:
@@ -40,9 +41,6 @@ def stability_index(chosen: Mask) -> float:
     frequency = chosen.mean(axis=0)
     variance = float((frequency * (1.0 - frequency)).sum()) / d * m / (m - 1)
     return float(1.0 - variance / (mean / d * (1.0 - mean / d)))
-
-
-Floats = NDArray[np.float64]
 
 
 class CertifiedFeatureSelector(NamedFeatures, SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]

@@ -19,9 +19,13 @@ from slimline._base.checks import sample_weights
 from slimline.data import Matrix, open_matrix
 from slimline.data._labels import as_one_type, require_labels
 from slimline.data._names import PackedStrings
+from slimline.data.formats._dense import DenseMatrix
+from slimline.data.formats._sparse import SparseMatrix
 from slimline.errors import DataError, InvalidParameterError
 
 Floats = NDArray[np.float64]
+#: How many names a message lists.
+_NAMES_SHOWN = 5
 
 
 def class_factors(class_weight: Any, classes: NDArray[Any], codes: NDArray[np.intp], weight: Floats) -> Floats:
@@ -85,10 +89,6 @@ def probabilities(scores: Floats) -> Floats:
     return np.exp(log_probabilities(scores))
 
 
-#: How many names a message lists.
-_NAMES_SHOWN = 5
-
-
 def as_matrix(estimator: Any, X: Any, *, reset: bool, finite: bool = True) -> Matrix:
     """Return data as a `Matrix`, and record or compare the number and the names of its columns.
 
@@ -110,10 +110,9 @@ def as_matrix(estimator: Any, X: Any, *, reset: bool, finite: bool = True) -> Ma
     )
     if finite:
         _require_finite(array, type(estimator).__name__)
-    options: dict[str, Any] = {"name": "X"}
-    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
-        options["feature_names"] = [str(name) for name in X.columns]
-    return open_matrix(array, **options)
+    framed = hasattr(X, "columns") and hasattr(X, "to_numpy")
+    kind = SparseMatrix if sp.issparse(array) else DenseMatrix
+    return kind(array, "X", feature_names=[str(name) for name in X.columns] if framed else None)
 
 
 def class_labels(y: Any, n_samples: int | None = None) -> tuple[NDArray[Any], NDArray[np.intp]]:

@@ -6,11 +6,10 @@ The modules are meant to be read in this order: `algorithm` for the loop; then `
 
 from slimline.learning.algorithm import Step, recover_certified
 from slimline.learning.certificate import Certificate, TopFeatures, certificate_of, membership, rank_bounds
-from slimline.learning.features import ArrayRows, Rows, SparseRows
 from slimline.learning.losses import LOSSES, Loss, loss_named
 from slimline.learning.problem import BinaryProblem, Solution, SolverState
 from slimline.learning.published import recover_dual, recover_iterative, recover_naive
-from slimline.learning.solve_features import solve_rows
+from slimline.learning.solve_features import ArrayRows, Rows, SparseRows, solve_rows
 from slimline.learning.solve_gram import solve_gram
 from slimline.learning.surrogate import Surrogate, direct_surrogate, exact_surrogate, growing, sketch_surrogate
 from slimline.learning.training_data import TrainingData

@@ -14,7 +14,16 @@ from slimline.learning.line_search import solve_shifted
 from slimline.learning.problem import BinaryProblem
 
 Floats = NDArray[np.float64]
+#: Newton steps on the free variables, at most.
 _MOST_STEPS = 60
+#: Epochs of a round.
+EPOCHS = 50
+#: The tolerance of a round as a part of that of the round before.
+_FINER = 0.1
+#: Rounds, at most.
+MOST_ROUNDS = 60
+#: Rounds in a row without a smaller gap: the dual objective rises all the time, the gap now and then.
+_MOST_IDLE = 8
 
 
 def solve_free_variables(
@@ -43,15 +52,6 @@ def solve_free_variables(
             break
         free = free[~blocked]
     return dual
-
-
-#: Epochs of a round.
-EPOCHS = 50
-#: The tolerance of a round as a part of that of the round before.
-_FINER = 0.1
-MOST_ROUNDS = 60
-#: Rounds without a smaller gap: the dual objective rises all the time, the gap now and then.
-_MOST_IDLE = 8
 
 
 class DescentProblem(ABC):

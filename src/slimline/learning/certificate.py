@@ -17,6 +17,8 @@ from slimline.learning.training_data import TrainingData
 Floats = NDArray[np.float64]
 #: Squares of numbers below this vanish in float64, and with them a distance of no more than this.
 _UNDERFLOW = 1e-150
+#: Coordinates that intervals are computed of at a time.
+_COLUMNS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -107,10 +109,6 @@ def intervals(
     square *= (1.0 + 64 * ROUNDOFF) / (1.0 + kappa)
     square -= kappa * np.square(np.maximum(difference - error, 0.0) / (1.0 + kappa))
     return centre, np.sqrt(np.maximum(square, 0.0)) * (1.0 + 64 * ROUNDOFF) + error
-
-
-#: Coordinates that intervals are computed of at a time.
-_COLUMNS = 1 << 16
 
 
 @dataclass(frozen=True)

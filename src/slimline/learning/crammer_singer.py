@@ -21,6 +21,8 @@ _STAGE = 0.5
 _FLOOR = 0.01
 #: Values of a block of rows.
 _CACHED = 1 << 15
+#: Stages end by the gap, not by the rules of L-BFGS.
+_LBFGS = {"maxiter": 10**9, "maxfun": 10**9, "ftol": 0.0, "gtol": 0.0, "maxcor": 20}
 
 
 class ClassScores(Protocol):
@@ -176,7 +178,3 @@ def _row_blocks(margins: Floats) -> Iterator[slice]:
     step = max(1, _CACHED // max(margins.shape[1], 1))
     for start in range(0, margins.shape[0], step):
         yield slice(start, start + step)
-
-
-#: Stages end by the gap, not by the rules of L-BFGS.
-_LBFGS = {"maxiter": 10**9, "maxfun": 10**9, "ftol": 0.0, "gtol": 0.0, "maxcor": 20}

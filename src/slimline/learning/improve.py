@@ -10,15 +10,24 @@ from numpy.typing import NDArray
 
 from slimline._base.rounding import ROUNDOFF
 from slimline.learning.certificate import gap_parts
-from slimline.learning.features import Rows
 from slimline.learning.line_search import smallest_along
 from slimline.learning.losses import Loss, SmoothedHinge
 from slimline.learning.problem import BinaryProblem, DualPoint, Point, combination
-from slimline.learning.solve_features import solve_smooth_rows
+from slimline.learning.solve_features import Rows, solve_smooth_rows
 
 Floats = NDArray[np.float64]
 #: A margin within so many rounding errors of 1 is on the margin.
 _NEAR = 16.0
+#: Dual steps are no longer than so many times the one to the new point.
+_LONGEST = 4.0
+#: How near the lowest objective of the span is enough.
+_PART_OF_THE_OBJECTIVE = 1e-16
+#: How much of it the rounded corners of the hinge may take.
+_PART_OF_THE_CORNERS = 1e-5
+#: How much of its corners a hinge that leads to a sharper one may be off.
+_PART_OF_A_LEAD = 0.1
+#: Points nearer to each other than this, relative to their size, do not span anything.
+_NOISE = 1e-5
 
 
 def resolve_hinge_corner(problem: BinaryProblem, points: Sequence[Point], dual: DualPoint, row_bounds: Floats) -> Point:
@@ -39,9 +48,6 @@ def _beyond(problem: BinaryProblem, point: Point, row_bounds: Floats) -> Point:
         return point
     further = float(np.max((1.0 - margin[near] + 2.0 * error[near]) / margin[near]))
     return combination([point], np.array([1.0 + max(further, 0.0)]))
-
-
-_LONGEST = 4.0
 
 
 def dual_line_search(problem: BinaryProblem, old: DualPoint, new: DualPoint, row_bounds: Floats) -> DualPoint:
@@ -95,16 +101,6 @@ def _longest_step(problem: BinaryProblem, a: Floats, change: Floats) -> float:
             if up.any():
                 longest = min(longest, float(np.min((problem.loss.upper - a[up]) / change[up])))
     return max(longest, 1.0)  # both ends are feasible, whatever rounding says
-
-
-#: How near the lowest objective of the span is enough.
-_PART_OF_THE_OBJECTIVE = 1e-16
-#: How much of it the rounded corners of the hinge may take.
-_PART_OF_THE_CORNERS = 1e-5
-#: How much of its corners a hinge that leads to a sharper one may be off.
-_PART_OF_A_LEAD = 0.1
-#: Points nearer to each other than this, relative to their size, do not span anything.
-_NOISE = 1e-5
 
 
 def lowest_in_span(problem: BinaryProblem, points: list[Point]) -> Point:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from slimline.learning.certificate import GapBound
 
 Floats = NDArray[np.float64]
+#: A new direction is kept if it is not within rounding of the span of the old ones.
+_NEW = 1e-13
 
 
 @dataclass(frozen=True)
@@ -88,10 +90,6 @@ class Solution:
     gap: float
     #: Steps or epochs that were taken.
     iterations: int
-
-
-#: A new direction is kept if it is not within rounding of the span of the old ones.
-_NEW = 1e-13
 
 
 class ExactSubspace:

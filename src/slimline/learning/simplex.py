@@ -28,6 +28,13 @@ _RESIDUAL = 1e-5
 _FIRST_ITERATIONS, _FIRST_RESIDUAL = 12, 1e-9
 #: What is added to the diagonal, as a part of its mean: far below anything that Q resolves.
 _RIDGE = 1e-13
+#: Rounds of descent and Newton, at most; each asks for gradients so many times closer than they are. Steps are cheap
+#: beside a face: the next one should have all coordinates that belong to it.
+_MOST_ROUNDS, _FINER = 40, 1e-4
+#: Steps of a round, a coordinate; up to the second number descent is quicker than Newton's method on a large face.
+_STEPS, _QUICK = 20, 4
+#: Rounds without a smaller gap.
+_MOST_IDLE = 3
 
 
 def settle_simplex_face(Q: Floats, gradient: Floats, group: Groups, weights: Floats) -> Floats:
@@ -163,15 +170,6 @@ def _by_conjugate_gradients(
         size, before = float(residual @ steepest), size
         direction = steepest + size / before * direction
     return _balanced(change, members)
-
-
-#: Rounds of descent and Newton, at most; each asks for gradients so many times closer than they are. Steps are cheap
-#: beside a face: the next one should have all coordinates that belong to it.
-_MOST_ROUNDS, _FINER = 40, 1e-4
-#: Steps of a round, a coordinate; up to the second number descent is quicker than Newton's method on a large face.
-_STEPS, _QUICK = 20, 4
-#: Rounds without a smaller gap.
-_MOST_IDLE = 3
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,16 @@ from slimline.learning.line_search import smallest_along, solve_shifted
 from slimline.learning.problem import BinaryProblem, Solution
 
 Floats = NDArray[np.float64]
-#: So many samples on the margin are settled in no time.
+#: So many samples on the margin are solved for in no time.
 _FEW = 300
+#: Newton steps, at most.
+_MOST_STEPS = 100
+#: Epochs of coordinate descent that cost about as much as the Newton steps they may save.
+_MOST_EPOCHS = 12
+#: A gap that is rounding and nothing else, for samples of weight 1.
+_ROUNDING_GAP = 1e-28
+#: A step that promises to lower the objective by no more than this part of it.
+_ROUNDING_FALL = 1e-14
 
 
 class _GramSpace(DescentProblem):
@@ -47,15 +55,6 @@ def _hinge(K: Floats, problem: BinaryProblem, start: Floats | None, target_gap: 
     space = _GramSpace(K, problem)
     dual, gap, epochs = solve_in_rounds(space, start, target_gap)
     return Solution(dual, space.values, None, gap, epochs)
-
-
-_MOST_STEPS = 100
-#: Epochs of coordinate descent that cost about as much as the Newton steps they may save.
-_MOST_EPOCHS = 12
-#: A gap that is rounding and nothing else, for samples of weight 1.
-_ROUNDING_GAP = 1e-28
-#: A step that promises to lower the objective by no more than this part of it.
-_ROUNDING_FALL = 1e-14
 
 
 def solve_gram(K: Any, problem: BinaryProblem, start: Floats | None = None, target_gap: float = 0.0) -> Solution:

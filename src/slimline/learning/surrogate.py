@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk, ssyrk
 
 from slimline.errors import DataError
-from slimline.learning.features import ArrayRows, Rows, SparseRows
 from slimline.learning.problem import BinaryProblem, ExactSubspace, Solution, orthonormal_part
-from slimline.learning.solve_features import solve_rows
+from slimline.learning.solve_features import ArrayRows, Rows, SparseRows, solve_rows
 from slimline.learning.solve_gram import solve_gram
 from slimline.learning.training_data import TrainingData
 from slimline.projections import Projection
@@ -25,6 +24,10 @@ Floats = NDArray[np.float64]
 _VISIBLE = 0.1
 #: Columns that are widened at a time.
 _COLUMNS = 4096
+#: Up to so many samples the small problem lives in the n × n matrix of the sketch.
+GRAM_SAMPLES = 5000
+#: Error that an exact surrogate aims at: one step reaches it unless rounding is in the way; then a second may help.
+EXACT = 1e-8
 
 
 class Surrogate(ABC):
@@ -116,6 +119,94 @@ class FeatureSurrogate(Surrogate):
         return Rows(Z, self.constant, basis, known)
 
 
+class DirectSurrogate(Surrogate):
+    """Rows of the data as they are, solved as far as a step asks for; K is exact, so the subspace corrects nothing."""
+
+    exact = False
+    is_full_problem = True
+
+    def __init__(self, Z: Any, constant: float) -> None:
+        self._features = _features(Z, constant)
+        self.n_components = Z.shape[1]
+
+    def times(self, beta: Floats, subspace: ExactSubspace) -> Floats:
+        """Return K β."""
+        return self._features.times(self._features.transposed_times(beta))
+
+    def solve(
+        self, problem: BinaryProblem, rows: NDArray[np.intp] | None, subspace: ExactSubspace, start: Floats, gap: float
+    ) -> Solution:
+        """Solve the problem; with its weights, unless those of the dual point are as good."""
+        features = self._features
+        if rows is not None:
+            features = _features(features.Z[rows], features.constant)
+        solution = solve_rows(features, problem, start, gap)
+        if problem.loss.smoothness is None or solution.weights is None:
+            return replace(solution, weights=None)
+        return replace(solution, values=self._features.times(solution.weights))
+
+
+def sketch_surrogate(
+    data: TrainingData, projection: Projection, Z: NDArray[Any] | None = None, penalty: float | None = None
+) -> Surrogate:
+    """Return the Gram matrix of a sketch if samples are few, or fewer than components; else the sketch; in one pass."""
+    if Z is None:
+        Z = data.sketch(projection)
+    require_finite_squares(Z, data.matrix.name)
+    if data.shape[0] <= max(GRAM_SAMPLES, Z.shape[1]):
+        return GramSurrogate(gram_of(Z, data.constant, penalty), Z.shape[1])
+    return FeatureSurrogate(Z if squares_are_safe(Z) else Z.astype(np.float64), data.constant)
+
+
+def exact_surrogate(data: TrainingData) -> Surrogate:
+    """Return the Gram matrix of the data, or X itself if it has fewer columns than rows."""
+    n, d = data.shape
+    if d < n:
+        X = data.dense()
+        require_finite_squares(X, data.matrix.name)
+        return FeatureSurrogate(X, data.constant, exact=True)
+    K = data.gram()
+    K += data.constant**2
+    return GramSurrogate(K, d, exact=True)
+
+
+def direct_surrogate(data: TrainingData) -> DirectSurrogate:
+    """Return the rows of the data as they are stored, in one pass."""
+    Z = data.stored_rows()
+    values = Z.data if sp.issparse(Z) else Z  # type: ignore[attr-defined]
+    require_finite_squares(values, data.matrix.name)
+    if not sp.issparse(Z) and not squares_are_safe(values):
+        Z = Z.astype(np.float64)
+    return DirectSurrogate(Z, data.constant)
+
+
+def growing(
+    data: TrainingData,
+    draw: Callable[[int, int], Projection],
+    most_components: int,
+    penalty: float | None = None,
+) -> Callable[[Surrogate, float], Surrogate | None]:
+    """Return what improves a sketch that contracts too little: a fresh one beside it, or in its place."""
+    count = 0
+
+    def improve(surrogate: Surrogate, steps_left: float) -> Surrogate | None:
+        nonlocal count
+        if not isinstance(surrogate, GramSurrogate):
+            count += 1
+            return sketch_surrogate(data, draw(count, surrogate.n_components), penalty=penalty)
+        # As many components as samples are the worst number of all: a small sketch jumps over it.
+        more = max(surrogate.n_components, 4 * data.shape[0] // 64 * 64)
+        if surrogate.n_components + more > most_components:
+            return None
+        count += 1
+        fresh = sketch_surrogate(data, draw(count, more), penalty=penalty)
+        assert isinstance(fresh, GramSurrogate)
+        surrogate.add(fresh)
+        return surrogate
+
+    return improve
+
+
 def gram_of(Z: NDArray[Any], constant: float, penalty: float | None = None) -> Floats:
     """Return Z Zᵀ + c² in float64, made by one triangle in the precision of Z where that is enough."""
     narrow = Z.dtype == np.float32 and squares_are_safe(Z)
@@ -152,102 +243,5 @@ def require_finite_squares(Z: NDArray[Any], name: str) -> None:
         raise DataError(f"{name}: values of {largest:.1g} are too large, their squares overflow: scale the data first.")
 
 
-class DirectSurrogate(Surrogate):
-    """Rows as they are, solved as far as a step asks for; there is nothing to correct."""
-
-    exact = False
-    is_full_problem = True
-
-    def __init__(self, Z: Any, constant: float) -> None:
-        self._features = _features(Z, constant)
-        self.n_components = Z.shape[1]
-
-    def times(self, beta: Floats, subspace: ExactSubspace) -> Floats:
-        """Return K β."""
-        return self._features.times(self._features.transposed_times(beta))
-
-    def solve(
-        self, problem: BinaryProblem, rows: NDArray[np.intp] | None, subspace: ExactSubspace, start: Floats, gap: float
-    ) -> Solution:
-        """Solve the problem; with its weights, unless those of the dual point are as good."""
-        features = self._features
-        if rows is not None:
-            features = _features(features.Z[rows], features.constant)
-        solution = solve_rows(features, problem, start, gap)
-        if problem.loss.smoothness is None or solution.weights is None:
-            return replace(solution, weights=None)
-        return replace(solution, values=self._features.times(solution.weights))
-
-
-def direct_surrogate(data: TrainingData) -> DirectSurrogate:
-    """Return the rows of the data as a model, in one pass."""
-    Z = data.stored_rows()
-    values = Z.data if sp.issparse(Z) else Z  # type: ignore[attr-defined]
-    require_finite_squares(values, data.matrix.name)
-    if not sp.issparse(Z) and not squares_are_safe(values):
-        Z = Z.astype(np.float64)
-    return DirectSurrogate(Z, data.constant)
-
-
 def _features(Z: Any, constant: float) -> ArrayRows | SparseRows:
     return SparseRows(Z, constant) if sp.issparse(Z) else ArrayRows(Z, constant)
-
-
-#: Up to so many samples the small problem lives in the n × n matrix of the sketch.
-GRAM_SAMPLES = 5000
-#: What the Gram route asks for: one step reaches it unless rounding is in the way, and then a second may help.
-EXACT = 1e-8
-
-
-def sketch_surrogate(
-    data: TrainingData, projection: Projection, Z: NDArray[Any] | None = None, penalty: float | None = None
-) -> Surrogate:
-    """Return the model that a sketch of the data gives, in one pass.
-
-    A Gram matrix where there are few samples or more components than samples, else the sketch itself.
-    """
-    if Z is None:
-        Z = data.sketch(projection)
-    require_finite_squares(Z, data.matrix.name)
-    if data.shape[0] <= max(GRAM_SAMPLES, Z.shape[1]):
-        return GramSurrogate(gram_of(Z, data.constant, penalty), Z.shape[1])
-    return FeatureSurrogate(Z if squares_are_safe(Z) else Z.astype(np.float64), data.constant)
-
-
-def exact_surrogate(data: TrainingData) -> Surrogate:
-    """Return the data themselves as a model: the Gram matrix, or X where it has fewer columns than rows."""
-    n, d = data.shape
-    if d < n:
-        X = data.dense()
-        require_finite_squares(X, data.matrix.name)
-        return FeatureSurrogate(X, data.constant, exact=True)
-    K = data.gram()
-    K += data.constant**2
-    return GramSurrogate(K, d, exact=True)
-
-
-def growing(
-    data: TrainingData,
-    draw: Callable[[int, int], Projection],
-    most_components: int,
-    penalty: float | None = None,
-) -> Callable[[Surrogate, float], Surrogate | None]:
-    """Return what improves a sketch that contracts too little: a fresh one beside it, or in its place."""
-    count = 0
-
-    def improve(model: Surrogate, steps_left: float) -> Surrogate | None:
-        nonlocal count
-        if not isinstance(model, GramSurrogate):
-            count += 1
-            return sketch_surrogate(data, draw(count, model.n_components), penalty=penalty)
-        # As many components as samples are the worst number of all: a small sketch jumps over it.
-        more = max(model.n_components, 4 * data.shape[0] // 64 * 64)
-        if model.n_components + more > most_components:
-            return None
-        count += 1
-        fresh = sketch_surrogate(data, draw(count, more), penalty=penalty)
-        assert isinstance(fresh, GramSurrogate)
-        model.add(fresh)
-        return model
-
-    return improve

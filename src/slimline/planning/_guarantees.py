@@ -18,6 +18,13 @@ from slimline.planning._records import Curve, Guarantee
 
 #: "Most" rows are all but one in so many.
 _ONE_IN = 100
+#: Families whose embedding bounds are shown.
+_SHOWN = ("gaussian", "srht", "osnap")
+#: Points of a curve.
+_POINTS = 60
+#: Its ends, unless a smaller or a larger eps is asked for, or the statement does not speak of so large a one.
+_SMALLEST_EPS, _LARGEST_EPS = 0.02, 0.9
+Sizes = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -86,16 +93,6 @@ def _if_any(dimension: Callable[[int], int], errors: int) -> int | None:
         return dimension(errors)
     except NoDimensionError:  # a row lies on the boundary, but for rounding
         return None
-
-
-#: Families whose embedding bounds are shown.
-_SHOWN = ("gaussian", "srht", "osnap")
-#: Points of a curve.
-_POINTS = 60
-#: Its ends, unless a smaller or a larger eps is asked for, or the statement does not speak of so large a one.
-_SMALLEST_EPS, _LARGEST_EPS = 0.02, 0.9
-
-Sizes = dict[str, Any]
 
 
 def guarantees(sizes: Sizes, eps: float, delta: float) -> tuple[Guarantee, ...]:

@@ -26,6 +26,21 @@ from slimline.planning._problem import Problem
 from slimline.projections import Gaussian
 
 Floats = NDArray[np.float64]
+Improve = Callable[[Surrogate, float], Surrogate | None]
+#: Passes of a rehearsal: more steps than this are not worth planning with.
+_MOST_STEPS = 30
+#: And seconds: no step is begun after these.
+_MOST_SECONDS = 4.0
+#: A sketch may have so many components for each sample: more would not make the steps fewer.
+_MOST_COMPONENTS = 32
+#: Seconds that the small problem of a step takes however small it is.
+SMALLEST_STEP = 2e-3
+#: A rehearsal that is over before is done twice.
+_SHORT_SECONDS = 0.2
+#: To say how many steps are left: an error without a bound counts as this, and a step without a gain as this gain.
+_LARGEST_ERROR, _SMALLEST_GAIN = 1e3, 1.1
+#: What stands for the smoothness of the hinge, which has none.
+_HINGE = 4.0
 
 
 @dataclass(frozen=True)
@@ -75,24 +90,6 @@ def _eigenvalues(K: Floats) -> Floats:
 
 def _effective(eigenvalues: Floats, penalty: float) -> float:
     return float(np.sum(eigenvalues / (eigenvalues + penalty)))
-
-
-Improve = Callable[[Surrogate, float], Surrogate | None]
-
-#: Passes of a rehearsal: more steps than this are not worth planning with.
-_MOST_STEPS = 30
-#: And seconds: no step is begun after these.
-_MOST_SECONDS = 4.0
-#: A sketch may have so many components for each sample: more would not make the steps fewer.
-_MOST_COMPONENTS = 32
-#: Seconds that the small problem of a step takes however small it is.
-SMALLEST_STEP = 2e-3
-#: A rehearsal that is over before is done twice.
-_SHORT_SECONDS = 0.2
-#: To say how many steps are left: an error without a bound counts as this, and a step without a gain as this gain.
-_LARGEST_ERROR, _SMALLEST_GAIN = 1e3, 1.1
-#: What stands for the smoothness of the hinge, which has none.
-_HINGE = 4.0
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,10 @@ Floats = NDArray[np.float64]
 SAMPLE, WIDTH, _NONZEROS = 300, 4096, 4
 #: Rows that are gone through themselves: at most so many, and bytes, but not fewer than these.
 _DIRECT_SAMPLE, _DIRECT_BYTES, _HALF = 1200, 64 << 20, 50
+#: Seconds that a fit takes however small the data,
+_FIT = 4e-3
+#: and what is done with the Gram matrix beside factorising, for each of its elements.
+_PAIR = 3e-8
 
 
 @dataclass(frozen=True)
@@ -151,12 +155,6 @@ def _sketch(matrix: Matrix, seed: int) -> Floats:
     if d <= WIDTH:
         return np.asarray(to_dense(matrix), dtype=np.float64)
     return np.asarray(matrix.sketch(HashEmbedding(d, WIDTH, seed=seed, nnz_per_feature=_NONZEROS)), dtype=np.float64)
-
-
-#: Seconds that a fit takes however small the data,
-_FIT = 4e-3
-#: and what is done with the Gram matrix beside factorising, for each of its elements.
-_PAIR = 3e-8
 
 
 def predict(

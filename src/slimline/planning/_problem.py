@@ -16,6 +16,8 @@ from slimline.errors import DataError, InvalidParameterError
 from slimline.learning import LOSSES
 from slimline.planning._route import DataShape
 
+_METHODS = ("auto", "sketch", "gram", "direct")
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -40,9 +42,6 @@ class Problem:
     def n_tasks(self) -> int:
         """Return how many problems share the passes: one for two classes, else one a class."""
         return 1 if self.n_classes == 2 else self.n_classes
-
-
-_METHODS = ("auto", "sketch", "gram", "direct")
 
 
 def check_choices(loss: str, method: str, n_components: Any) -> None:

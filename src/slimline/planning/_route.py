@@ -25,6 +25,27 @@ READ = 3.5e10
 
 _SIDE = 768
 _NUMBERS = 1 << 23
+_SINGLE: np.dtype[Any] = np.dtype(np.float32)
+#: Share of the reading speed that a pass with one right-hand side reaches, by bytes of an element.
+_SHARE = {8: 0.7, 4: 0.5, 2: 0.3, 1: 0.15}
+#: Seconds a stored value of a sparse matrix takes in a pass.
+_SPARSE_VALUE = 2e-9
+#: Seconds a stored value of a sparse matrix takes in an epoch of coordinate descent,
+_DESCENT_VALUE = 5e-9
+#: bytes of an array a second there, and the epochs that a fit takes.
+_DESCENT_READ, _EPOCHS = 1.2e10, 60.0
+#: The rows of sparse data may take this much memory, at 12 bytes a value.
+_DIRECT_BYTES = 4 << 30
+#: The Gram matrix may take this much memory.
+_GRAM_BYTES = 4 << 30
+#: A sketch beside reading the data: times as long, by family; the rest multiplies with every column of R.
+_SKETCH_READS = {"cw": 1.0, "osnap": 1.7, "srht": 2.7, "very_sparse": 9.0}
+#: Steps that a well-chosen sketch takes to a certified error of 1e-2.
+_STEPS = 4
+#: With about as many components as samples it takes so many times the steps.
+_NEAR = 3
+#: A sketch may take this much memory.
+_SKETCH_BYTES = 1 << 29
 
 
 @cache
@@ -41,9 +62,6 @@ def slowness() -> float:
         x @ x
         read.append(time.perf_counter() - begin)
     return float(np.sqrt(min(product) * FLOAT32 / _SIDE**3 * min(read) * READ / x.nbytes))
-
-
-_SINGLE: np.dtype[Any] = np.dtype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -93,22 +111,6 @@ class DataShape:
     def nbytes(self) -> float:
         """Return how much memory or disk they take."""
         return self.cells * (self.dtype.itemsize + (4 if self.density is not None else 0))
-
-
-#: Share of the reading speed that a pass with one right-hand side reaches, by bytes of an element.
-_SHARE = {8: 0.7, 4: 0.5, 2: 0.3, 1: 0.15}
-#: Seconds a stored value of a sparse matrix takes in a pass.
-_SPARSE_VALUE = 2e-9
-#: Seconds a stored value of a sparse matrix takes in an epoch of coordinate descent,
-_DESCENT_VALUE = 5e-9
-#: bytes of an array a second there, and the epochs that a fit takes.
-_DESCENT_READ, _EPOCHS = 1.2e10, 60.0
-#: The rows of sparse data may take this much memory, at 12 bytes a value.
-_DIRECT_BYTES = 4 << 30
-#: The Gram matrix may take this much memory.
-_GRAM_BYTES = 4 << 30
-#: A sketch beside reading the data: times as long, by family; the rest multiplies with every column of R.
-_SKETCH_READS = {"cw": 1.0, "osnap": 1.7, "srht": 2.7, "very_sparse": 9.0}
 
 
 def by_gram(n: float, n_components: int) -> bool:
@@ -190,14 +192,6 @@ def direct_seconds(shape: DataShape, n: float, n_tasks: int, loss: str) -> float
             return inf
         solve = stored * (_EPOCHS * _DESCENT_VALUE if products is None else products * _SPARSE_VALUE)
     return float(n_tasks * solve + 6.0 * pass_seconds(shape, n) * n_tasks**0.5)
-
-
-#: Steps that a well-chosen sketch takes to a certified error of 1e-2.
-_STEPS = 4
-#: With about as many components as samples it takes so many times the steps.
-_NEAR = 3
-#: A sketch may take this much memory.
-_SKETCH_BYTES = 1 << 29
 
 
 @dataclass(frozen=True)
