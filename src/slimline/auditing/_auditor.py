@@ -71,7 +71,7 @@ def audit(
     random_state: Any = 0,
     progress: Listener | None = None,
 ) -> Audit:
-    """Measure what a projection does to margins, angles, distances and the ball of these data, over repeated draws.
+    """Measure what a projection does to margins, angles, distances and the enclosing ball of data, over repeated draws.
 
     Parameters
     ----------
@@ -82,28 +82,49 @@ def audit(
     projection : str, projection transformer or Projection
         A name of `make_projection`, or a projection; its own draw is the first one.
     n_components : int, optional
-        For a name: number of dimensions (256).
+        For a name: number of components (256).
     repeats : int
-        Independent draws.
+        Number of independent draws.
     eps : float
-        Distortion asked about, in (0, 1).
+        Distortion of the statements that are checked, in (0, 1).
     delta : float
         Failure probability of the theorems, in (0, 1).
     errors : float
         Share of the points that may fall short of the error-allowed margin, in [0, 1).
     rows : int, "auto" or None
-        Measure at most so many rows, drawn at random from every class by its share. "auto": 2,000, of several classes
-        so many fewer that they make 2,000 pairs of a row and another class. None: all, up to 10,000.
+        Largest number of rows to measure, drawn at random from every class by its share. "auto": 2,000, or with several
+        classes as many as make 2,000 pairs of a row and another class. None: all, up to 10,000.
     random_state : int, RandomState or None
         Seed of the sample of rows and, for a name, of the projection, as `make_projection` takes it.
     progress : callable, optional
-        Called with the draws that are done and their number.
+        Called with the number of draws that are done and their number in all.
 
     Returns
     -------
     audit : Audit
-        Before and after, beside what theorems promise and exact laws foretell, with a verdict in words;
+        Before and after, beside the guarantees of theorems and the predictions of exact laws, with a verdict in words;
         `slimline.report.audit_figure` draws it.
+
+    See Also
+    --------
+    plan : The same questions, before anything is projected.
+    slimline.geometry.margin : A single measure, with its proof.
+
+    Notes
+    -----
+    Margins, balls and embedding errors are measured with proved brackets (:mod:`slimline.geometry`). With the embedding
+    error of a draw as ε, (1-ε)γ² ≤ γ̃² ≤ (1+ε)γ² for the hard margin and (1-ε)B² ≤ B̃² ≤ (1+ε)B² for the radius of the
+    ball are certain ([1]_, Theorems 1 and 2, in the form of `paul2013.1` and `paul2013.2`); the audit checks them draw
+    by draw. Margins about the original separator are set against [2]_, Theorems 6 and 8, and against the exact law of a
+    cosine. How often a statement held comes with the confidence interval of Clopper and Pearson [3]_.
+
+    References
+    ----------
+    .. [1] S. Paul, C. Boutsidis, M. Magdon-Ismail, P. Drineas (2013). "Random projections for support vector machines."
+       AISTATS, PMLR 31, 498-506.
+    .. [2] Q. Shi, C. Shen, R. Hill, A. van den Hengel (2012). "Is margin preserved after random projection?" ICML.
+    .. [3] C. J. Clopper, E. S. Pearson (1934). "The use of confidence or fiducial limits illustrated in the case of the
+       binomial." Biometrika 26(4), 404-413.
 
     Examples
     --------

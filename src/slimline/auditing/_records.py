@@ -150,52 +150,56 @@ class WrongSide:
 
 @dataclass(frozen=True)
 class Audit:
-    """What a projection did to the data.
+    """Measurements of data before a projection and after each of its draws.
 
     Parameters
     ----------
     data : str
         Name of the data.
     n_samples, n_features, n_classes : int
-        Their sizes; 0 classes without labels.
+        Sizes; 0 classes without labels.
     n_rows : int
-        Rows that were measured.
+        Number of rows that were measured.
     rank : int
-        Dimensions of their span; where rounding blurs it, those that are seen.
+        Dimension of their span; if rounding blurs it, the number of dimensions that are resolved.
     family : str
-        Of the projection, as `make_projection` calls it.
+        Family of the projection, as `make_projection` calls it.
     n_components : int
-        r.
+        Number of components, r.
     repeats : int
-        Draws.
+        Number of draws.
     eps, delta, errors : float
-        Distortion asked about, failure probability of the theorems, share of the points that may fall short.
-    margins : tuple of Kept
+        Distortion of the statements, failure probability of the theorems, share of the points that may fall short.
+    margins : tuple of Preservation
         Margins, none without labels.
-    ball : Kept
+    ball : Preservation
         Radius of the smallest ball.
-    embedding : Kept
+    embedding : Preservation
         Embedding error: 0 before.
     pairs : tuple of PairsKept
         Distances, angles, inner products.
     brackets : tuple of BracketCheck
-        paul2013's statements, draw by draw.
+        Statements of paul2013, draw by draw.
     wrong_side : WrongSide or None
-        Points that a fixed plane loses.
+        Points that change to the wrong side of a fixed plane.
     needed_dimension : int or None
         Dimensions that keep the margin of the fixed separator above 0 with probability 1 - delta, by the exact law.
     outcome : str
         "kept", "shrunk" or "lost".
     verdict : tuple of str
-        In words.
+        The outcome in words.
     notes : tuple of str
-        What is to be known.
+        Remarks for the reader.
     cosines_before, cosines_after : arrays
         Margins of all points about the fixed separator, before and after the first draw, for pictures.
     projections : tuple of str
         The draws, one JSON line each.
     passes, seconds : int, float
-        What it took.
+        Passes over the data, and time.
+
+    See Also
+    --------
+    slimline.audit : Makes an audit, with the mathematics.
     """
 
     data: str

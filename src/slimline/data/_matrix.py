@@ -33,20 +33,48 @@ _LARGE, _PANELS = BlockRequest(size="large"), BlockRequest(whole_columns=True, s
 
 
 class Matrix(Storage):
-    """n samples × d features, in memory or not, seen block by block.
+    """Data of n samples × d features, in memory or not, read block by block.
 
-    A storage format provides `blocks`; everything else is a sum over the blocks and is written here, once.
-    Products keep their sums in float64 whatever the storage. Every method that goes through the data says how many
-    passes it takes; `passes` counts them.
+    A storage format provides `blocks`; everything else is a sum over the blocks and is written here, once. Every method
+    that reads the data says how many passes it takes; `passes` counts them.
 
     Parameters
     ----------
     shape : (int, int)
-        Samples and features.
+        Number of samples and of features.
     dtype : data type
         Element type of the blocks.
     name : str
-        What messages call the data.
+        Name of the data in messages.
+
+    See Also
+    --------
+    slimline.open_matrix : A matrix from an array, a data frame or a file.
+    slimline.testing.check_matrix : Check a format of your own.
+
+    Notes
+    -----
+    A block is a rectangle of rows and columns. The passes are the sketch XR, the products XW, XᵀA, XXᵀA (with XᵀA) and
+    XXᵀ, the statistics of the columns and the norms of the rows. Columns of a right-hand side share the pass.
+
+    Products are summed in float64 whatever the element type. With `return_terms=True` they return a number k of
+    additions such that entry i of Xw is within γ_k‖w‖‖xᵢ‖ of its exact value, γ_k = ku/(1 - ku), u = 2⁻⁵³ ([1]_, §3.1);
+    certificates rest on this bound. Means of columns are merged block by block [2]_.
+
+    References
+    ----------
+    .. [1] N. J. Higham (2002). "Accuracy and stability of numerical algorithms." 2nd edition, SIAM.
+    .. [2] T. F. Chan, G. H. Golub, R. J. LeVeque (1983). "Algorithms for computing the sample variance: analysis and
+       recommendations." The American Statistician 37(3), 242-247.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from slimline import open_matrix
+    >>> X = open_matrix(np.arange(6, dtype=np.int8).reshape(2, 3))
+    >>> X.gram()
+    array([[ 5., 14.],
+           [14., 50.]])
     """
 
     # Passes ----------------------------------------------------------------------------------------

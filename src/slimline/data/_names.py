@@ -116,22 +116,22 @@ class PackedStrings(Sequence[str]):
 
 
 class Variants:
-    """What a `.bim` file says of each variant, beside its name.
+    """The variants of a `.bim` file: everything beside their names.
 
-    Texts are kept packed, which takes a quarter of the memory of arrays; an array is made when it is first asked for.
+    Texts are kept packed, which takes a quarter of the memory of arrays; an array is made when it is first requested.
 
     Parameters
     ----------
     chromosome : sequence of str
-        Chromosome, as it is written there.
+        Chromosome, as written in the file.
     position : array of int64
-        Base pairs.
+        Position in base pairs.
     cm : array of float64
-        Position in centimorgans; 0 where it is not known.
+        Position in centimorgans; 0 if it is not known.
     allele1 : sequence of str
         Allele whose copies are counted, most often the rarer one.
     allele2 : sequence of str
-        The other.
+        The other allele.
 
     Attributes
     ----------

@@ -42,17 +42,21 @@ def open_matrix(source: Any, *, format: str | None = None, progress: bool | List
         A file is recognised by its ending: .npy, .npz, .svmlight/.svm/.libsvm and .csv/.tsv/.tab (each also with .gz,
         .bz2 or .xz), .bed, .parquet, .h5/.hdf5/.h5ad, .zarr.
     format : str, optional
-        One of "npy", "npz", "svmlight", "csv", "plink", "parquet", "hdf5", "zarr", where the ending does not tell.
+        One of "npy", "npz", "svmlight", "csv", "plink", "parquet", "hdf5", "zarr", if the ending does not determine it.
     progress : bool or callable
-        True draws a bar for every pass; a function is told of it.
+        True draws a bar for every pass; a function is called with a `PassProgress`.
     **options
-        What the format offers: `missing` (whole number for a missing value), `n_features`, `zero_based`, `label`,
-        `id`, `delimiter`, `dataset`, …; an option that it does not have is an error.
+        Options of the format, such as `missing` (whole number that codes a missing value), `n_features`, `zero_based`,
+        `label`, `id`, `delimiter` or `dataset`; an unknown option is an error.
 
     Returns
     -------
     matrix : Matrix
-        Nothing but names and sizes has been read of a file.
+        Of a file, only names and sizes have been read.
+
+    See Also
+    --------
+    slimline.data.Matrix : The passes over the data, and their accuracy.
 
     Examples
     --------

@@ -139,16 +139,16 @@ def read_ahead(items: Iterator[T]) -> Iterator[T]:
 
 @dataclass(frozen=True, slots=True)
 class PassProgress:
-    """Where a pass over the data stands.
+    """Progress of a pass over the data.
 
     Parameters
     ----------
     number : int
         Number of the pass, from 1.
     operation : str
-        What it computes: "sketch", "dot", "tdot", …
+        Result of the pass, such as "sketch", "dot" or "tdot".
     fraction : float
-        How much of the data has gone by, 0 to 1.
+        Share of the data that has been read, from 0 to 1.
     source : str
         Name of the data.
     """
@@ -205,7 +205,7 @@ class PassCounter:
 
 
 class ProgressBar:
-    """A listener that draws one bar a pass on the terminal (standard error), and nothing where there is none."""
+    """Listener that draws one bar for each pass on the terminal (standard error), and nothing without a terminal."""
 
     def __init__(self) -> None:
         self._bar: Any = None

@@ -181,37 +181,49 @@ def simulate_genotypes(
     missing_rate: float = 0.0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Genotypes:
-    """Return genotypes of people from populations that drifted apart.
-
-    The model is that of `PopulationModel` (Balding and Nichols 1995): a variant's frequency in a population has mean
-    p and variance F p (1 - p), p being its frequency before they parted and F `fst`; a person has two independent
-    copies. Variants are independent, and the people of a population too.
+    """Return genotypes of samples from populations that drifted apart.
 
     Parameters
     ----------
     n_samples : int
-        People, shared out evenly among the populations and shuffled.
+        Number of samples, divided evenly among the populations and shuffled.
     n_features : int
-        Variants.
+        Number of variants.
     n_populations : int, default=5
-        Populations.
+        Number of populations.
     fst : float, default=0.02
-        How far they drifted apart, in (0, 1): 0.1 is about the distance between continents, 0.005 within one.
+        Drift F of a population, in (0, 1): 0.1 is about the distance between continents, 0.005 within one.
     seed : int, default=0
-        The same seed gives the same people; variants are drawn in groups of 512, each from its own stream.
+        The same seed gives the same genotypes; variants are drawn in groups of 512, each from its own stream.
     n_regions : int, default=1
-        Regions that the populations are shared out among; with more than one, populations drift from their region.
+        Number of regions among which the populations are divided; with more than one, populations drift from their
+        region.
     fst_region : float, default=0.1
-        How far the regions drifted apart before.
+        Drift of the regions before.
     missing_rate : float, default=0
-        Probability that a call is missing.
+        Probability that a genotype is missing.
     progress : callable, optional
-        Told of (variants done, variants in all).
+        Called with (variants done, variants in all).
 
     Returns
     -------
     genotypes : Genotypes
         Genotypes, populations and true frequencies.
+
+    See Also
+    --------
+    write_genotypes : The same in files, of any size.
+
+    Notes
+    -----
+    The model of Balding and Nichols [1]_: in each population the frequency of a variant is drawn from a beta
+    distribution with mean p and variance F p(1 - p), p being its frequency before the populations separated. The two
+    copies of a sample are independent, and so are variants and the samples of a population.
+
+    References
+    ----------
+    .. [1] D. J. Balding, R. A. Nichols (1995). "A method for quantifying differentiation between populations at
+       multi-allelic loci and its implications for investigating identity and paternity." Genetica 96, 3-12.
 
     Examples
     --------
@@ -266,47 +278,51 @@ def write_genotypes(
     overwrite: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Path]:
-    """Simulate genotypes and write them, of any size, in little memory.
+    """Simulate genotypes and write them to files, of any size, in little memory.
 
-    They are those of `simulate_genotypes` with the same arguments, whatever the format. Files carry temporary names
-    until they are complete; where something goes wrong they are removed.
+    Files carry temporary names until they are complete; after an error they are removed.
 
     Parameters
     ----------
     path : str or path
         Beginning of the names: `path`.bed, .bim and .fam, `path`.npy, and `path`.labels.tsv with the population and
-        region of each person. An ending .bed or .npy is left off.
+        region of each sample. An ending .bed or .npy is removed.
     n_samples : int
-        People, shared out evenly among the populations and shuffled.
+        Number of samples, divided evenly among the populations and shuffled.
     n_features : int
-        Variants.
+        Number of variants.
     n_regions : int, default=1
-        Regions that the populations are shared out among; with more than one, populations drift from their region.
+        Number of regions among which the populations are divided; with more than one, populations drift from their
+        region.
     n_populations : int, default=5
-        Populations in all.
+        Number of populations in all.
     fst : float, default=0.02
-        How far populations drifted apart (within their region), in (0, 1).
+        Drift of a population (within its region), in (0, 1).
     fst_region : float, default=0.1
-        How far the regions drifted apart before.
+        Drift of the regions before.
     missing_rate : float, default=0
-        Probability that a call is missing.
+        Probability that a genotype is missing.
     seed : int, default=0
-        The same seed gives the same people.
+        The same seed gives the same genotypes.
     formats : iterable of {"plink", "npy"}
-        What to write; in a `.npy` file a genotype is an int8, rows are people, and -127 is a missing call.
+        Formats to write; in a `.npy` file a genotype is an int8, rows are samples, and -127 is a missing genotype.
     overwrite : bool, default=False
         Whether files that exist may be replaced.
     progress : callable, optional
-        Told of (variants done, variants in all).
+        Called with (variants done, variants in all).
 
     Returns
     -------
     files : list of Path
-        What was written.
+        The files that were written.
+
+    See Also
+    --------
+    simulate_genotypes : The same genotypes in memory, with the model and its source.
 
     Notes
     -----
-    Memory beyond 128 bytes a person stays below some tens of megabytes.
+    Memory beyond 128 bytes per sample stays below some tens of megabytes.
 
     Examples
     --------

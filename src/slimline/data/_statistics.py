@@ -256,24 +256,24 @@ _AT_A_TIME = 1 << 16
 
 @dataclass(frozen=True)
 class ColumnStats:
-    """What a pass learns about each column; missing values are left out of all but their own count.
+    """Statistics of each column; missing values enter their own count only.
 
     Parameters
     ----------
     weight : array of shape (d,)
-        Sum of the sample weights of the values that are there (their number, without weights).
+        Sum of the sample weights of the values that are present (their number, without weights).
     sum : array of shape (d,)
         Weighted sum.
     mean : array of shape (d,)
-        Weighted mean; 0 where a column has no value at all.
+        Weighted mean; 0 for a column without a value.
     deviation : array of shape (d,)
         Weighted sum of squared deviations from the mean.
     nonzeros : array of shape (d,), int64
-        How many values are there and differ from 0.
+        Number of values that are present and differ from 0.
     missing : array of shape (d,), int64
-        How many are missing.
+        Number of values that are missing.
     n_samples : int
-        How many rows there are.
+        Number of rows.
     """
 
     weight: Vector

@@ -87,26 +87,30 @@ def _digests(names: Iterable[str]) -> NDArray[np.uint64]:
 
 
 def aligned_decisions(model: Any, X: Any) -> tuple[Decisions, Alignment]:
-    """Decide about rows whose columns may be in another order, more, or fewer than the model's, in one pass.
+    """Decide about samples whose features may be in another order, additional or absent, in one pass.
 
-    Columns are matched by name, genotypes by variant: where the other allele is counted, copies are counted the other
-    way. A column that is absent, or has other alleles, is filled with its mean in training; more than a tenth of them
-    is an error. Where names are not known, columns are taken in their order.
+    Features are matched by name, genotypes by variant; if the other allele is counted, copies are counted the other
+    way. A feature that is absent, or has other alleles, is imputed with its mean in training; more than a tenth of them
+    is an error. If names are not known, features are taken in their order.
 
     Parameters
     ----------
     model : path, StoredModel, CertifiedClassifier or CertifiedClassifierCV
-        A model file, what was read from one, or a fitted classifier.
+        A model file, a model that was read from one, or a fitted classifier.
     X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, any)
-        Data. Missing values are filled as in training, where the model was trained with `standardize=True`.
+        Data. Missing values are imputed as in training, if the model was trained with `standardize=True`.
 
     Returns
     -------
     decisions : Decisions
-        A label is proved where the exact model gives the same *whatever* an absent genotype is. Nothing is known of
-        the range of other columns, so no label is proved where one of those is filled whose weight may not be 0.
+        A label is certified if the exact model gives the same *whatever* an absent genotype is. Nothing is known of the
+        range of other features, so no label is certified if one of them is imputed whose weight may not be 0.
     alignment : Alignment
-        How many columns were used, swapped, filled and ignored.
+        Numbers of features that were used, swapped, imputed and ignored.
+
+    See Also
+    --------
+    slimline.CertifiedClassifier : Its `decide` is the same for data with the features of the model.
 
     Examples
     --------

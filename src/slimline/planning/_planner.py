@@ -46,45 +46,57 @@ def plan(
     random_state: Any = 0,
     progress: Callable[[str], None] | None = None,
 ) -> Plan:
-    """Say how many dimensions each guarantee asks for, what a certified fit will cost, and what we would do.
+    """Return the dimension that each guarantee requires, the cost of a certified fit, and a recommendation.
 
-    From data, it takes a sketch of a few hundred rows, rehearses the fit on it, and makes two or three passes over the
-    data, which it times; a sample of the rows is enough, with `n_samples` to say how many there are in all. From sizes
-    alone it assumes data that have nothing in common, the hardest case.
+    From data, it takes a sketch of a few hundred samples, makes a pilot run of the fit on it, and times two or three
+    passes over the data. A subset of the samples is enough, with `n_samples` for their number in all. From sizes alone
+    it assumes samples that have nothing in common, the hardest case.
 
     Parameters
     ----------
     X : array-like, sparse matrix, data frame, Matrix, path, optional
-        Data, or a sample of their rows.
+        Data, or a subset of the samples.
     y : array-like, optional
-        Labels; may be left out for a `Matrix` that carries them. Without labels there is no margin to report.
+        Labels; not needed for a `Matrix` that carries them. Without labels no margin is reported.
     n_samples, n_features : int, optional
-        Sizes. Needed without X; with X, `n_samples` may say that X is a sample of so many rows.
+        Sizes. Required without X; with X, `n_samples` may give the number of samples of which X is a subset.
     n_classes : int, optional
-        Classes; from y where it is given, else 2.
+        Number of classes; by default that of y, or 2 without labels.
     density : float, optional
         Without X: the share of values that a sparse matrix stores. None: dense.
     dtype : data type
-        Without X: what an element is stored as.
+        Without X: element type of the data.
     C, loss, tol, method, n_components, fit_intercept, intercept_scaling, standardize : optional
         As for `CertifiedClassifier`.
     eps, delta : float
         Distortion and failure probability of the guarantees, in (0, 1).
     margin : float, optional
-        Normalised margin, in (0, 1], for several classes in (0, 2]; unless given, that of a separator of the data.
+        Normalised margin, in (0, 1], for several classes in (0, 2]; by default that of a separator of the data.
     rank : int, optional
-        Rank of X; the smaller of its sizes unless given.
+        Rank of X; by default the smaller of its sizes.
     sparsity : int, optional
-        Largest number of non-zeros in a row, for fard2012.2; unless given, their mean in sparse data.
+        Largest number of non-zeros in a row, for fard2012.2; by default their mean in sparse data.
     random_state : int, RandomState or None
-        Seed of the sample and of the rehearsal.
+        Seed of the subset and of the pilot run.
     progress : callable, optional
-        Told what is being done.
+        Called with a sentence at the beginning of each part.
 
     Returns
     -------
     plan : Plan
         `print` it; `parameters` go into `CertifiedClassifier`, `curves` into a picture, `to_dict` into JSON.
+
+    See Also
+    --------
+    audit : The same questions asked of a projection that was applied.
+    slimline.bounds.get : A single theorem.
+
+    Notes
+    -----
+    Dimensions come from the theorems in :mod:`slimline.bounds`, and from the exact laws of a Gaussian projection if
+    they answer the same question. The effective dimension is d_λ = tr K(K + λI)⁻¹ with K = XXᵀ and λ = 1/C, estimated
+    from the sketch of a few hundred samples; a sketch that is to contract the error quickly needs more components than
+    that.
 
     Examples
     --------

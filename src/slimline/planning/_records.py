@@ -131,26 +131,30 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What one theorem asks for, with these data.
+    """Dimension that one theorem requires for these data.
 
     Parameters
     ----------
     name : str
-        Of the bound, such as "shi2012.6".
+        Name of the bound, such as "shi2012.6".
     about : str
-        What is kept, and for what.
+        The quantity that is kept, and for which objects.
     dimension : int or None
-        Dimensions that it asks for; None where it does not speak of this eps.
+        Dimensions that it requires; None if it says nothing about this eps.
     below_features : bool
-        Whether that is fewer than there are features: else it promises nothing that not projecting does not.
+        Whether that is fewer than there are features: otherwise it guarantees no more than not projecting does.
     printed : int or None
-        Dimensions that the document prints, where that differs or does not hold.
+        Dimensions that the document prints, if that number differs or does not hold.
     exact : int or None
-        Dimensions that the exact law of a Gaussian projection asks for, for the same claim.
+        Dimensions that the exact law of a Gaussian projection requires, for the same claim.
     kind : str
         "theorem"; "limit": for large sizes only; "order": up to a constant.
     note : str
-        Why something is missing, or what was assumed.
+        Why a number is missing, or what was assumed.
+
+    See Also
+    --------
+    slimline.bounds.get : The theorem of this name, with its statement and source.
     """
 
     name: str
@@ -179,7 +183,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Cost:
-    """What one way to the certified weights is expected to cost.
+    """Expected cost of one route to the certified weights.
 
     Parameters
     ----------
@@ -188,17 +192,17 @@ class Cost:
     projection : str
         Name of the family, for a sketch; else empty.
     n_components : int
-        Columns of the sketch; else 0.
+        Components of the sketch; else 0.
     steps : int
-        Steps to the certified error asked for.
+        Steps to the certified error `tol`.
     passes : int
         Passes over the data.
     seconds : float
-        Time; infinity where it cannot be done.
+        Time; infinity if the route is not possible.
     nbytes : float
         Memory beside the data.
     note : str
-        Why it cannot be done, or how sure this is.
+        Why the route is not possible, or how certain the numbers are.
     """
 
     method: str
@@ -218,7 +222,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Plan:
-    """How many dimensions, for which guarantee, at what cost; and what we would do.
+    """Dimensions by guarantee, costs by route, and a recommendation.
 
     Parameters
     ----------
@@ -227,37 +231,41 @@ class Plan:
     density : float or None
         Share of values that are stored; None: dense.
     source : str
-        What it was made from: "sizes", or the data and how much of them was looked at.
+        Origin of the plan: "sizes", or the data and the part of them that was read.
     C, loss, tol : float, str, float
         As for the classifier.
     eps, delta : float
         Distortion and failure probability of the guarantees.
     guarantees : tuple of Guarantee
-        All that can be asked with what is known.
+        All guarantees that the known quantities allow.
     margin : float or None
-        Normalised margin of the data, or as given; not positive where no separator was found.
+        Normalised margin of the data, or as given; not positive if no separator was found.
     margin_dimension : int or None
-        Dimensions that keep a positive margin, by the exact laws of the cosines of these data,
+        Dimensions that keep a positive margin, by the exact laws of the cosines of these data.
     most_dimension : int or None
-        and those that keep it for all rows but one in a hundred.
+        Dimensions that keep it for all samples but one in a hundred.
     margin_note : str
-        What that stands on.
+        Basis of these dimensions.
     effective_dimension : float
-        d_λ, λ = 1/C.
+        d_λ = tr K(K + λI)⁻¹, K = XXᵀ, λ = 1/C.
     errors : dict of int to float
         Certified relative error expected after 1, 2 and 4 steps with the recommended sketch.
     costs : tuple of Cost
         Every projection and route.
     choice : Cost
-        The one that we would take.
+        The recommended one.
     advice : str
-        In words.
+        The recommendation in words.
     curves : tuple of Curve
-        For the picture.
+        Dimensions against ε, for the picture.
     passes, seconds : int, float
-        What making the plan took.
+        Passes and time that the plan itself took.
     fit_intercept, intercept_scaling, standardize : bool, float or "auto", bool
         As for the classifier.
+
+    See Also
+    --------
+    slimline.plan : Makes a plan, with the mathematics.
     """
 
     n_samples: int

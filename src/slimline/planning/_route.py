@@ -196,7 +196,7 @@ def direct_seconds(shape: DataShape, n: float, n_tasks: int, loss: str) -> float
 
 @dataclass(frozen=True)
 class Route:
-    """How a problem is solved.
+    """Method by which a problem is solved, and the reason for it.
 
     Parameters
     ----------
@@ -205,11 +205,11 @@ class Route:
     n_components : int
         Components of the sketch; 0 for the others.
     sketch_seconds, gram_seconds, direct_seconds : float
-        What the cost model expects of each; infinity where it cannot be used.
+        Time that the cost model predicts for each; infinity if the method is not possible.
     step_seconds : float
-        And of one step with the sketch.
+        Time of one step with the sketch.
     reason : str
-        In words.
+        The reason in words.
     """
 
     method: str
