@@ -176,4 +176,4 @@ def test_labels_that_cannot_be_classes_are_refused():
     with pytest.raises(DataError, match="only one class, 'cat': a classifier needs"):
         class_labels(["cat", "cat"])
     with pytest.warns(DataConversionWarning):
-        class_labels(np.array([[0], [1]]))
+        class_labels(np.array([[0], [1]]), warn=True)

@@ -37,7 +37,7 @@ from slimline.auditing._records import Audit
 from slimline.auditing._verdict import outcome_of, verdict_of
 from slimline.data import Matrix
 from slimline.data._arrays import in_memory
-from slimline.data._labels import class_codes
+from slimline.data._labels import class_labels
 from slimline.errors import InvalidParameterError
 from slimline.geometry._inputs import matrix_of, projection_of
 from slimline.projections import Projection
@@ -185,7 +185,7 @@ def _labels(matrix: Matrix, y: Any) -> Labels | None:
         # such files are common, and mean nothing by it
         if len(np.unique(known)) < 2 or type_of_target(known).startswith("continuous"):
             return None
-    names, codes = class_codes(carried, matrix)
+    names, codes = class_labels(carried, matrix.shape[0])
     return Labels(codes, len(names))
 
 

@@ -95,14 +95,14 @@ def known_labels(matrix: Matrix, path: Path | None, target: str | None, id: str 
 
 def require_classes(labels: Labels) -> None:
     """Refuse labels that are not classes."""
-    classes, rows = len(np.unique(labels.values)), len(labels.values)
-    if classes < 2:
-        shown = f"only one class, {str(labels.values[0])!r}" if rows else "no label at all"
-        raise DataError(f"labels ({labels.source}): {shown}. Choose others with --labels FILE --target COLUMN.")
-    if classes > max(rows // 2, 2):
+    from slimline.data._labels import class_labels
+
+    name, rows = f"labels ({labels.source})", len(labels.values)
+    classes, _ = class_labels(labels.values, name=name)
+    if len(classes) > max(rows // 2, 2):
         raise DataError(
-            f"labels ({labels.source}): {classes:,} different ones in {rows:,} rows are names or measurements, not "
-            "classes. Choose others with --labels FILE --target COLUMN."
+            f"{name}: {len(classes):,} different ones in {rows:,} rows are names or measurements, not classes.",
+            parameter="label",
         )
 
 

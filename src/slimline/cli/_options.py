@@ -125,6 +125,7 @@ _REMEDIES = {
         "id",
         "If it names the samples, give its column with --id COLUMN; if it holds labels, with --target COLUMN.",
     ),
+    "label": ("labels", "Choose others with --labels FILE --target COLUMN."),
     "fill": ("standardize", "--standardize imputes the mean."),
 }
 

@@ -7,32 +7,36 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
-from slimline.data._matrix import Matrix
 from slimline.errors import DataError, InvalidParameterError
 
 
-def class_codes(labels: Any, matrix: Matrix) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return the names of the classes, and the number of the class of each row."""
-    labels = np.asarray(labels)
-    if labels.ndim != 1 and labels.shape[1:] != (1,):  # a column is common
-        shown = "None" if labels.shape == () and labels.item() is None else f"an array of shape {labels.shape}"
-        raise InvalidParameterError(f"must have one label for each of the {matrix.shape[0]:,} rows; got {shown}.", "y")
-    labels = labels.ravel()
-    if len(labels) != matrix.shape[0]:
-        raise InvalidParameterError(f"has {len(labels):,} labels, and {matrix.name} {matrix.shape[0]:,} rows.", "y")
-    require_labels(labels)
-    if labels.dtype == object:
-        labels = labels.astype(str)
-    if type_of_target(labels).startswith("continuous"):
+def class_labels(
+    y: Any, n_samples: int | None = None, *, name: str = "y", warn: bool = False
+) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the classes, in order, and the number of the class of each sample; `warn` of a column, as scikit-learn."""
+    if y is None:
+        raise InvalidParameterError("must be given: requires y to be passed, but the target y is None.", name)
+    try:
+        labels = column_or_1d(y, warn=warn)
+    except ValueError as error:
+        raise InvalidParameterError(f"must have one label for each sample: {error}", name) from error
+    if n_samples is not None and len(labels) != n_samples:
         raise InvalidParameterError(
-            "holds measurements, not classes: a classifier has nothing to learn from them.", "y"
+            f"has {len(labels):,} labels for {n_samples:,} samples (inconsistent numbers of samples).", name
         )
-    names, codes = np.unique(labels, return_inverse=True)
-    if len(names) < 2:
-        raise DataError("y has only one class: there is nothing to tell apart.")
-    return names, codes
+    require_labels(labels)
+    labels = as_one_type(labels)
+    assert_all_finite(labels, input_name=name)
+    if len(labels) and (kind := type_of_target(labels, input_name=name)) not in ("binary", "multiclass"):
+        raise InvalidParameterError(f"holds measurements, not classes (Unknown label type: {kind}).", name)
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        held = f"only one class, {classes.tolist()[0]!r}" if len(classes) else "no class"
+        raise DataError(f"{name} holds {held}: a classifier needs samples of at least two classes.", parameter="label")
+    return classes, codes
 
 
 def missing_labels(labels: NDArray[Any]) -> NDArray[np.bool_]:
@@ -54,8 +58,8 @@ def require_labels(labels: NDArray[Any]) -> None:
     if missing.any():
         raise DataError(
             f"{int(missing.sum()):,} of {missing.size:,} samples have no label in y (None or NaN), the first of them "
-            f"sample {int(missing.argmax()):,}, counted from 0. Leave them out of both: with known = ~pandas.isna(y), "
-            "take y[known], and X.rows(known) of a Matrix or X[known] of an array."
+            f"sample {int(missing.argmax()):,}, counted from 0.",
+            "Leave them out of y and X: with known = ~pandas.isna(y), take y[known] and open_matrix(X).rows(known).",
         )
 
 

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from slimline.data import Matrix
 from slimline.data._arrays import supports_row_access
+from slimline.data._labels import class_labels
 from slimline.data._passes import ProgressBar
 from slimline.data._standardised import Standardised
 from slimline.errors import InvalidParameterError
@@ -29,7 +30,6 @@ from slimline.estimators._fitting import (
 from slimline.estimators._validation import (
     as_matrix,
     class_factors,
-    class_labels,
     training_weights,
     without_zero_weights,
 )
@@ -226,7 +226,7 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         weight = training_weights(sample_weight, matrix.shape[0])
         if weight is None:
             weight = np.ones(matrix.shape[0])
-        self.classes_, codes = class_labels(y, matrix.shape[0])
+        self.classes_, codes = class_labels(y, matrix.shape[0], warn=True)
         labels, kept = self.classes_[codes], np.flatnonzero(weight)
         matrix, self.classes_, codes, weight = without_zero_weights(matrix, self.classes_, codes, weight)
         assert weight is not None

@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from slimline._base.checks import flag, number, whole
 from slimline.data import Matrix
+from slimline.data._labels import class_labels
 from slimline.estimators._validation import (
     NamedFeatures,
     as_matrix,
-    class_labels,
     training_weights,
     without_zero_weights,
 )
@@ -254,7 +254,7 @@ class OneParameterClassifier(NamedFeatures, ClassifierMixin, BaseEstimator):  # 
         """
         self._check_parameters()
         matrix = as_matrix(self, X, reset=True)
-        classes, codes = class_labels(y, matrix.shape[0])
+        classes, codes = class_labels(y, matrix.shape[0], warn=True)
         weights = training_weights(sample_weight, matrix.shape[0])
         matrix, classes, codes, weights = without_zero_weights(matrix, classes, codes, weights)
         costs = np.full(matrix.shape[0], float(self.C)) if weights is None else float(self.C) * weights

@@ -17,11 +17,11 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from slimline._base.checks import is_auto, whole
 from slimline.data import Matrix
+from slimline.data._labels import class_labels
 from slimline.errors import InvalidParameterError
 from slimline.estimators._validation import (
     NamedFeatures,
     as_matrix,
-    class_labels,
     training_weights,
     without_zero_weights,
 )
@@ -152,7 +152,7 @@ class ProjectedClassifier(NamedFeatures, ClassifierMixin, BaseEstimator):  # typ
             The fitted classifier.
         """
         matrix = as_matrix(self, X, reset=True)
-        classes, codes = class_labels(y, matrix.shape[0])
+        classes, codes = class_labels(y, matrix.shape[0], warn=True)
         inner = self._inner()
         weights = {}
         if sample_weight is not None:

@@ -11,13 +11,12 @@ import scipy.sparse as sp
 import sklearn
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logsumexp
-from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import validate_data
 
 from slimline._base.checks import sample_weights
 from slimline.data import Matrix, open_matrix
-from slimline.data._labels import as_one_type, require_labels
+from slimline.data._labels import class_labels
 from slimline.data._names import PackedStrings
 from slimline.data.formats._dense import DenseMatrix
 from slimline.data.formats._sparse import SparseMatrix
@@ -113,24 +112,6 @@ def as_matrix(estimator: Any, X: Any, *, reset: bool, finite: bool = True) -> Ma
     framed = hasattr(X, "columns") and hasattr(X, "to_numpy")
     kind = SparseMatrix if sp.issparse(array) else DenseMatrix
     return kind(array, "X", feature_names=[str(name) for name in X.columns] if framed else None)
-
-
-def class_labels(y: Any, n_samples: int | None = None) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return the classes, in order, and the number of each sample's class among them."""
-    if y is None:
-        raise DataError("this estimator requires y to be passed, but the target y is None.")
-    labels = column_or_1d(y, warn=True)
-    if n_samples is not None:
-        check_consistent_length(np.broadcast_to(0, n_samples), labels)
-    require_labels(labels)
-    labels = as_one_type(labels)
-    assert_all_finite(labels, input_name="y")
-    check_classification_targets(labels)
-    classes, codes = np.unique(labels, return_inverse=True)
-    if classes.size < 2:
-        held = f"only one class, {classes.tolist()[0]!r}" if classes.size else "no class"
-        raise DataError(f"y holds {held}: a classifier needs samples of at least two classes.")
-    return classes, codes
 
 
 def training_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | None:

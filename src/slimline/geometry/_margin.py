@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from slimline._base.checks import number, real_array, share
 from slimline._base.rounding import sum_error
-from slimline.data._labels import class_codes
+from slimline.data._labels import class_labels
 from slimline.errors import DataError, InvalidParameterError
 from slimline.geometry._convex import ConvexPoints, Look, Nearest, nearest, usual_size
 from slimline.geometry._inputs import ErrorAllowedMargin, Margin, reached_by, require_directions, require_squares
@@ -87,7 +87,7 @@ def margin(
     """
     tol, C = number("tol", tol, 0.0, 0.5), number("C", C, 0.0)
     data = Points.of(X)
-    names, codes = class_codes(y, data.matrix)
+    names, codes = class_labels(y, data.shape[0])
     if len(names) > 2:
         raise DataError(f"y has {len(names)} classes: take multiclass_margin, or two classes of them.")
     signs = np.where(codes == 1, 1.0, -1.0)
@@ -301,7 +301,7 @@ def error_allowed_margin(
     errors = share("errors", errors, "the points")
     offset = float(number("intercept", intercept, -np.inf))
     data = Points.of(X)
-    names, codes = class_codes(y, data.matrix)
+    names, codes = class_labels(y, data.shape[0])
     if len(names) > 2:
         raise DataError(f"y has {len(names)} classes, and a plane tells two apart.")
     how = "the given plane"

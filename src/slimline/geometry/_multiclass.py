@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 
 from slimline._base.checks import number
 from slimline._base.rounding import sum_error
-from slimline.data._labels import class_codes
+from slimline.data._labels import class_labels
 from slimline.geometry._class_pairs import ClassPairs, ascend
 from slimline.geometry._convex import ConvexPoints, Look, Nearest, nearest, usual_size
 from slimline.geometry._inputs import Bracketed, MulticlassMargin, reached_by, require_directions, require_squares
@@ -85,7 +85,7 @@ def multiclass_margin(X: Any, y: Any, *, normalised: bool = True, tol: float = 1
     """
     tol = number("tol", tol, 0.0, 0.5)
     data = Points.of(X)
-    names, codes = class_codes(y, data.matrix)
+    names, codes = class_labels(y, data.shape[0])
     points = _PairPoints(data, ClassPairs(codes, len(names)), normalised)
     best, found = _normalised(points, tol) if normalised else _plain(points, tol)
     vanished = best.upper <= VANISHED * points.usual(found.index, found.weights)
@@ -115,7 +115,7 @@ def stacked_margin(X: Any, y: Any, *, tol: float = 1e-8) -> Bracketed:
     """
     tol = number("tol", tol, 0.0, 0.5)
     data = Points.of(X)
-    names, codes = class_codes(y, data.matrix)
+    names, codes = class_labels(y, data.shape[0])
     points = _PairPoints(data, ClassPairs(codes, len(names)), normalised=True)
     best, found = _plain(points, tol)
     lower, upper = best.lower / float(np.sqrt(2.0)), best.upper / float(np.sqrt(2.0))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from slimline._base.checks import number, one_of
 from slimline._base.rounding import sum_error
-from slimline.data._labels import class_codes
+from slimline.data._labels import class_labels
 from slimline.errors import DataError, InvalidParameterError
 from slimline.geometry._class_pairs import ClassPairs
 from slimline.geometry._convex import ConvexPoints, Look, nearest
@@ -78,7 +78,7 @@ def one_parameter_margin(
     tol = number("tol", tol, 0.0, 0.5)
     one_of("denominator", denominator, ("difference", "printed"))
     data = Points.of(X)
-    names, codes = class_codes(y, data.matrix)
+    names, codes = class_labels(y, data.shape[0])
     drawn = _of_each_class(projections, len(names), data.shape)
     numbers = data.shape[0] * sum(projection.n_components for projection in drawn)
     if numbers > _MOST_NUMBERS:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from slimline._base.checks import is_auto, number, one_of, whole
 from slimline.data import Matrix, open_matrix
-from slimline.data._labels import class_codes
+from slimline.data._labels import class_labels
 from slimline.errors import DataError, InvalidParameterError
 from slimline.learning import LOSSES
 from slimline.planning._route import DataShape
@@ -68,7 +68,7 @@ def opened(
         matrix = matrix.standardised("mean", "std", "mean")
     if labels is None:
         return matrix, None, 2 if n_classes is None else whole("n_classes", n_classes, 2)
-    names, codes = class_codes(labels, matrix)
+    names, codes = class_labels(labels, matrix.shape[0])
     found = len(names)
     if n_classes is not None and n_classes != found:
         raise InvalidParameterError(

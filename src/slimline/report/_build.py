@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from slimline.data import ColumnStats, Matrix
+from slimline.data._labels import class_labels
 from slimline.errors import AccuracyWarning, DataError
 from slimline.estimators import CertifiedClassifier
 from slimline.estimators._decisions import Decisions
-from slimline.estimators._validation import as_matrix, class_labels
+from slimline.estimators._validation import as_matrix
 from slimline.planning._route import default_components
 from slimline.projections import Projection
 from slimline.projections._families import frozen_projection
