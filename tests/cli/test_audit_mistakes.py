@@ -57,7 +57,10 @@ def test_mistakes_come_before_any_work(monkeypatch, capsys, tmp_path):
         (["data.npy", "--labels", "labels.tsv", "--target", "x"], "--target x: labels.tsv has no such column."),
         (["data.npy", "--labels", "one.npy"], "labels (one.npy, in the order of the rows) holds only one class, 0"),
         (["data.npy", "--labels", "short.npy"], "short.npy holds an array of shape (20,): give a vector of 30 labels"),
-        (["data.npy", "--labels", "measured.npy"], "labels (measured.npy, in the order of the rows) holds measurements"),
+        (
+            ["data.npy", "--labels", "measured.npy"],
+            "labels (measured.npy, in the order of the rows) holds measurements",
+        ),
         (["data.npy", "--labels", "labels.npy", "--target", "x"], "--target x: labels.npy has no columns"),
         (["data.npy", "--target", "status"], "--target does not apply to data.npy, of format npy. Give a file"),
         (["data.npy", "--id", "who"], "--id does not apply to data.npy"),
