@@ -2,7 +2,9 @@
 
 import gc
 import os
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # before NumPy is imported: the workers share the cores already
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -12,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 
 def _seeds() -> list[int]:
-    """Seeds of the random tests: one, or those of SLIMLINE_TEST_SEEDS ("0-9", "3,7", "all" for 0 to 99)."""
+    """Return the seeds of the random tests: 0, or those of SLIMLINE_TEST_SEEDS ("0-9", "3,7", "all" for 0 to 99)."""
     text = os.environ.get("SLIMLINE_TEST_SEEDS", "0")
     if text == "all":
         return list(range(100))
@@ -24,7 +26,9 @@ def _seeds() -> list[int]:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "global_random_seed" in metafunc.fixturenames:
-        metafunc.parametrize("global_random_seed", _seeds())
+        first, *others = _seeds()
+        more = [pytest.param(seed, marks=pytest.mark.nightly) for seed in others]
+        metafunc.parametrize("global_random_seed", [first, *more])
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -43,6 +47,16 @@ def data_dir() -> Path:
     if not Path(folder).is_dir():
         pytest.fail(f"SLIMLINE_DATA={folder} is not a folder")
     return Path(folder)
+
+
+_begun = time.monotonic()
+_no_seed = SimpleNamespace(params={})
+
+
+def pytest_runtest_setup() -> None:
+    """Skip what is left when SLIMLINE_TEST_SECONDS are over."""
+    if time.monotonic() - _begun > float(os.environ.get("SLIMLINE_TEST_SECONDS", "inf")):
+        pytest.skip("SLIMLINE_TEST_SECONDS are over")
 
 
 def _mark_fast_tier(items: list[pytest.Item]) -> None:
@@ -73,6 +87,7 @@ _USES_DATA = ("uses", "data sets")
 @pytest.hookimpl(tryfirst=True)  # before -m selects
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     _mark_fast_tier(items)
+    items.sort(key=lambda item: getattr(item, "callspec", _no_seed).params.get("global_random_seed", 0))
     for item in items:
         if item.get_closest_marker("data"):
             item.user_properties.append(_USES_DATA)  # unlike a keyword, no folder of the same name has it

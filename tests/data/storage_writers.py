@@ -26,6 +26,10 @@ def _npz(path: Path) -> None:
     np.savez(path, X=np.random.default_rng(0).random((2000, MEGABYTES * 2**20 // 8000), dtype=np.float32))
 
 
+def _npz_compressed(path: Path) -> None:
+    np.savez_compressed(path, X=np.zeros((2000, MEGABYTES * 2**20 // 8000), dtype=np.float32))
+
+
 def _npz_sparse(path: Path) -> None:
     import scipy.sparse as sp
 
@@ -144,6 +148,7 @@ FORMATS = {
     "npy-int8-C": ("x.npy", "_npy", None, lambda path: _npy(path, "i1", "C")),
     "npy-int8-F": ("x.npy", "_npy", None, lambda path: _npy(path, "i1", "F")),
     "npz": ("x.npz", "_npz", None, _npz),
+    "npz-compressed": ("x.npz", "_npz", None, _npz_compressed),
     "npz-sparse": ("x.npz", "_npz", None, _npz_sparse),
     "svmlight": ("x.svmlight", "_svmlight", None, _svmlight),
     "svmlight.gz": ("x.svmlight.gz", "_svmlight", None, _svmlight),
