@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slimline._kernels import EMPTY, Hadamard, Rows, Scatter, _native, gap_table, native_rows, native_scatter, reference
-from slimline._kernels.blas import gemm
+from slimline._kernels.blas import exported
 
 SEED, R = 5, 32
 REFUSED = (ValueError, TypeError)
@@ -287,7 +287,7 @@ def test_constructors(name, seed, columns, nonzeros, width, table):
         threshold, guide = gap_table(0.2, 48)
         guide = guide[:-1] if table == "short" else guide + np.uint32(1000) if table == "large guide" else guide
     for make in (
-        lambda: Rows(name, seed, columns, threshold, guide, gemm("s"), gemm("d")),
+        lambda: Rows(name, seed, columns, threshold, guide, exported("sgemm"), exported("dgemm")),
         lambda: Scatter(name, seed, columns, nonzeros, width, threshold, guide),
         lambda: Hadamard(seed, columns, min(nonzeros, 65536), bool(width % 2), width),
     ):

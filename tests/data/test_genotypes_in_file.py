@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from slimline._kernels import _native
-from slimline.data import _products as products
 from slimline.data._arrays import LazyGenotypes
 from slimline.data.formats import _plink as plink
 from slimline.data.formats._plink import open_plink
@@ -163,22 +162,6 @@ def test_long_variants_are_read_ahead(tmp_path, monkeypatch):
     assert np.array_equal(X.column_stats().sum, genotypes.sum(axis=0))
 
 
-def test_a_large_sketch_is_not_there_twice(tmp_path, monkeypatch):
-    genotypes = random_genotypes(40, 900, missing=0)
-    X, embedding, orders = open_plink(write_plink(tmp_path / "a", genotypes)), HashEmbedding(900, 64, 0), []
-
-    def told(block, projection, affine, out):
-        orders.append(out.flags.c_contiguous)
-        add_sketch(block, projection, affine, out)
-
-    add_sketch = products.add_sketch
-    monkeypatch.setattr(products, "add_sketch", told)
-    small = X.sketch(embedding)
-    monkeypatch.setattr(products, "_MOST_TURNED", small.nbytes - 1)
-    assert np.allclose(X.sketch(embedding), small, rtol=1e-5, atol=1e-5)
-    assert orders == [not _native.sketches_packed(), True]
-
-
 def again_and_again(work):
     while True:
         work()
@@ -253,24 +236,3 @@ def test_weights_of_people_need_genotypes_in_memory():
     results = [np.zeros(d) for _ in range(3)] + [np.zeros(d, np.int64) for _ in range(2)]
     with pytest.raises(ValueError, match="in memory"):
         _native.block_statistics(_native.FileRows(0, 3, d, 13), 50, None, np.ones(50), *results, 1)
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (1, 70), (70, 1), (15, 33), (1000, 257)])
-def test_turning_a_result(shape, threads):
-    x = np.random.default_rng(0).random((shape[1], shape[0] + 5), dtype=np.float32)[:, : shape[0]].T
-    out = np.full((shape[0], shape[1] + 3), 7, dtype=np.float32)
-    _native.turn(x, out[:, : shape[1]], threads)
-    assert np.array_equal(out[:, : shape[1]], x) and (out[:, shape[1] :] == 7).all()
-
-
-def test_turning_refuses_what_does_not_fit():
-    x = np.zeros((4, 6), dtype=np.float32)
-    with pytest.raises(ValueError, match="Fortran order"):
-        _native.turn(x, x.copy(), 1)
-    with pytest.raises(ValueError, match="wrong shape"):
-        _native.turn(x.T, x, 1)
-    with pytest.raises(ValueError, match="C order"):
-        _native.turn(x.T, x.T.copy(order="F"), 1)
-    with pytest.raises(ValueError, match="element type"):
-        _native.turn(x.T, np.zeros((6, 4)), 1)

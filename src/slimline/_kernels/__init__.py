@@ -1,6 +1,6 @@
 """C++ kernels: random numbers by coordinate, sparse embedding, Walsh-Hadamard, products with tiles of R.
 
-Each has a plain NumPy twin in `reference`, with which the tests compare it. The instruction set is the best that
+Each has a reference implementation in NumPy, with which the tests compare it. The instruction set is the best that
 the CPU has, or the one that the environment variable `SLIMLINE_ISA` names.
 """
 
@@ -8,7 +8,7 @@ import os
 
 from slimline._kernels import _native
 from slimline._kernels._native import Hadamard, Rows, Scatter
-from slimline._kernels.blas import gemm, one_blas_thread
+from slimline._kernels.blas import add_product, exported, factorise, one_blas_thread
 from slimline._kernels.gaps import EMPTY, gap_table
 from slimline._kernels.threads import half_of_the_threads, thread_count
 from slimline.errors import UnsupportedInstructionSetError
@@ -17,6 +17,8 @@ __all__ = [
     "Hadamard",
     "Rows",
     "Scatter",
+    "add_product",
+    "factorise",
     "half_of_the_threads",
     "instruction_set",
     "instruction_sets",
@@ -42,7 +44,7 @@ def select_instruction_set(name: str) -> None:
     """Use the kernels of another instruction set from now on."""
     if not _native.select(name):
         raise UnsupportedInstructionSetError(
-            f"SLIMLINE_ISA={name!r} is not to be had on this CPU. "
+            f"SLIMLINE_ISA={name!r} is not supported by this CPU. "
             f"Choose one of {', '.join(instruction_sets())}, or unset it."
         )
 
@@ -50,7 +52,7 @@ def select_instruction_set(name: str) -> None:
 def native_rows(entries: str, seed: int, n_components: int, density: float | None = None) -> Rows:
     """Return the kernels of a family whose rows of R are written out: "normal", "sign" or "sparse_sign"."""
     threshold, guide = (EMPTY, EMPTY) if density is None else gap_table(density, n_components)
-    return Rows(entries, seed, n_components, threshold, guide, gemm("s"), gemm("d"))
+    return Rows(entries, seed, n_components, threshold, guide, exported("sgemm"), exported("dgemm"))
 
 
 def native_scatter(

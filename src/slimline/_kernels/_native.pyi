@@ -47,11 +47,6 @@ class Scatter:
         out += x R of values that are filled, centred and scaled on the way. False: float32 does not hold what is done.
         """
 
-    def apply_genotypes(self, packed: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), device='cpu', writable=False)], samples: int, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, factor: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, fill: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, feature: int, scale: float, out: Annotated[NDArray, dict(device='cpu')], threads: int) -> bool:
-        """
-        out += x R of packed genotypes, filled, centred and scaled on the way. False: not on this instruction set.
-        """
-
     def apply_rows(self, indptr: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], data: Annotated[NDArray, dict(device='cpu', writable=False)], features: int, feature: int, scale: float, out: Annotated[NDArray, dict(device='cpu')], accumulate: bool, threads: int) -> None:
         """out (+)= x R of a CSR block."""
 
@@ -86,8 +81,8 @@ class ReadError(Exception):
 def read_file(descriptor: int, offset: int, stride: int, out: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
     """Fills out with rows of a file."""
 
-def pick_genotypes(packed: Annotated[NDArray, dict(device='cpu', writable=False)], samples: int, people: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
-    """Some people, whose numbers rise, packed again."""
+def pick_genotypes(packed: Annotated[NDArray, dict(device='cpu', writable=False)], samples: int, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
+    """Some samples, whose numbers rise, packed again."""
 
 def unpack_genotypes(packed: Annotated[NDArray, dict(device='cpu', writable=False)], samples: int, out: Annotated[NDArray[numpy.int8], dict(shape=(None, None), device='cpu')], threads: int) -> None:
     """Copies of the first allele, -127 for a missing call."""
@@ -172,6 +167,12 @@ def compressed_deviations(indptr: Annotated[NDArray, dict(device='cpu', writable
     deviation += weighted squares of what each column stores, less its mean.
     """
 
+def syrk(routine: CapsuleType, x: Annotated[NDArray, dict(device='cpu', writable=False)], out: Annotated[NDArray, dict(device='cpu')], lower: bool) -> None:
+    """One triangle of out, in Fortran order, += x x^T."""
+
+def potrf(routine: CapsuleType, matrix: Annotated[NDArray, dict(device='cpu')]) -> int:
+    """Cholesky factor in place of the lower triangle; returns LAPACK's info."""
+
 def descend_rows(z: Annotated[NDArray, dict(device='cpu', writable=False)], constant: float, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], diag: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], lam: float, a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], max_epochs: int, tolerance: float, seed: int) -> tuple:
     """
     Coordinate descent on a, with K = z z^T, a constant other than 0 being one column more of z, and v = z^T (y a) / lam; returns epochs and violation.
@@ -247,12 +248,6 @@ def line_cells(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='
 
 def parse_number(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float | None:
     """The number that the text is, or None."""
-
-def sketches_packed() -> bool:
-    """Whether apply_genotypes is to be had."""
-
-def turn(x: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], out: Annotated[NDArray, dict(device='cpu')], threads: int) -> None:
-    """out, in C order, = x, in Fortran order; float32."""
 
 def walsh_hadamard(x: Annotated[NDArray, dict(device='cpu')], threads: int) -> None:
     """Unnormalised Walsh-Hadamard transform of each row, in place."""

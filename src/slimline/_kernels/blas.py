@@ -1,23 +1,48 @@
-"""Matrix products from C++: the BLAS that SciPy brings along, by the addresses that it exports."""
+"""BLAS and LAPACK without the GIL: those that SciPy brings along, called from C++ by the addresses that it exports."""
 
 import os
 from functools import cache
 from threading import Lock
 from typing import Any
 
+import numpy as np
 import scipy.linalg.cython_blas
+import scipy.linalg.cython_lapack
+from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from slimline._kernels import _native
 from slimline.errors import SlimlineError
+
+#: What the names of routines begin with, by the element type.
+_PREFIX = {"f": "s", "d": "d"}
+_EXPORTED: dict[str, Any] = {**scipy.linalg.cython_blas.__pyx_capi__, **scipy.linalg.cython_lapack.__pyx_capi__}
+
+
+def add_product(values: NDArray[Any], out: NDArray[Any], *, lower: bool = True) -> None:
+    """Add values valuesᵀ to one triangle of `out`, an array in Fortran order of the same type, float32 or float64."""
+    by_row, by_column = values.flags.c_contiguous, values.flags.f_contiguous
+    if not (by_row or by_column):
+        values = np.ascontiguousarray(values)
+    _native.syrk(exported(_PREFIX[values.dtype.char] + "syrk"), values, out, lower)
+
+
+def factorise(matrix: NDArray[Any]) -> tuple[NDArray[Any], bool]:
+    """Factorise a symmetric matrix in Fortran order, in place; return what `scipy.linalg.cho_solve` takes.
+
+    Only the lower triangle is read. Raises `numpy.linalg.LinAlgError` if the matrix is not positive definite.
+    """
+    if info := _native.potrf(exported(_PREFIX[matrix.dtype.char] + "potrf"), matrix):
+        raise np.linalg.LinAlgError(f"leading minor {info} is not positive definite")
+    return matrix, True
 
 
 @cache
-def gemm(precision: str) -> Any:
-    """Return `sgemm` ("s") or `dgemm` ("d") as a capsule."""
-    exported: Any = scipy.linalg.cython_blas.__pyx_capi__
-    capsule = exported[f"{precision}gemm"]
+def exported(name: str) -> Any:
+    """Return a routine, such as `dgemm`, as a capsule."""
+    capsule = _EXPORTED[name]
     # The name of the capsule is the C signature; a BLAS that counts in 64 bits would need other calls.
-    if "int *, int *, int *" not in repr(capsule):
+    if " int *" not in repr(capsule):
         raise SlimlineError(
             f"This SciPy ({scipy.__version__}) exports a BLAS with 64-bit integers, which slimline cannot call. "
             "Install SciPy from PyPI or conda-forge."

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg.blas import dsyrk, ssyrk
 
+from slimline._kernels import add_product
 from slimline.data._blocks import Block, ColumnTransform, PackedGenotypes, scaled_values, tile_width, tiles, to_float64
 from slimline.data._passes import Pass, resumed
 from slimline.data._statistics import refuse_overflow, require_finite
@@ -54,7 +54,7 @@ class GramSum:
             _sparse_gram(block.values, transform, self._sums)
         elif not (self._has_whole_numbers(block, transform) and self._add_whole_numbers(block, transform)):
             for _, values in tiles(block, transform, np.float64):
-                _add_product(dsyrk, _in_order(values, block.rows), self._sums)
+                add_product(_in_order(values, block.rows), self._sums)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return what is written to, all of it in one matrix."""
@@ -90,7 +90,7 @@ class GramSum:
             if self._whole is None:
                 self._whole = np.zeros(self._sums.shape, dtype=np.float32, order="F")
             self._most += most
-            _add_product(ssyrk, _in_order(values, block.rows), self._whole)
+            add_product(_in_order(values, block.rows), self._whole)
         return True
 
     def _carry(self) -> None:
@@ -119,13 +119,6 @@ def _in_order(values: NDArray[Any], rows: slice | NDArray[np.intp]) -> NDArray[A
     ordered = np.empty_like(values)  # rows in another order than the storage's
     ordered[rows] = values
     return ordered
-
-
-def _add_product(syrk: Any, values: NDArray[Any], out: NDArray[Any]) -> None:
-    if values.flags.f_contiguous:
-        syrk(1.0, values, beta=1.0, c=out, overwrite_c=1, lower=1)
-    else:
-        syrk(1.0, values.T, beta=1.0, c=out, overwrite_c=1, lower=1, trans=1)
 
 
 def mirrored(lower: Floats) -> Floats:

@@ -111,8 +111,7 @@ class Matrix(Storage):
             )
         dtype = np.dtype(np.float64) if double else result_dtype(self.dtype)
         shape = (self.shape[0], projection.n_components)
-        by_column = self.traits.packed and products.sketches_by_column(projection, shape, dtype)
-        out: NDArray[np.floating[Any]] = np.zeros(shape, dtype=dtype, order="F" if by_column else "C")
+        out: NDArray[np.floating[Any]] = np.zeros(shape, dtype=dtype)
         # What is drawn for a panel of columns serves all rows, if they are all there.
         begin_squares(squares, self.shape)
         request = BlockRequest(
@@ -131,7 +130,7 @@ class Matrix(Storage):
             for block in self.blocks():
                 require_finite(self, block, self._transform(block))
             refuse_overflow(self, out.dtype)
-        return products.in_rows(out)
+        return out
 
     @overload
     def dot(self, W: Any, squares: Squares | None = None) -> FloatMatrix: ...

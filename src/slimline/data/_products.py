@@ -15,7 +15,6 @@ from slimline._kernels import _native, thread_count
 from slimline.data._blocks import (
     Block,
     ColumnTransform,
-    PackedGenotypes,
     by_rows,
     can_stay_int8,
     impute_int8,
@@ -173,10 +172,6 @@ def _add_sparse(x: Any, transform: ColumnTransform, weight: Floats | None, rows:
     columns += np.maximum(of_columns, 0.0)
 
 
-#: Bytes of a sketch that may be there twice, in both orders.
-_MOST_TURNED = 64 << 20
-
-
 def longest_sum(block: Block, transform: ColumnTransform) -> int:
     """Return how many additions, one after the other, lose as much as a row of the block's product with W, at most."""
     if sp.issparse(block.values) and block.values.format == "csr" and transform.centre is None:  # type: ignore[attr-defined]
@@ -236,52 +231,20 @@ def add_sketch(block: Block, projection: Projection, transform: ColumnTransform,
         if sp.issparse(block.values):
             _sparse_sketch(block, projection, transform, sums)
             return
-        if _add_packed_sketch(block, projection, transform, sums):
-            return
-        with _Rows(sums, slice(None), by_row=True) as sums:
-            for rows, part in by_rows(block, projection.draws_every_entry):
-                into = sums[rows]
-                inside = transform.of(slice(part.columns.start - first, part.columns.stop - first))
-                if (
-                    as_stored
-                    and inside.centre is None
-                    and inside.factor is None
-                    and not _anything_to_fill(part, inside)
-                ):
-                    projection.apply(part.values, first_feature=part.columns.start, out=into)
-                    continue
-                parts = (inside.centre, inside.factor, inside.fill)
-                if isinstance(projection, HashEmbedding) and projection.add_standardised(
-                    part.values, part.missing, parts, part.columns.start, into
-                ):
-                    continue
-                whole = as_stored and can_stay_int8(part, inside)
-                for columns, values in impute_int8(part, inside) if whole else tiles(part, inside, sums.dtype):
-                    projection.apply(values, first_feature=part.columns.start + columns.start, out=into)
-
-
-def sketches_by_column(projection: Projection, shape: tuple[int, int], dtype: np.dtype[Any]) -> bool:
-    """Say whether a sketch of packed genotypes is better added up in Fortran order, and turned in the end."""
-    turned = isinstance(projection, HashEmbedding) and dtype == np.float32 and _native.sketches_packed()
-    return turned and shape[0] * shape[1] * dtype.itemsize <= _MOST_TURNED
-
-
-def in_rows(sketch: NDArray[Any]) -> NDArray[Any]:
-    """Return a sketch in C order."""
-    if sketch.flags.c_contiguous:
-        return sketch
-    out = np.empty_like(sketch, order="C")
-    _native.turn(sketch, out, thread_count())
-    return out
-
-
-def _add_packed_sketch(block: Block, projection: Projection, transform: ColumnTransform, sums: NDArray[Any]) -> bool:
-    """Add the sketch of genotypes that stay packed; False: that cannot be done."""
-    genotypes = block.values
-    if not isinstance(genotypes, PackedGenotypes) or not isinstance(projection, HashEmbedding):
-        return False
-    parts = (transform.centre, transform.factor, transform.fill)
-    return projection.add_genotypes(genotypes.packed, genotypes.n_samples, parts, block.columns.start, sums)
+        for rows, part in by_rows(block, projection.draws_every_entry):
+            into = sums[rows]
+            inside = transform.of(slice(part.columns.start - first, part.columns.stop - first))
+            if as_stored and inside.centre is None and inside.factor is None and not _anything_to_fill(part, inside):
+                projection.apply(part.values, first_feature=part.columns.start, out=into)
+                continue
+            parts = (inside.centre, inside.factor, inside.fill)
+            if isinstance(projection, HashEmbedding) and projection.add_standardised(
+                part.values, part.missing, parts, part.columns.start, into
+            ):
+                continue
+            whole = as_stored and can_stay_int8(part, inside)
+            for columns, values in impute_int8(part, inside) if whole else tiles(part, inside, sums.dtype):
+                projection.apply(values, first_feature=part.columns.start + columns.start, out=into)
 
 
 def _anything_to_fill(block: Block, transform: ColumnTransform) -> bool:
@@ -323,15 +286,12 @@ def statistics(block: Block, transform: ColumnTransform, weights: Floats | None)
 
 
 class _Rows:
-    """The rows of a result that a block adds to: a view of them, or a copy that is added when it is done.
+    """The rows of a result that a block adds to: a view of them, or a copy that is added when it is done."""
 
-    `by_row`: what it gives is in C order, whatever the result is.
-    """
-
-    def __init__(self, out: NDArray[Any], rows: slice | NDArray[np.intp], by_row: bool = False) -> None:
+    def __init__(self, out: NDArray[Any], rows: slice | NDArray[np.intp]) -> None:
         self._out, self._rows = out, rows
-        self._copied = not isinstance(rows, slice) or (by_row and not out.flags.c_contiguous)
-        self._sums = np.zeros_like(out[rows], order="C") if self._copied else out[rows]
+        self._copied = not isinstance(rows, slice)
+        self._sums = np.zeros_like(out[rows]) if self._copied else out[rows]
 
     def __enter__(self) -> NDArray[Any]:
         return self._sums

@@ -9,6 +9,8 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from slimline._kernels import factorise
+
 Floats = NDArray[np.float64]
 
 
@@ -89,7 +91,7 @@ def solve_shifted(matrix: Any, shift: Floats, right: Floats, *, single: bool = F
     for dtype in kinds:
         total = _sum(matrix, shift, dtype)
         try:
-            factor: Any = scipy.linalg.cho_factor(total, lower=True, overwrite_a=True, check_finite=False)
+            factor: Any = factorise(total)
             with np.errstate(over="ignore"):
                 side = right.astype(dtype)
             x = scipy.linalg.cho_solve(factor, side, check_finite=False).astype(np.float64)

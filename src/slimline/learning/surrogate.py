@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg.blas import dsyrk, ssyrk
 
+from slimline._kernels import add_product
 from slimline.errors import DataError
 from slimline.learning.problem import BinaryProblem, ExactSubspace, Solution, orthonormal_part
 from slimline.learning.solve_features import ArrayRows, Rows, SparseRows, solve_rows
@@ -216,12 +216,13 @@ def gram_of(Z: NDArray[Any], constant: float, penalty: float | None = None) -> F
     # BLAS fills one triangle of an array by columns, and leaves zeros in the other.
     half: NDArray[Any]
     if narrow:
-        half = ssyrk(1.0, Z.T, trans=1)
+        half = np.zeros((len(Z), len(Z)), dtype=np.float32, order="F")
+        add_product(Z, half, lower=False)
     else:
         half = np.zeros((len(Z), len(Z)), order="F")
         for start in range(0, Z.shape[1], _COLUMNS):  # so that no second sketch is held
             part = Z[:, start : start + _COLUMNS].astype(np.float64)
-            half = dsyrk(1.0, part.T, beta=1.0, c=half, trans=1, overwrite_c=1)
+            add_product(part, half, lower=False)
             del part  # before the next one is made
     K = np.add(half, half.T, dtype=np.float64, order="C")
     K[np.diag_indices_from(K)] *= 0.5

@@ -16,8 +16,8 @@ _BLOCKS_OF_A_FILE, _BLOCKS = 4, 1
 _GENOTYPES_OF_A_BYTE = 4
 #: Steps whose dual points stay, to search their span; the newest one is beside them.
 _RECENT = 4
-#: Columns of a sketch that are widened at a time, and bytes of a sketch that is made in another order.
-_WIDENED, _MOST_TURNED = 4096, 64 << 20
+#: Columns of a sketch that are widened at a time.
+_WIDENED = 4096
 #: Vectors as long as the data are wide that a pass holds which standardises on the way: sums, and what comes of them.
 _LEARNED = 10
 #: And that each class has in the end: best and dual point, proof, the four of the certificate, coefficients.
@@ -58,13 +58,12 @@ def fit_bytes(
     if method == "sketch":
         size = 8.0 if shape.dtype == np.float64 else 4.0
         sketch = size * n * n_components
-        turned = sketch if shape.packed and sketch <= _MOST_TURNED else 0.0
         if by_gram(n, n_components):
             widened = 1.5 * pairs if size == 4.0 else 2.0 * pairs + 8.0 * n * min(n_components, _WIDENED)
             model, made = pairs, always + vector + sketch + widened
         else:
             model = sketch
-        building = carried + learned + sketch + turned + blocks
+        building = carried + learned + sketch + blocks
     elif method == "gram":
         model = pairs
         building = carried + learned + 2.0 * pairs + blocks + min(float(BLOCK_BYTES), 8.0 * n * d)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from slimline._base.checks import one_of, whole
-from slimline._kernels import Scatter, native_scatter, thread_count
+from slimline._kernels import Scatter, _native, native_scatter, thread_count
 from slimline.errors import InvalidParameterError
 from slimline.projections._base import FloatArray, KernelProjection, Projection, result_dtype
 from slimline.projections._docstrings import with_shared_paragraphs
@@ -21,6 +21,8 @@ from slimline.projections._transformer import SparseOutputProjection
 
 #: Features (and buckets) that the grouped hash moves together.
 GROUP = 16
+#: What stands for a missing call among unpacked genotypes.
+_MISSING_CALL = -127
 
 
 def count_parts(nnz_per_feature: Any, bucket_width: Any) -> int:
@@ -169,7 +171,7 @@ class HashEmbedding(KernelProjection):
         first_feature: int,
         out: FloatArray,
     ) -> bool:
-        """Add the sketch of packed genotypes, if the kernels can read them as they are.
+        """Add the sketch of packed genotypes, which are unpacked first.
 
         Parameters
         ----------
@@ -182,18 +184,18 @@ class HashEmbedding(KernelProjection):
         first_feature : int
             Number of the first variant.
         out : array of shape (n_samples, n_components)
-            Added to; faster in Fortran order.
+            Added to.
 
         Returns
         -------
         done : bool
-            False: the kernels cannot do that for these data, and nothing was added.
+            False: nothing was added, for instance because `out` is not float32.
         """
-        self._check_range(first_feature, first_feature + len(packed))
         if out.dtype != np.float32:
             return False
-        row = self._kernel_row(first_feature)
-        return self._native.apply_genotypes(packed, n_samples, *parts, row, self.scale, out, thread_count())
+        calls = np.empty((n_samples, len(packed)), dtype=np.int8, order="F")
+        _native.unpack_genotypes(packed, n_samples, calls, thread_count())
+        return self.add_standardised(calls, _MISSING_CALL, parts, first_feature, out)
 
     def _apply_sparse(self, x: Any, feature: int, out: FloatArray, accumulate: bool) -> None:
         apply_sparse(self._native, x, self._kernel_row(feature), self.scale, out, accumulate)

@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels.hpp"
+#include "isa/kernels.hpp"
 
 namespace slimline::CHECKED { const Kernels& table(); }
 
@@ -59,6 +59,10 @@ struct Data {
       default: return &i16[i];
     }
   }
+  template <class T> const T* as() const {
+    if constexpr (sizeof(T) == 4) return f32.data();
+    else return f64.data();
+  }
 };
 
 static double value(Type t, const void* sums, size_t i) {
@@ -66,105 +70,70 @@ static double value(Type t, const void* sums, size_t i) {
 }
 
 // Sums over lines: whole numbers, so that every order of summation gives the same.
-static void check_lines(const Kernels& k, const Data& data) {
+template <class T> static void check_lines(const Kernels& k, const Data& data, const char* name) {
   constexpr size_t lines = 11, length = 77, stride = 83;
   std::vector<double> along_centre, along_fill, by_line_centre, by_line_fill, v, a;
   for (size_t i = 0; i < length; i++) along_centre.push_back(double(i % 5)), along_fill.push_back(double(i % 3) + 20);
   for (size_t i = 0; i < lines; i++) by_line_centre.push_back(double(i % 4)), by_line_fill.push_back(double(i) - 30);
   for (size_t i = 0; i < 4 * length; i++) v.push_back(double(i * 7 % 13) - 6);
   for (size_t i = 0; i < 4 * lines; i++) a.push_back(double(i * 5 % 11) - 5);
-  constexpr double missing = 1;  // counts only where whole numbers are filled
-  auto value = [&](Type t, int mode, bool along, size_t line, size_t place) {
-    double z = data.f64[line * stride + place];
-    const bool whole = t == Type::i8 || t == Type::u8 || t == Type::i16;
-    if (mode == 2 && whole && z == missing) z = along ? along_fill[place] : by_line_fill[line];
-    if (mode > 0) z -= along ? along_centre[place] : by_line_centre[line];
-    return z;
-  };
-  for (int t = 0; t < type_count; t++) {
-    const void* x = data.of(Type(t), 0);
-    double error = 0;
-    for (int mode = 0; mode < 3; mode++)
-      for (int along = 0; along < 2; along++) {
-        const Shift shift{along ? along_centre.data() : by_line_centre.data(), along ? along_fill.data() : by_line_fill.data(), missing};
-        for (size_t four = 0; four < 2; four++) {
-          const size_t count = four ? 4 : 1;
-          std::vector<double> sums(lines * count, 1.0), y(4 * length, 2.0);
-          k.lines[t].dot[mode][along][four](shift, x, stride, lines, length, v.data(), length, sums.data());
-          k.lines[t].add[mode][along][four](shift, x, stride, lines, length, a.data(), y.data(), length);
-          for (size_t j = 0; j < count; j++) {
-            for (size_t l = 0; l < lines; l++) {
-              double sum = 1;
-              for (size_t p = 0; p < length; p++) sum += value(Type(t), mode, along, l, p) * v[j * length + p];
-              error = std::max(error, std::fabs(sum - sums[l * count + j]));
-            }
-            for (size_t p = 0; p < length; p++) {
-              double sum = 2;
-              for (size_t l = 0; l < lines; l++) sum += value(Type(t), mode, along, l, p) * a[l * count + j];
-              error = std::max(error, std::fabs(sum - y[j * length + p]));
-            }
+  double error = 0;
+  for (int mode = 0; mode < 3; mode++)
+    for (int along = 0; along < 2; along++) {
+      std::vector<T> x(data.f64.begin(), data.f64.begin() + ptrdiff_t(lines * stride));
+      if (mode == 2)
+        for (size_t i = 0; i < x.size(); i += 7) x[i] = T(NAN);
+      auto value = [&](size_t line, size_t element) {
+        double z = x[line * stride + element];
+        if (mode == 2 && z != z) z = along ? along_fill[element] : by_line_fill[line];
+        if (mode > 0) z -= along ? along_centre[element] : by_line_centre[line];
+        return z;
+      };
+      const Shift shift{along ? along_centre.data() : by_line_centre.data(), along ? along_fill.data() : by_line_fill.data()};
+      const LineKernels<T>& kernel = k.of<T>().lines;
+      for (size_t four = 0; four < 2; four++) {
+        const size_t count = four ? 4 : 1;
+        std::vector<double> sums(lines * count, 1.0), y(4 * length, 2.0);
+        kernel.dot[mode][along][four](shift, x.data(), stride, lines, length, v.data(), length, sums.data());
+        kernel.add[mode][along][four](shift, x.data(), stride, lines, length, a.data(), y.data(), length);
+        for (size_t j = 0; j < count; j++) {
+          for (size_t l = 0; l < lines; l++) {
+            double sum = 1;
+            for (size_t p = 0; p < length; p++) sum += value(l, p) * v[j * length + p];
+            error = std::max(error, std::fabs(sum - sums[l * count + j]));
+          }
+          for (size_t p = 0; p < length; p++) {
+            double sum = 2;
+            for (size_t l = 0; l < lines; l++) sum += value(l, p) * a[l * count + j];
+            error = std::max(error, std::fabs(sum - y[j * length + p]));
           }
         }
-        std::vector<float> single(lines * length);
-        k.lines[t].write_f32[mode][along](shift, nullptr, x, stride, lines, length, single.data(), length);
-        for (size_t l = 0; l < lines; l++)
-          for (size_t p = 0; p < length; p++) error = std::max(error, std::fabs(double(single[l * length + p]) - value(Type(t), mode, along, l, p)));
       }
-    char name[64];
-    std::snprintf(name, sizeof name, "lines of type %d", t);
-    within(name, error, 0);
-  }
-  for (int u = 0; u < 2; u++) {
-    const DigitKernels& d = k.digits;
-    if (!d.count) continue;  // this instruction set has no such kernels
-    const void* x = data.of(u ? Type::u8 : Type::i8, 0);
-    constexpr size_t pitch = 128;
-    std::vector<double> of_places(length), of_lines(lines), bound(pitch, 0.0), sums(lines, 0.0), y(length, 0.0);
-    for (size_t i = 0; i < length; i++) of_places[i] = double(i * 37 % 301) - 150;
-    for (size_t i = 0; i < lines; i++) of_lines[i] = double(i * 53 % 211) - 105;
-    const size_t room = size_t(d.count) * pitch * d.item;
-    std::vector<char> by_place(room), by_line(room);
-    std::vector<int32_t> parts(size_t(d.count) * pitch, 0);
-    const double up = 0x1p40, down = 0x1p-40;  // whole numbers have nothing left
-    if (d.write(of_places.data(), length, up, down, bound.data(), true, by_place.data(), pitch) ||
-        d.write(of_lines.data(), lines, up, down, bound.data(), false, by_line.data(), pitch))
-      within("digits", 1, 0);
-    const int all = int(Counted::all);
-    k.bytes[u].dot[all](x, stride, 0, lines, length, by_place.data(), pitch, down, sums.data());
-    k.bytes[u].add[all](x, stride, 0, lines, length, by_line.data(), pitch, parts.data(), pitch);
-    d.flush(parts.data(), pitch, length, down, y.data());
-    double error = 0;
-    for (size_t l = 0; l < lines; l++) {
-      double sum = 0;
-      for (size_t p = 0; p < length; p++) sum += data.f64[l * stride + p] * (double(p * 37 % 301) - 150);
-      error = std::max(error, std::fabs(sum - sums[l]));
+      std::vector<float> single(lines * length);
+      kernel.write_f32[mode][along](shift, nullptr, x.data(), stride, lines, length, single.data(), length);
+      for (size_t l = 0; l < lines; l++)
+        for (size_t p = 0; p < length; p++) error = std::max(error, std::fabs(double(single[l * length + p]) - value(l, p)));
     }
-    for (size_t p = 0; p < length; p++) {
-      double sum = 0;
-      for (size_t l = 0; l < lines; l++) sum += data.f64[l * stride + p] * (double(l * 53 % 211) - 105);
-      error = std::max(error, std::fabs(sum - y[p]));
-    }
-    within(u ? "bytes u8" : "bytes i8", error, 1e-10);
-  }
+  within(name, error, 0);
 }
 
 static void check_genotypes(const Kernels& k) {
-  constexpr size_t variants = 70, people = 301, bytes = 76;
+  constexpr size_t variants = 70, samples = 301, bytes = 76;
   std::mt19937 draw(3);
   std::vector<uint8_t> packed(variants * bytes);
   for (auto& b : packed) b = uint8_t(draw());
-  std::vector<int8_t> turned(people * variants), line(people);
-  k.unpack_turned(packed.data(), bytes, variants, people, turned.data(), variants);
+  std::vector<int8_t> transposed(samples * variants), line(samples);
+  k.genotypes.unpack_transposed(packed.data(), bytes, variants, samples, transposed.data(), variants);
   double wrong = 0;
   for (size_t v = 0; v < variants; v++) {
     bool gone = false;
-    const bool told = k.unpack(packed.data() + v * bytes, people, -9, line.data());
-    for (size_t i = 0; i < people; i++) {
+    const bool told = k.genotypes.unpack(packed.data() + v * bytes, samples, line.data());
+    for (size_t i = 0; i < samples; i++) {
       const int code = packed[v * bytes + i / 4] >> (2 * (i % 4)) & 3;
       const int call = code == 0 ? 2 : code == 2 ? 1 : 0;
       gone |= code == 1;
-      wrong += line[i] != (code == 1 ? -9 : call);
-      wrong += turned[i * variants + v] != (code == 1 ? int(missing_call) : call);
+      wrong += line[i] != (code == 1 ? int(missing_call) : call);
+      wrong += transposed[i * variants + v] != (code == 1 ? int(missing_call) : call);
     }
     wrong += gone != told;
   }
@@ -172,33 +141,75 @@ static void check_genotypes(const Kernels& k) {
 }
 
 // Sign projections by look-up, against R's rows written out.
-static void check_signs(const Kernels& k, const Data& data, uint64_t seed, uint64_t feature) {
+template <class T> static void check_signs(const Kernels& k, const Data& data, uint64_t seed, uint64_t feature, const char* name) {
   constexpr size_t d = sign_groups * sign_features, columns = 203, padded = 204;
   std::vector<double> written(d * columns);
-  k.rows_f64({Entries::sign, seed, columns, {}}, feature, d, written.data(), columns);
+  k.f64.families.rows({Entries::sign, seed, columns, {}}, feature, d, written.data(), columns);
   std::vector<uint8_t> codes(padded * sign_groups, 255);
-  k.sign_codes(seed, feature, columns, padded, codes.data());
-  for (int t = 0; t < type_count; t++) {
-    double error = 0;
-    for (const size_t rows : {lane_rows, lane_rows - 3}) for (const bool by_row : {true, false}) {
-      const ptrdiff_t row = by_row ? ptrdiff_t(d) : 1, column = by_row ? 1 : ptrdiff_t(rows);
-      const bool wide = Type(t) == Type::f64;
-      std::vector<double> side(d * lane_rows), tables(sign_groups * 16 * lane_rows), sums(padded * lane_rows, 0.0);
-      k.side_by_side[t](data.of(Type(t), 0), row, column, rows, d, side.data());
-      auto* single = reinterpret_cast<float*>(sums.data());
-      if (wide) k.sign_sums_f64(side.data(), codes.data(), padded, tables.data(), sums.data());
-      else k.sign_sums_f32(reinterpret_cast<float*>(side.data()), codes.data(), padded, reinterpret_cast<float*>(tables.data()), single);
-      for (size_t i = 0; i < lane_rows; i++)
-        for (size_t c = 0; c < columns; c++) {
-          double sum = 0;
-          for (size_t f = 0; i < rows && f < d; f++) sum += data.f64[i * size_t(row) + f * size_t(column)] * written[f * columns + c];
-          error = std::max(error, std::fabs(sum - (wide ? sums[c * lane_rows + i] : double(single[c * lane_rows + i]))));
-        }
-    }
-    char name[64];
-    std::snprintf(name, sizeof name, "signs of type %d", t);
-    within(name, error, 0);
+  k.random.sign_codes(seed, feature, columns, padded, codes.data());
+  double error = 0;
+  for (const size_t rows : {lane_rows, lane_rows - 3}) for (const bool by_row : {true, false}) {
+    const ptrdiff_t row = by_row ? ptrdiff_t(d) : 1, column = by_row ? 1 : ptrdiff_t(rows);
+    std::vector<T> interleaved(d * lane_rows), tables(sign_groups * 16 * lane_rows), sums(padded * lane_rows, T(0));
+    k.of<T>().families.interleave(data.as<T>(), row, column, rows, d, interleaved.data());
+    k.of<T>().families.sign_sums(interleaved.data(), codes.data(), padded, tables.data(), sums.data());
+    for (size_t i = 0; i < lane_rows; i++)
+      for (size_t c = 0; c < columns; c++) {
+        double sum = 0;
+        for (size_t f = 0; i < rows && f < d; f++) sum += data.f64[i * size_t(row) + f * size_t(column)] * written[f * columns + c];
+        error = std::max(error, std::fabs(sum - double(sums[c * lane_rows + i])));
+      }
   }
+  within(name, error, 0);
+}
+
+// Sparse embeddings, against the tables written out.
+template <class T>
+static void check_scatter(const Kernels& k, const Data& data, const Scatter& scatter, const std::vector<GroupEntry>& groups, const std::vector<Entry>& independent,
+                          const std::vector<uint32_t>& pointer, size_t n, size_t d) {
+  const FamilyKernels<T>& kernel = k.of<T>().families;
+  const size_t stride = sums_stride(scatter);
+  for (size_t rows : {size_t(3), grouped_rows}) {
+    std::vector<T> sums(grouped_rows * stride, T(0));
+    std::vector<double> expected(rows * stride, 0.0);
+    kernel.grouped(scatter, groups.data(), d / 16, data.as<T>(), d, rows, sums.data());
+    for (size_t q = 0; q < rows; q++)
+      for (size_t f = 0; f < d; f++)
+        for (uint32_t e = 0; e < scatter.entries(); e++) {
+          const Entry entry = entry_of(groups[f / 16 * scatter.entries() + e], uint32_t(f % 16));
+          expected[q * stride + (entry >> 1)] += (entry & 1u ? -1 : 1) * data.f64[q * d + f];
+        }
+    double error = 0;
+    for (size_t i = 0; i < rows * stride; i++) error = std::max(error, std::fabs(double(sums[i]) - expected[i]));
+    within("grouped", error, 0);
+  }
+  // the same numbers as rows, interleaved, and as columns: d features of n rows
+  for (size_t rows : {size_t(5), lane_rows, n}) {
+    const bool by_column = rows == n;
+    const size_t apart = by_column ? n + 3 : lane_rows;
+    std::vector<T> sums(scatter.columns * apart, T(0)), scratch(64 * lane_rows, T(0));
+    std::vector<double> expected(scatter.columns * apart, 0.0);
+    if (by_column) kernel.columns(independent.data(), pointer.data(), d, data.as<T>(), ptrdiff_t(n), n, sums.data(), apart);
+    else kernel.lanes(independent.data(), pointer.data(), d, data.as<T>(), d, rows, scratch.data(), sums.data());
+    for (size_t q = 0; q < rows; q++)
+      for (size_t f = 0; f < d; f++)
+        for (uint32_t e = pointer[f]; e < pointer[f + 1]; e++)
+          expected[(independent[e] >> 1) * apart + q] += (independent[e] & 1u ? -1 : 1) * data.f64[by_column ? f * n + q : q * d + f];
+    double error = 0;
+    for (size_t i = 0; i < expected.size(); i++) error = std::max(error, std::fabs(double(sums[i]) - expected[i]));
+    within(by_column ? "columns" : "lanes", error, 0);
+  }
+}
+
+template <class T>
+static void check_hadamard(const Kernels& k, const Hadamard& h, const std::vector<uint32_t>& signs, uint64_t feature, size_t d, const Data& data,
+                           const std::vector<double>& expected) {
+  std::vector<uint32_t> sampled(h.columns);
+  std::vector<T> scratch(h.block), sums(h.columns, T(0));
+  k.of<T>().families.hadamard(h, signs.data() + feature / 128 * 4, feature, d, data.as<T>(), d, 1, sampled.data(), scratch.data(), sums.data());
+  double error = 0;
+  for (size_t c = 0; c < h.columns; c++) error = std::max(error, std::fabs(double(sums[c]) - expected[c]));
+  within("hadamard", error, 0);
 }
 
 int main() {
@@ -220,86 +231,39 @@ int main() {
     DenseRows rows{Entries(e), seed, columns, gaps};
     std::vector<float> r32(count * columns);
     std::vector<double> r64(count * columns);
-    k.rows_f32(rows, far, count, r32.data(), columns);
-    k.rows_f64(rows, far, count, r64.data(), columns);
+    k.f32.families.rows(rows, far, count, r32.data(), columns);
+    k.f64.families.rows(rows, far, count, r64.data(), columns);
     double error = 0;
     for (size_t i = 0; i < r32.size(); i++) error = std::max(error, std::fabs(r32[i] - r64[i]));
     hash(entries[e], r32.data(), r32.size() * 4);
     within("  in float64", error, 0);
   }
   std::vector<uint32_t> signs(64 + 2, 0);
-  k.sign_bits(seed, 0, 64, signs.data());
+  k.random.sign_bits(seed, 0, 64, signs.data());
   hash("sign_bits", signs.data(), 64 * 4);
 
   const size_t d = 1024, n = 19;
-  const Data data(n * d, 100), small(n * d, 3);  // small bytes are added in another way
-  check_signs(k, data, seed, far);
+  const Data data(n * d, 100);
+  check_signs<float>(k, data, seed, far, "signs f32"), check_signs<double>(k, data, seed, far, "signs f64");
   for (uint32_t width : {1u, 7u})
     for (uint32_t nonzeros : {1u, 4u}) {
       Scatter scatter{Hash::grouped, seed, size_t(32) * width * nonzeros, nonzeros, width, gaps};
       std::vector<GroupEntry> groups(d / 16 * scatter.entries());
       for (uint64_t first : {far / 16, far_group}) {
-        k.grouped_table(scatter, first, d / 16, groups.data());
+        k.random.grouped_table(scatter, first, d / 16, groups.data());
         std::snprintf(name, sizeof name, "grouped_table_s%u_v%u%s", nonzeros, width, first == far_group ? "_far" : "");
         hash(name, groups.data(), groups.size() * sizeof(GroupEntry));
       }
       std::vector<Entry> independent(d * scatter.entries());
       for (uint64_t first : {far, far_four}) {
-        k.independent_table(scatter, first, d, independent.data());
+        k.random.independent_table(scatter, first, d, independent.data());
         std::snprintf(name, sizeof name, "independent_table_s%u_v%u%s", nonzeros, width, first == far_four ? "_far" : "");
         hash(name, independent.data(), independent.size() * 4);
       }
-      const size_t stride = sums_stride(scatter);
       std::vector<uint32_t> pointer;
       for (size_t f = 0; f <= d; f++) pointer.push_back(uint32_t(f * scatter.entries()));
-      for (int t = 0; t < type_count; t++) {
-        const Type type = Type(t);
-        uint32_t most = 0;
-        std::vector<uint32_t> hits(scatter.columns, 0);
-        for (GroupEntry entry : groups) most = std::max(most, ++hits[size_t(entry >> 20)]);
-        for (size_t rows : {size_t(3), grouped_rows, grouped_rows + 1}) {
-          const Data& numbers = rows > grouped_rows ? small : data;
-          rows = std::min(rows, grouped_rows);
-          std::vector<double> sums(grouped_rows * stride, 0.0), space(grouped_rows * stride + 4, 0.0), expected(rows * stride, 0.0);
-          void* scratch = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(space.data()) + 31) / 32 * 32);
-          k.grouped_dense[t](scatter, groups.data(), d / 16, &most, numbers.of(type, 0), d, rows, scratch, sums.data());
-          for (size_t q = 0; q < rows; q++)
-            for (size_t f = 0; f < d; f++)
-              for (uint32_t e = 0; e < scatter.entries(); e++) {
-                const Entry entry = entry_of(groups[f / 16 * scatter.entries() + e], uint32_t(f % 16));
-                expected[q * stride + (entry >> 1)] += (entry & 1u ? -1 : 1) * numbers.f64[q * d + f];
-              }
-          double error = 0;
-          for (size_t i = 0; i < rows * stride; i++) error = std::max(error, std::fabs(value(type, sums.data(), i) - expected[i]));
-          std::snprintf(name, sizeof name, "grouped %s s%u v%u", types[t], nonzeros, width);
-          within(name, error, 0);
-        }
-        for (size_t rows : {size_t(5), lane_rows}) {
-          std::vector<double> sums(scatter.columns * lane_rows, 0.0), side(64 * lane_rows, 0.0), expected(scatter.columns * lane_rows, 0.0);
-          k.lanes_dense[t](independent.data(), pointer.data(), d, data.of(type, 0), d, rows, side.data(), sums.data());
-          for (size_t q = 0; q < rows; q++)
-            for (size_t f = 0; f < d; f++)
-              for (uint32_t e = pointer[f]; e < pointer[f + 1]; e++)
-                expected[(independent[e] >> 1) * lane_rows + q] += (independent[e] & 1u ? -1 : 1) * data.f64[q * d + f];
-          double error = 0;
-          for (size_t i = 0; i < expected.size(); i++) error = std::max(error, std::fabs(value(type, sums.data(), i) - expected[i]));
-          std::snprintf(name, sizeof name, "lanes %s", types[t]);
-          within(name, error, 0);
-        }
-        {  // the same numbers read as columns: d features of n rows
-          const size_t apart = n + 3;
-          std::vector<double> sums(scatter.columns * apart, 0.0), expected(scatter.columns * apart, 0.0);
-          k.columns_dense[t](independent.data(), pointer.data(), d, data.of(type, 0), ptrdiff_t(n), n, sums.data(), apart);
-          for (size_t q = 0; q < n; q++)
-            for (size_t f = 0; f < d; f++)
-              for (uint32_t e = pointer[f]; e < pointer[f + 1]; e++)
-                expected[(independent[e] >> 1) * apart + q] += (independent[e] & 1u ? -1 : 1) * data.f64[f * n + q];
-          double error = 0;
-          for (size_t i = 0; i < expected.size(); i++) error = std::max(error, std::fabs(value(type, sums.data(), i) - expected[i]));
-          std::snprintf(name, sizeof name, "columns %s", types[t]);
-          within(name, error, 0);
-        }
-      }
+      check_scatter<float>(k, data, scatter, groups, independent, pointer, n, d);
+      check_scatter<double>(k, data, scatter, groups, independent, pointer, n, d);
     }
 
   for (size_t size : {1, 2, 8, 64, 128, 1024, 16384, 131072}) {
@@ -307,8 +271,8 @@ int main() {
     for (size_t i = 0; i < size; i++) x[i] = float(int(uint32_t(i) * 2654435761u >> 28) - 8);
     std::vector<float> y = x;
     std::vector<double> z(x.begin(), x.end());
-    k.transform_f32(y.data(), size);
-    k.transform_f64(z.data(), size);
+    k.f32.families.transform(y.data(), size);
+    k.f64.families.transform(z.data(), size);
     double error = 0;
     for (size_t j = 0; j < size; j += size / 64 + 1) {
       double sum = 0;
@@ -327,28 +291,21 @@ int main() {
     const uint64_t feature = 301;
     auto sign = [&](uint64_t a) { return signs[a / 32] >> (a % 32) & 1u ? -1.0 : 1.0; };
     auto walsh = [&](uint64_t a, size_t c) { return sign(a) * (__builtin_popcountll(a & sample[c]) & 1 ? -1.0 : 1.0); };
-    std::vector<double> scratch(block), expected(sample.size(), 0.0), sums;
+    std::vector<double> scratch(block), expected(sample.size(), 0.0);
     for (size_t f = 0; f < d; f++)
       for (size_t c = 0; c < sample.size(); c++) expected[c] += walsh(feature + f, c) * data.f64[f];
-    for (int t = 0; t < type_count; t++) {
-      sums.assign(sample.size(), 0.0);
-      k.hadamard_dense[t](h, signs.data() + feature / 128 * 4, feature, d, data.of(Type(t), 0), d, 1, places.data(), scratch.data(), sums.data());
-      double error = 0;
-      for (size_t c = 0; c < sample.size(); c++) error = std::max(error, std::fabs(value(Type(t), sums.data(), c) - expected[c]));
-      std::snprintf(name, sizeof name, "hadamard %s b%zu", types[t], block);
-      within(name, error, 0);
-    }
+    check_hadamard<float>(k, h, signs, feature, d, data, expected), check_hadamard<double>(k, h, signs, feature, d, data, expected);
     std::vector<uint64_t> index;
     for (size_t f = 0; f < d; f++) index.push_back(feature + f);
     std::vector<double> by_row(sample.size(), 0.0);
-    k.hadamard_row_f64(h, seed, index.data(), data.f64.data(), d, places.data(), scratch.data(), by_row.data());
+    k.f64.families.hadamard_row(h, seed, index.data(), data.f64.data(), d, places.data(), scratch.data(), by_row.data());
     double error = 0;
     for (size_t c = 0; c < sample.size(); c++) error = std::max(error, std::fabs(by_row[c] - expected[c]));
     within("hadamard_row", error, 0);
     std::vector<double> lifted(block);
     const uint64_t first = 2048 / block > 1 ? block : 0;
     std::vector<uint32_t> from(signs.begin() + ptrdiff_t(first / 128 * 4), signs.end());
-    k.hadamard_lift_f64(h, from.data(), first, block, data.f64.data(), 1, sample.size(), 1.0, places.data(), scratch.data(), lifted.data(), block);
+    k.f64.families.hadamard_lift(h, from.data(), first, block, data.f64.data(), 1, sample.size(), 1.0, places.data(), scratch.data(), lifted.data(), block);
     error = 0;
     for (size_t f = 0; f < block; f++) {
       double sum = 0;
@@ -360,13 +317,13 @@ int main() {
 
   for (int t = 0; t < type_count; t++) {
     std::vector<double> out(d);
-    k.convert[t](data.of(Type(t), 0), d - 3, out.data());
+    k.convert[t](data.of(Type(t), 0), d - 3, {}, out.data());
     double error = 0;
     for (size_t i = 0; i < d - 3; i++) error = std::max(error, std::fabs(value(Type(t), out.data(), i) - data.f64[i]));
     std::snprintf(name, sizeof name, "convert %s", types[t]);
     within(name, error, 0);
   }
-  check_lines(k, data);
+  check_lines<float>(k, data, "lines f32"), check_lines<double>(k, data, "lines f64");
   check_genotypes(k);
   std::printf("# %d wrong\n", failures);
   return failures != 0;
