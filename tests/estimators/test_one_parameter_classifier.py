@@ -234,15 +234,16 @@ def test_a_budget_that_ends_early_is_told_with_what_was_reached():
 
 
 @pytest.mark.filterwarnings("ignore:The number of unique classes:UserWarning")  # one sample a class
-def test_ten_thousand_classes_take_no_more_memory_than_ten():
-    X, y = _clusters(10_000, 64, 10_000)
+@pytest.mark.parametrize("classes", [1_000, pytest.param(10_000, marks=pytest.mark.nightly)])
+def test_many_classes_take_no_more_memory_than_ten(classes):
+    X, y = _clusters(classes, 64, classes)
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     r = 1 << 19
     model = OneParameterClassifier(r, C=10.0, max_iter=2, random_state=0)
     with pytest.warns(ConvergenceWarning, match="after 2 gradients"):
         many = model.fit(X, y)
     few = OneParameterClassifier(r, random_state=0).fit(X[:10], y[:10])
-    assert many.classes_.size == 10_000 and few.classes_.size == 10
+    assert many.classes_.size == classes and few.classes_.size == 10
     sizes = []
     for model in (many, few):
         arrays = {name: value for name, value in vars(model).items() if isinstance(value, np.ndarray)}
@@ -250,7 +251,7 @@ def test_ten_thousand_classes_take_no_more_memory_than_ten():
         assert model.vector_.nbytes == r * 8
         sizes.append(len(pickle.dumps(model)) - model.classes_.nbytes)
     assert abs(sizes[0] - sizes[1]) < 200
-    assert np.mean(many.predict(X[:500]) == y[:500]) > 0.1  # chance: 0.0001
+    assert np.mean(many.predict(X[:500]) == y[:500]) > 0.1  # chance: 0.001
 
 
 def _mnist(folder, part, n):

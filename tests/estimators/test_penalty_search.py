@@ -11,6 +11,7 @@ from slimline import CertifiedClassifier, CertifiedClassifierCV
 from slimline.errors import AccuracyWarning, SearchWarning
 from slimline.estimators._penalty_search import penalties, search_penalties
 from tests.learning.real_sets import as_dense, filled, real_set
+from tests.tiers import rest_nightly
 
 SEARCHES = ["sketch", "certified"]
 
@@ -116,7 +117,8 @@ def one_population(folder):
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", ["golub", "alon", "singh", "hapmap3"])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", rest_nightly(["golub"], ["alon", "singh", "hapmap3"]))
 def test_fold_scores_are_those_of_standardising_inside_each_fold(data_dir, name):
     """Means of all rows centre the rows left out, too: with an intercept that is free to move, this does not matter."""
     X, y = one_population(data_dir) if name == "hapmap3" else real_set(data_dir, name)

@@ -26,6 +26,7 @@ from tests.learning.real_sets import (
     some_rows,
     standardised,
 )
+from tests.tiers import rest_nightly
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]
 FULL = os.environ.get("SLIMLINE_FULL") == "1"
@@ -105,12 +106,7 @@ def violations(model, proved, X, truth, slack, k=20):
 
 
 #: Of the sets of each kind (spectra, genes, words, genotypes), one is in the full tier.
-TIERED = [
-    name
-    if name in ("arcene", "golub", "newsgroups", "farm ads", "hapmap3")
-    else pytest.param(name, marks=pytest.mark.nightly)
-    for name in NAMES
-]
+TIERED = rest_nightly(["arcene", "golub", "newsgroups", "farm ads", "hapmap3"], NAMES)
 
 
 @pytest.mark.parametrize("name", TIERED)
@@ -141,12 +137,7 @@ def test_no_certificate_is_violated(data_dir, name):
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "newsgroups",
-        "rcv1",
-        *(pytest.param(n, marks=pytest.mark.nightly) for n in ("farm ads", "dorothea", "dorothea scaled")),
-    ],
+    "name", rest_nightly(["newsgroups", "rcv1"], ["newsgroups", "rcv1", "farm ads", "dorothea", "dorothea scaled"])
 )
 def test_no_certificate_of_sparse_rows_is_violated(data_dir, name):
     """Every loss on every sparse set, with more rows than above: nothing but the data is gone through."""

@@ -16,6 +16,7 @@ from slimline.model_files import _checkpoints as checkpoint_folder
 from slimline.model_files import _checkpoints as pass_files
 from slimline.model_files._checkpoints import RECORD
 from tests.cli.command import run_here
+from tests.tiers import once_then_all
 
 N, D = 60, 3000
 FIT = ["fit", "data.npy", "--labels", "labels.npy", "--method", "sketch", "--components", "48", "--tol", "0.1"]
@@ -109,8 +110,7 @@ FOREIGN = [
 ]
 
 
-@pytest.mark.parametrize("options", [[], ["--no-resume"], ["--force"]])
-@pytest.mark.parametrize("make", FOREIGN)
+@pytest.mark.parametrize("make, options", once_then_all(FOREIGN, [[], ["--no-resume"], ["--force"]]))
 def test_what_somebody_else_made_stays(monkeypatch, capsys, make, options):
     make(RESUME)
     before, link = _content(Path()), RESUME.is_symlink()
@@ -191,8 +191,10 @@ def _dangling_link(path):
     path.symlink_to("nowhere")
 
 
-@pytest.mark.parametrize("change", [_other_text, _as_long_text, _touched, _link, _dangling_link])
-@pytest.mark.parametrize("option", [[], ["--no-resume"]])
+@pytest.mark.parametrize(
+    "change, option",
+    once_then_all([_other_text, _as_long_text, _touched, _link, _dangling_link], [[], ["--no-resume"]]),
+)
 def test_a_file_saved_there_since_is_refused(monkeypatch, capsys, change, option):
     _stopped(monkeypatch, BEFORE_THE_PAGE)
     change(Path("data.slim"))
@@ -251,8 +253,9 @@ def _fails(code, *, writes):
     return fail
 
 
-@pytest.mark.parametrize("writes", [0, 1, 3])
-@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO])
+@pytest.mark.parametrize(
+    "code, writes", once_then_all([errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO], [0, 1, 3])
+)
 def test_a_checkpoint_that_cannot_be_written_does_not_end_the_fit(monkeypatch, capsys, code, writes):
     monkeypatch.setattr(checkpoint_folder, "_fill", _fails(code, writes=writes))
     assert run_here(monkeypatch, *FIT, "--no-report") == 0

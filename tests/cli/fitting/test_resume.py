@@ -48,6 +48,7 @@ def _words(log):
     return " ".join(Path(f"{log}.txt").read_text().split())
 
 
+@pytest.mark.nightly
 def test_killed_at_twenty_moments_it_repeats_at_most_a_pass_each_time(cohort, tmp_path):
     whole = tmp_path / "whole"
     process = _start(cohort, whole, "whole.slim")
