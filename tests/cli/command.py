@@ -1,8 +1,10 @@
 """Run `slimline` as a user does, in this process or in its own."""
 
 import os
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
 
 import pytest
 
@@ -16,6 +18,17 @@ def run_here(monkeypatch, *arguments: str) -> int:
     with pytest.raises(SystemExit) as stop:
         cli.main()
     return stop.value.code or 0
+
+
+def refusals(monkeypatch, capsys, command: str, cases: Iterable[Sequence[str]]) -> str:
+    """Return what a command says to arguments that it refuses: each time one line, code 2, and nothing else."""
+    said = []
+    for arguments in cases:
+        assert run_here(monkeypatch, command, *arguments) == 2, arguments
+        found = capsys.readouterr()
+        assert found.err.startswith("slimline: ") and found.err.count("\n") == 1 and not found.out, found
+        said.append(f"slimline {command} {shlex.join(arguments)}\n    {found.err.removeprefix('slimline: ')}")
+    return "\n".join(said)
 
 
 def start(*arguments: str, **options) -> subprocess.Popen:
