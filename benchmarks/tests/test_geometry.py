@@ -92,7 +92,7 @@ def test_names_parts_and_full_sizes():
     assert len(geometry_cases(QUICK)) == len(cases)
     for part, count in zip(PARTS, (10, 5, 1, 2), strict=True):
         assert len(geometry_cases(TINY, only=[part])) == count
-    with pytest.raises(InvalidParameterError, match="there is no such part"):
+    with pytest.raises(InvalidParameterError):
         geometry_cases(TINY, only=["margins"])
 
 

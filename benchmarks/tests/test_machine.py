@@ -9,5 +9,5 @@ def test_threads():
     assert parse_threads("all") == available_cpus()
     assert parse_threads("1") == 1
     for text in ("0", "-1", "many", "", "1.5", str(available_cpus() + 1)):
-        with pytest.raises(InvalidParameterError, match="threads must be"):
+        with pytest.raises(InvalidParameterError):
             parse_threads(text)

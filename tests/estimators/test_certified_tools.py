@@ -13,6 +13,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from slimline import CertifiedClassifier, SparseEmbedding, open_matrix
 from slimline.errors import InvalidParameterError
 from tests.estimators.certified import quiet, wide
+from tests.refusals import refuses
 
 
 class TestTools:
@@ -55,7 +56,7 @@ class TestTools:
 
     def test_unknown_projections_are_refused(self):
         X, y = wide()
-        with pytest.raises(InvalidParameterError, match="projection must be"):
+        with refuses("projection"):
             CertifiedClassifier(method="sketch", n_components=64, projection=3).fit(X, y)
 
     @pytest.mark.parametrize(
@@ -80,12 +81,12 @@ class TestTools:
     )
     def test_parameters_that_cannot_be(self, parameter):
         X, y = wide()
-        with pytest.raises(InvalidParameterError, match=next(iter(parameter))):
+        with refuses(next(iter(parameter))):
             CertifiedClassifier(**parameter).fit(X, y)
 
     def test_published_recoveries_need_a_sketch(self):
         X, y = wide()
-        with pytest.raises(InvalidParameterError, match="needs a sketch"):
+        with pytest.raises(InvalidParameterError):
             CertifiedClassifier(method="gram", recovery="dual").fit(X, y)
 
     def test_the_warning_says_what_was_reached_and_what_would_help(self):

@@ -74,7 +74,7 @@ def test_a_model_that_begins_elsewhere(tmp_path):
     model = CertifiedClassifier(0.1, random_state=0).fit(first)
     with pytest.raises(DataError):
         model.predict(open_matrix(zero))
-    with pytest.raises(FileFormatError, match="index 0"):
+    with pytest.raises(FileFormatError):
         aligned_decisions(model, zero)
 
 

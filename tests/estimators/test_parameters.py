@@ -9,6 +9,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.random_projection import johnson_lindenstrauss_min_dim
 
 from slimline import GaussianProjection, SparseEmbedding, SparseSignProjection, open_matrix
+from slimline.errors import InvalidParameterError
+from tests.refusals import refuses
 
 X = np.random.default_rng(0).normal(size=(10, 113))
 
@@ -19,14 +21,14 @@ X = np.random.default_rng(0).normal(size=(10, 113))
     ids=str,
 )
 def test_every_parameter_is_checked(parameters):
-    with pytest.raises(ValueError, match=next(iter(parameters))):
+    with refuses(next(iter(parameters))):
         GaussianProjection(2, **parameters).fit(X)
 
 
 def test_arrays_are_no_parameters():
-    with pytest.raises(ValueError, match="density"):
+    with refuses("density"):
         SparseSignProjection(2, density=np.array([0.1, 0.2])).fit(X)
-    with pytest.raises(ValueError, match="n_components"):
+    with refuses("n_components"):
         GaussianProjection(np.array([2, 3])).fit(X)
 
 
@@ -57,7 +59,7 @@ def test_a_matrix_makes_its_own_sketch():
     matrix = open_matrix(X)
     transformer = SparseEmbedding(16, random_state=0)
     for method in (transformer.fit, transformer.fit_transform):
-        with pytest.raises(ValueError, match=r"X\.sketch\(transformer\.projection_for\(X\.shape\)\)"):
+        with pytest.raises(InvalidParameterError):
             method(matrix)
     expected = transformer.fit_transform(X)
     np.testing.assert_allclose(

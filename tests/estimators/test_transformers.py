@@ -16,12 +16,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.random_projection import johnson_lindenstrauss_min_dim
 
 from slimline import GaussianProjection, HadamardProjection, SparseEmbedding, SparseSignProjection, make_projection
+from slimline.errors import InvalidParameterError
 from slimline.laws import norm_dimension, norm_failure
 from slimline.projections import Projection
 from slimline.projections._transformer import SparseOutputProjection
 from slimline.testing._moments import as_dense, dense_rows, require_close, rounding_bound
 from tests.estimators.transformers import CLASSES, TRANSFORMERS
 from tests.pairwise import pairwise
+from tests.refusals import refuses
 
 X = np.random.default_rng(0).standard_normal((12, 300))
 
@@ -88,7 +90,7 @@ def test_lift_and_inverse_transform(make):
     assert transformer.inverse_transform(Z.astype(np.float32)).dtype == np.float32
     with pytest.raises(AttributeError, match="compute_inverse_components"):
         _ = transformer.inverse_components_
-    with pytest.raises(ValueError, match="n_components_"):
+    with refuses("Z"):
         transformer.inverse_transform(Z[:, :-1])
 
 
@@ -112,7 +114,7 @@ def test_automatic_dimension(cls):
         ValueError, match=r"target dimension of \d+ which is larger than the original space with n_features=50"
     ):
         cls().fit(wide[:, :50])
-    with pytest.raises(ValueError, match="which is invalid: set n_components"):
+    with pytest.raises(InvalidParameterError):
         cls().fit(wide[:1])
 
 
@@ -275,13 +277,13 @@ def test_make_projection():
     assert make_projection("auto", 16, bucket_width=4).nnz_per_feature == 4
     assert make_projection("cw", 64, bucket_width=4).bucket_width == 4
     assert make_projection("achlioptas").density == "achlioptas"
-    with pytest.raises(ValueError, match="family"):
+    with refuses("family"):
         make_projection("magic")
 
 
 def test_auto_says_that_the_parts_are_too_many():
     X = np.ones((2, 50))
-    with pytest.raises(ValueError, match="lower nnz_per_feature or bucket_width"):
+    with pytest.raises(InvalidParameterError):
         SparseEmbedding(eps=0.9, nnz_per_feature=64).fit(X)
 
 

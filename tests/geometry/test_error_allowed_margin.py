@@ -13,6 +13,7 @@ from slimline import open_matrix
 from slimline.errors import DataError, InvalidParameterError, NonFiniteError
 from slimline.geometry import Points, error_allowed_margin, margin
 from tests.learning.real_sets import real_set
+from tests.refusals import refuses
 
 
 def root(fraction):
@@ -186,7 +187,7 @@ def test_every_storage(kind, tmp_path):
 
 @pytest.mark.parametrize("errors", [-0.1, 1.0, 1, 2.0, np.nan, np.inf, "0.1", None, True, False, 0.1j, [0.1]])
 def test_a_share_that_is_none_is_refused(errors):
-    with pytest.raises(InvalidParameterError, match="errors must be a share"):
+    with refuses("errors"):
         error_allowed_margin(np.eye(2), [0, 1], [1.0, 0.0], errors=errors)
 
 
@@ -194,18 +195,18 @@ def test_a_share_that_is_none_is_refused(errors):
     "separator", [[0.0, 0.0], [1.0], [1.0, 0.0, 0.0], [[1.0, 0.0]], [np.nan, 1.0], [np.inf, 1.0], 1.0, ["a", "b"], []]
 )
 def test_a_separator_that_is_none_is_refused(separator):
-    with pytest.raises(InvalidParameterError, match="separator"):
+    with refuses("separator"):
         error_allowed_margin(np.eye(2), [0, 1], separator)
 
 
 def test_bad_input_is_refused():
-    with pytest.raises(InvalidParameterError, match="intercept"):
+    with refuses("intercept"):
         error_allowed_margin(np.eye(2), [0, 1], [1.0, 0.0], intercept=np.inf)
-    with pytest.raises(InvalidParameterError, match="intercept is too large"):
+    with pytest.raises(InvalidParameterError):
         error_allowed_margin(np.eye(2), [0, 1], [1e-310, 0.0], intercept=1.0)
-    with pytest.raises(DataError, match="3 classes"):
+    with pytest.raises(DataError):
         error_allowed_margin(np.eye(3), [0, 1, 2], [1.0, 0.0, 0.0])
-    with pytest.raises(DataError, match="only one class"):
+    with pytest.raises(DataError):
         error_allowed_margin(np.eye(3), [1, 1, 1], [1.0, 0.0, 0.0])
     with pytest.raises(DataError, match="row 1 of"):
         error_allowed_margin(np.diag([1.0, 0.0, 1.0]), [0, 1, 1], [1.0, 0.0, 0.0])

@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slimline import open_matrix
-from slimline.errors import DataError, InvalidParameterError, NonFiniteError
+from slimline.errors import DataError, NonFiniteError
 from slimline.geometry import Points, margin, multiclass_margin
 from slimline.geometry import _multiclass as multiclass
 from tests.geometry.cones import crammer_singer, least_lead, relaxed_margin, unit_rows
 from tests.geometry.several_classes import clusters, least_lead_of_angles, real_classes, residual, search_angles
+from tests.refusals import refuses
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -183,7 +184,7 @@ def test_far_scales(size, normalised):
 
 
 def test_squares_that_vanish_prove_nothing():
-    with pytest.raises(DataError, match="below what float64 resolves"):
+    with pytest.raises(DataError):
         multiclass_margin(1e-170 * np.eye(3), [0, 1, 2], normalised=False)
 
 
@@ -279,22 +280,22 @@ def test_without_the_whole_gram_matrix(monkeypatch):
 
 
 def test_bad_input_is_refused():
-    with pytest.raises(DataError, match="only one class"):
+    with pytest.raises(DataError):
         multiclass_margin(np.eye(3), [1, 1, 1])
-    with pytest.raises(InvalidParameterError, match="2 labels"):
+    with refuses("y"):
         multiclass_margin(np.eye(3), [1, 2])
     with pytest.raises(DataError, match=r"rows 1, 3 of .* no angle"):
         multiclass_margin(np.diag([1.0, 0.0, 1.0, 0.0]), [0, 1, 2, 2])
     with pytest.raises(NonFiniteError, match="row 1, column 1"):
         multiclass_margin(np.diag([1.0, np.nan, 1.0]), [0, 1, 2])
-    with pytest.raises(DataError, match="no label"):
+    with pytest.raises(DataError):
         multiclass_margin(np.eye(3), [0.0, 1.0, np.nan])
-    with pytest.raises(InvalidParameterError, match="measurements"):
+    with refuses("y"):
         multiclass_margin(np.eye(3), [0.5, 1.0, 2.0])
-    with pytest.raises(DataError, match="no point"):
+    with pytest.raises(DataError):
         multiclass_margin(np.zeros((0, 3)), [])
     for tol in (0.0, -1.0, 0.6, np.nan, "a", True):
-        with pytest.raises(InvalidParameterError, match="tol"):
+        with refuses("tol"):
             multiclass_margin(np.eye(3), [0, 1, 2], tol=tol)
 
 

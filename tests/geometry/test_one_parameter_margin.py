@@ -20,6 +20,7 @@ from tests.families import FAMILIES
 from tests.geometry.cones import all_pairs, least_norm_margin
 from tests.geometry.several_classes import clusters, real_classes
 from tests.geometry.storages import written_out
+from tests.refusals import refuses
 
 
 def differences(X, codes, projections, denominator):
@@ -214,31 +215,31 @@ def test_theorem_9_holds_as_often_as_it_says():
 def test_bad_input_is_refused():
     X, y = clusters(9, 30, 3, 0)
     three = [Gaussian(30, 8, k) for k in range(3)]
-    with pytest.raises(InvalidParameterError, match='denominator must be "difference" or "printed"'):
+    with refuses("denominator"):
         one_parameter_margin(X, y, three, denominator="sum")
-    with pytest.raises(InvalidParameterError, match="3 classes, and there are 2 projections"):
+    with refuses("y"):
         one_parameter_margin(X, y, three[:2])
-    with pytest.raises(InvalidParameterError, match="same number of components"):
+    with pytest.raises(InvalidParameterError):
         one_parameter_margin(X, y, [*three[:2], Gaussian(30, 9, 2)])
     with pytest.raises(InvalidParameterError, match="n_features=31"):
         one_parameter_margin(X, y, [*three[:2], Gaussian(31, 8, 2)])
     for projections in (None, 3, [1, 2, 3], "abc", np.eye(30)):
-        with pytest.raises(InvalidParameterError, match="projection must be one of slimline's"):
+        with refuses("projection"):
             one_parameter_margin(X, y, projections)
-    with pytest.raises(DataError, match="only one class"):
+    with pytest.raises(DataError):
         one_parameter_margin(X, np.zeros(9), three[:1])
     for denominator in ("difference", "printed"):
         with pytest.raises(DataError, match="row 4"):
             one_parameter_margin(np.where(np.arange(9)[:, None] == 4, 0.0, X), y, three, denominator=denominator)
     with pytest.raises(NonFiniteError, match="row 4, column 0"):
         one_parameter_margin(np.where(np.arange(9)[:, None] == 4, np.nan, X), y, three)
-    with pytest.raises(InvalidParameterError, match="tol"):
+    with refuses("tol"):
         one_parameter_margin(X, y, three, tol=0.0)
 
 
 def test_the_identity_is_the_same_for_all_classes():
     X, y = clusters(9, 30, 3, 0)
-    with pytest.raises(DataError, match="same for two classes"):
+    with pytest.raises(DataError):
         one_parameter_margin(X, y, Identity(30, 30, 0))
 
 

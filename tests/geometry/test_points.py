@@ -105,7 +105,7 @@ def test_a_caller_may_write_on_what_it_gets():
 def test_points_are_taken_as_they_are():
     shared = Points(np.eye(3))
     assert Points.of(shared) is shared and Points.of(np.eye(3))._keep is False
-    with pytest.raises(DataError, match="no point"):
+    with pytest.raises(DataError):
         Points(np.zeros((3, 0)))
 
 

@@ -11,6 +11,7 @@ import pytest
 from slimline import CertifiedClassifier, open_matrix
 from slimline._base.system import thread_limit
 from slimline.cli._fit_samples import held_out_rows
+from slimline.cli._fit_view import FitDisplay
 from slimline.data import write_genotypes
 from tests.cli.command import run_here
 from tests.tiers import rest_nightly
@@ -119,11 +120,11 @@ def fit(monkeypatch, data, model, *more, labels="labels.npy"):
 
 
 def stopped(monkeypatch, data="data.zarr", *more, model="m.slim", **options):
-    def stop(self, step, callbacks):
+    def stop(self, step):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(CertifiedClassifier, "_tell", stop)
+        patched.setattr(FitDisplay, "on_step", stop)
         assert fit(monkeypatch, data, model, *more, **options) == 130
     assert any(Path(f"{model}.resume").glob("pass-*"))
 
@@ -173,16 +174,15 @@ def test_without_a_change_it_goes_on(monkeypatch, capsys):
 
 @pytest.mark.usefixtures("_begun")
 def test_the_second_fit_to_all_rows_goes_on_too(monkeypatch, capsys):
-    told, steps = CertifiedClassifier._tell, []
+    steps = []
 
-    def stop_in_the_second_fit(self, step, callbacks):
+    def stop_in_the_second_fit(self, step):
         if steps and step.passes <= steps[-1]:
             raise KeyboardInterrupt
         steps.append(step.passes)
-        return told(self, step, callbacks)
 
     with monkeypatch.context() as patched:
-        patched.setattr(CertifiedClassifier, "_tell", stop_in_the_second_fit)
+        patched.setattr(FitDisplay, "on_step", stop_in_the_second_fit)
         assert fit(monkeypatch, "data.zarr", "m.slim", "--refit") == 130
     assert not Path("m.slim").exists()
     capsys.readouterr()
@@ -222,14 +222,8 @@ def test_a_large_chunk_in_which_the_fingerprint_sees_nothing(tmp_path, monkeypat
 @pytest.mark.usefixtures("_begun")
 @pytest.mark.parametrize("change", [other_numbers, another_size_at_the_same_time, removed, added])
 def test_a_change_between_two_passes_ends_the_fit(monkeypatch, capsys, change):
-    told = CertifiedClassifier._tell
-
-    def meddle(self, step, callbacks):
-        change(7)
-        return told(self, step, callbacks)
-
     with monkeypatch.context() as patched:
-        patched.setattr(CertifiedClassifier, "_tell", meddle)
+        patched.setattr(FitDisplay, "on_step", lambda self, step: change(7))
         assert fit(monkeypatch, "data.zarr", "m.slim") == 2
     assert "data.zarr changed while it was in use" in " ".join(capsys.readouterr().err.split())
     assert not Path("m.slim").exists()

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from slimline import CertifiedClassifier
+from slimline.cli._fit_view import FitDisplay
 from slimline.model_files import _checkpoints as checkpoint_folder
 from slimline.model_files import _checkpoints as pass_files
 from slimline.model_files._checkpoints import RECORD
@@ -46,7 +47,7 @@ def _stopped(monkeypatch, place, *options):
         assert run_here(monkeypatch, *FIT, *options) == 130
 
 
-IN_THE_FIT = "slimline.estimators.CertifiedClassifier._tell"
+IN_THE_FIT = "slimline.cli._fit_view.FitDisplay.on_step"
 BEFORE_THE_PAGE = "slimline.report._build.build_report"
 
 
@@ -222,14 +223,8 @@ def test_the_model_of_another_job_is_refused(monkeypatch, capsys, option):
 
 
 def test_a_file_that_comes_while_the_fit_runs_is_not_replaced(monkeypatch, capsys):
-    told = CertifiedClassifier._tell
-
-    def save(self, step, callbacks):
-        Path("data.slim").write_text("precious")
-        return told(self, step, callbacks)
-
     with monkeypatch.context() as patched:
-        patched.setattr(CertifiedClassifier, "_tell", save)
+        patched.setattr(FitDisplay, "on_step", lambda self, step: Path("data.slim").write_text("precious"))
         assert run_here(monkeypatch, *FIT) == 2
     assert "data.slim is there already" in capsys.readouterr().err and Path("data.slim").read_text() == "precious"
     assert run_here(monkeypatch, *FIT, "--force") == 0  # nothing of the work is lost

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from slimline import CertifiedClassifier
+from slimline.cli._fit_view import FitDisplay
 from slimline.data import write_genotypes
 from slimline.model_files import StoredModel
 from tests.cli.command import run_here
@@ -89,11 +90,11 @@ def test_changed_data_or_settings_begin_anew(tmp_path, monkeypatch, capsys):
     resume = Path("m.slim.resume")
 
     def interrupted(*more):
-        def stop(self, step, callbacks):
+        def stop(self, step):
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patched:
-            patched.setattr(CertifiedClassifier, "_tell", stop)
+            patched.setattr(FitDisplay, "on_step", stop)
             assert run_here(monkeypatch, *options, *more) == 130
         assert any(resume.glob("pass-*"))
 
