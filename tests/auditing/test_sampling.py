@@ -6,7 +6,7 @@ import pytest
 from slimline import audit, open_matrix
 from slimline.auditing._auditor import _sample, _stratified
 from slimline.auditing._measures import Labels
-from slimline.errors import DataError, InvalidParameterError
+from slimline.errors import DataError
 from tests.auditing.clouds import clouds, several
 from tests.refusals import refuses
 
@@ -77,12 +77,12 @@ def test_enough_rows_are_no_sample():
 
 def test_numbers_of_rows_that_cannot_be():
     X, y = several(20, 4, 10, seed=4)
-    with pytest.raises(InvalidParameterError, match="rows must be at least 4"):
+    with refuses("rows"):
         audit(X, y, rows=3, n_components=5)
     for rows in (0, -1, 2.5, 10_001, "all"):
         with refuses("rows"):
             audit(X, y, rows=rows, n_components=5)
-    with pytest.raises(InvalidParameterError, match=r"has 10,001 rows.*give rows=10000"):
+    with refuses("rows"):
         audit(np.zeros((10_001, 3)), rows=None, n_components=2)
 
 

@@ -226,7 +226,7 @@ def test_bad_input():
         distortions(X[:, :10], projection)
     with refuses("rows"):
         distortions(X, projection, rows=0)
-    with pytest.raises(InvalidParameterError, match="rows=10,000 or fewer"):
+    with refuses("rows"):
         distortions(np.zeros((10_001, 20)), projection, rows=20_000)
     with refuses("epsilon"):
         distortions(X, projection).angles.share_within(-0.1)
