@@ -96,7 +96,7 @@ class Matrix(Storage):
         Returns
         -------
         Z : array of shape (n_samples, n_components)
-            float64 for float64 data, float32 for any other.
+            X R, in float64 for float64 data and in float32 for any other.
         """
         if not isinstance(projection, Projection):
             raise InvalidParameterError(
@@ -331,7 +331,13 @@ class Matrix(Storage):
         return self._sound(running.result())
 
     def row_norms(self) -> NDArray[np.float64]:
-        """Return the Euclidean norm of each row, in one pass."""
+        """Return the Euclidean norm of each row, in one pass.
+
+        Returns
+        -------
+        norms : array of shape (n_samples,), float64
+            The norms.
+        """
         squares = Squares(*self.shape)
         for block, transform in self._pass(Pass("row_norms", _LARGE, squares.arrays, in_memory=True)):
             self._add_squares(squares, block, transform)
@@ -349,7 +355,7 @@ class Matrix(Storage):
 
         Parameters
         ----------
-        index : array of row numbers, boolean mask of shape (n_samples,), or slice
+        index : array of row numbers, bool array of shape (n_samples,), or slice
             Which rows; one may come more than once.
 
         Returns
@@ -366,7 +372,7 @@ class Matrix(Storage):
 
         Parameters
         ----------
-        index : array of ascending column numbers, boolean mask of shape (n_features,), or slice
+        index : array of ascending column numbers, bool array of shape (n_features,), or slice
             Which columns.
 
         Returns

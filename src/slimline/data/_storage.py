@@ -151,6 +151,11 @@ class Storage(ABC):
 
         A job, such as a fit, takes one, and counts exactly its own passes with it and with views of it, however many
         jobs and threads share the data. The passes also count in the matrix that it came from.
+
+        Returns
+        -------
+        matrix : Matrix
+            Shares the data with this one.
         """
         return self._with_counter(PassCounter(parent=self._counter))
 

@@ -68,7 +68,22 @@ class PassFiles(CheckpointStore):
         self._begin(key)
 
     def begin(self, operation: str, inputs: dict[str, Any], sums: Arrays) -> int | None:
-        """Take up the next pass."""
+        """Begin the next pass, and take up what an earlier job left of it.
+
+        Parameters
+        ----------
+        operation : str
+            Result of the pass, such as "sketch".
+        inputs : dict
+            Right-hand sides and settings, which must be the same as before.
+        sums : dict of arrays
+            Sums of the pass; filled from the file, if there is one that fits.
+
+        Returns
+        -------
+        blocks : int or None
+            Number of blocks that the sums contain already; None: all of them.
+        """
         self._number += 1
         self._operation, self._digest = operation, _digest(self._key, operation, inputs, sums)
         self._last = time.monotonic()
@@ -83,13 +98,29 @@ class PassFiles(CheckpointStore):
         return blocks
 
     def after_block(self, blocks: int, sums: Callable[[], Arrays], at_once: bool = False) -> None:
-        """Keep the sums of the first blocks, if the last file is old enough."""
+        """Write the sums of the first blocks, if the last file is old enough.
+
+        Parameters
+        ----------
+        blocks : int
+            Number of blocks that the sums contain.
+        sums : callable
+            Returns the sums of the pass.
+        at_once : bool, default=False
+            Write in any case.
+        """
         if at_once or time.monotonic() - self._last >= self._every:
             self._write(sums(), blocks, done=False)
             self._last = time.monotonic()
 
     def end(self, sums: Arrays | None) -> None:
-        """Keep the sums of the whole pass."""
+        """Write the sums of the whole pass.
+
+        Parameters
+        ----------
+        sums : dict of arrays or None
+            The sums; None: nothing is written.
+        """
         if sums is not None:
             self._write(sums, 0, done=True)
 

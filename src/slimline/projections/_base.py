@@ -254,7 +254,7 @@ class Projection(ABC):
 
     @property
     def kurtosis(self) -> float:
-        """k₄ = E[g⁴] / E[g²]² of the entries, as it enters the second moment."""
+        """Kurtosis k₄ = E[g⁴] / E[g²]² of the entries, as it enters the second moment."""
         return 1.0
 
     def collision(self) -> tuple[int, float]:

@@ -90,7 +90,7 @@ class SubsampledHadamard(KernelProjection):
 
     @property
     def size(self) -> int:
-        """d': order of the Walsh-Hadamard matrix."""
+        """Order d' of the Walsh-Hadamard matrix."""
         return 1 << (self.n_features - 1).bit_length()
 
     @property

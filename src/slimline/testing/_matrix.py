@@ -190,7 +190,8 @@ def check_matrix(
 
     See Also
     --------
-    block_bytes, check_projection
+    block_bytes : Small blocks, of which small data have many.
+    check_projection : The checks of a projection.
 
     Notes
     -----

@@ -253,12 +253,19 @@ def check_second_moment(
     Raises
     ------
     AssertionError
-        If a second moment is not the one that `kurtosis` and `collision()` promise; a projection that keeps its promise
-        fails with probability below 1e-6.
+        If a second moment is not the one that follows from `kurtosis` and `collision()`; a projection with these
+        moments fails with probability below 1e-6.
 
     See Also
     --------
     exact_variance : The formula.
+
+    Notes
+    -----
+    With independent entries of kurtosis k₄, and leverage scores ℓⱼ of an orthonormal V of rank ρ ::
+
+        Var⟨Rᵀw, Rᵀx⟩ = (‖w‖²‖x‖² + ⟨w, x⟩² + (k₄ - 3) Σ wⱼ²xⱼ²)/r
+        E‖VᵀRRᵀV - I‖_F² = (ρ² + ρ + (k₄ - 3) Σ ℓⱼ²)/r.
 
     Examples
     --------

@@ -314,14 +314,14 @@ _FEATURES = 1237
 
 
 def check_projection(make: Factory, *, n_components: int = 64, seed: int = 0) -> None:
-    """Run every check of this room on the projections that a factory makes.
+    """Run all checks of a projection on the values that a factory makes.
 
     Parameters
     ----------
     make : callable
         `make(n_features, n_components, seed)` returns a projection.
     n_components : int
-        Number of columns to try, a multiple of what the family asks for; half of it is tried as well.
+        Number of components to try, a multiple of what the family requires; half of it is tried as well.
     seed : int
         Seed of the projections and of the data. The statistical checks use `seed`, `seed + 1`, ….
 
@@ -333,8 +333,13 @@ def check_projection(make: Factory, *, n_components: int = 64, seed: int = 0) ->
 
     See Also
     --------
-    check_adjoint, check_block_invariance, check_format_invariance, check_isometry, check_round_trip
-    check_second_moment, check_thread_invariance
+    check_adjoint : Products with R and with Rᵀ agree.
+    check_isometry : E[RRᵀ] = I.
+    check_second_moment : The variance of inner products.
+    check_block_invariance : R does not depend on the blocks.
+    check_thread_invariance : Results do not depend on the number of threads.
+    check_format_invariance : Nor on storage format and element type.
+    check_round_trip : JSON, pickle and copy.
 
     Examples
     --------

@@ -88,7 +88,7 @@ def promised(X: Floats, y: NDArray[np.intp], n: int) -> tuple[float, float]:
     Parameters
     ----------
     X, y : arrays
-        Points and their classes, 0, 1, …
+        Points and their classes, numbered from 0.
     n : int
         Dimensions.
 
