@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import Any
 
 WIDTH = 1000
-#: How many columns the second picture shows, and how far the slider is.
-COLUMNS, TOP = 14, 10
+#: How many features the second picture shows, and how far the slider is.
+FEATURES, TOP = 14, 10
 
 
 def take_pictures(browser: Any, page: str, folder: str) -> None:
-    """Take the first lines, and the beginning of the chart of the columns."""
+    """Take the first lines, and the beginning of the chart of the features."""
     view = browser.new_page(viewport={"width": WIDTH, "height": 800}, color_scheme="light")
     view.goto(Path(page).resolve().as_uri())
     _take(view, 0, _top(view, "nav") - 12, f"{folder}/report.png")
     view.locator("#k").fill(str(TOP))
     view.locator("#k").blur()
     view.evaluate("scrollTo(0, 0)")  # boxes are measured from the top of the window
-    after = _top(view, f"#features-list > li.feature >> nth={COLUMNS}")
-    _take(view, _top(view, "#columns") - 20, after, f"{folder}/report_columns.png")
+    after = _top(view, f"#features-list > li.feature >> nth={FEATURES}")
+    _take(view, _top(view, "#features") - 20, after, f"{folder}/report_columns.png")
     view.close()
 
 

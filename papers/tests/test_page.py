@@ -8,7 +8,7 @@ import pytest
 
 from papers.tests import made_up
 from slimline_papers import Study, find_items, reproduce
-from slimline_papers.page.result_section import _sentence
+from slimline_papers.page.build import sentence
 from tests.browser import BEYOND, launched, opened
 
 
@@ -79,8 +79,8 @@ def test_reasons_are_sentences_and_point_to_the_mathematics(page):
 
 
 def test_symbols_are_not_capitalised():
-    assert _sentence("r is too small") == "r is too small."
-    assert _sentence("(1 + √y)² is") == "(1 + √y)² is." and _sentence("a bound fails.") == "A bound fails."
+    assert sentence("r is too small") == "r is too small."
+    assert sentence("(1 + √y)² is") == "(1 + √y)² is." and sentence("a bound fails.") == "A bound fails."
 
 
 def test_a_small_page_says_so(page):
@@ -103,7 +103,7 @@ def test_a_full_size_is_what_the_experiment_says(tmp_path):
 def test_made_up_data_that_stand_in_for_others_are_named(tmp_path):
     assert "Stand-ins" not in _page_of(tmp_path / "own")
     page = _page_of(tmp_path / "other", stand_in_for="People & variants")
-    assert "<strong>People &amp; variants</strong> is not to be had; in its place: made-up data (shi2012.m" in page
+    assert "<strong>People &amp; variants</strong> is not available; in its place: made-up data (shi2012.m" in page
     assert "Made-up data, a stand-in for People &amp; variants." in page
 
 

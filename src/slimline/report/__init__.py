@@ -7,13 +7,16 @@ from slimline.report._audit_figure import audit_figure
 from slimline.report._figures import FIGURE_ENDINGS, check_figure_path, save_figure
 from slimline.report._plan_figure import plan_figure
 from slimline.report._records import FitReport, Phase
-from slimline.report.page import PAGE_ENDINGS, check_page_path, fit_page, write_fit_page
 
 if TYPE_CHECKING:
     from slimline.report._build import Told, fit_report
+    from slimline.report._page import PAGE_ENDINGS, check_page_path, fit_page, write_fit_page
 
-#: What needs the classifiers: it comes when it is asked for.
-_LATER = {"Told": "slimline.report._build", "fit_report": "slimline.report._build"}
+#: Names whose modules need the classifiers or jinja2; they are imported on first use.
+_LATER = {
+    **dict.fromkeys(("Told", "fit_report"), "slimline.report._build"),
+    **dict.fromkeys(("PAGE_ENDINGS", "check_page_path", "fit_page", "write_fit_page"), "slimline.report._page"),
+}
 
 
 def __getattr__(name: str) -> Any:

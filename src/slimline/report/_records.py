@@ -343,7 +343,7 @@ class FitReport:
 
     def _repr_html_(self) -> str:
         """Return the page in a frame of its own, for notebooks."""
-        from slimline.report.page._page import notebook_frame
+        from slimline.report._page import notebook_frame
 
         return notebook_frame(self)
 

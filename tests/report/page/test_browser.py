@@ -3,7 +3,7 @@
 import pytest
 
 from slimline.report import fit_page
-from slimline.report.page._features import count_sentence, state_of
+from slimline.report._text import count_sentence, state_of
 from tests.browser import BEYOND, opened
 from tests.report.page.examples import EXAMPLES, many_classes, two_classes
 
@@ -157,7 +157,7 @@ def test_pointing_at_a_column_shows_its_numbers(chromium, files):
         rows.nth(3).hover()
         assert [k for k in range(tips.count()) if tips.nth(k).is_visible()] == [3]
         feature, said = two_classes().features[3], tips.nth(3).inner_text()
-        assert feature.name in said and "exact weight" in said and "exact place" in said and "of 1,200, proved" in said
+        assert feature.name in said and "exact weight" in said and "exact rank" in said and "of 1,200, proved" in said
         page.keyboard.press("Escape")
         assert not tips.nth(3).is_visible()
         page.mouse.move(5, 5)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slimline._base.text import counted
+from slimline.report._charts import count_axis, line, linear_axis, log_axis, rise, share_axis
 from slimline.report._records import Feature
-from slimline.report.page._charts import SIDE, linear_axis, log_axis, thinned, whole_axis
-from slimline.report.page._features import count_sentence, weight_text
-from slimline.report.page._words import at_most, counted, number, percent, places, tidy
+from slimline.report._text import at_most, count_sentence, number, percent, places, tidy, weight_text
 
 FEATURE = Feature(0, "x0", "ill", 0.0, 0.0, 0.0, 1, 1)
 
@@ -104,9 +104,9 @@ def test_the_count_is_what_the_ranks_say():
     ranks = [(1, 1), (2, 3), (2, 3), (4, 9), (4, 9)]
     features = [replace(FEATURE, best_rank=best, worst_rank=worst) for best, worst in ranks]
     assert count_sentence(features, 1) == "1 of the top 1 is proved."
-    assert count_sentence(features, 2) == "1 of the top 2 is proved; 2 more of the columns shown are possible."
+    assert count_sentence(features, 2) == "1 of the top 2 is proved; 2 more of the features shown are possible."
     assert count_sentence(features, 3) == "3 of the top 3 are proved."
-    assert count_sentence(features, 4) == "3 of the top 4 are proved; 2 more of the columns shown are possible."
+    assert count_sentence(features, 4) == "3 of the top 4 are proved; 2 more of the features shown are possible."
 
 
 @given(st.lists(st.floats(-1e9, 1e9), max_size=6))
@@ -126,19 +126,20 @@ def test_logarithmic_axes_have_room_and_ticks(values):
 
 @given(st.integers(0, 100_000))
 def test_axes_of_counts_are_whole(high):
-    axis = whole_axis("passes", high)
+    axis = count_axis("passes", high)
     assert 2 <= len(axis.ticks) <= 9 and all(float(at).is_integer() for at, _ in axis.ticks)
 
 
-def test_thinned_curves_look_the_same():
-    rng = np.random.default_rng(0)
-    x = np.sort(rng.random(20_000))
-    y = x**0.2 + 0.0002 * rng.standard_normal(x.size)
-    points = list(zip(SIDE * x, SIDE * y, strict=True))
-    few = thinned(points)
-    assert len(few) <= 240 and few[0] == points[0] and few[-1] == points[-1]
-    drawn = np.interp(SIDE * x, [a for a, _ in few], [b for _, b in few])
-    steep = x > 0.01  # where it is not, a small shift sideways is a large one upwards
-    assert np.max(np.abs(drawn - SIDE * y)[steep]) < 0.008 * SIDE
-    assert thinned([(1.0, 2.0)]) == [(1.0, 2.0)]
-    assert thinned([(0.0, 0.0), (0.0, 900.0), (0.0, 0.0)]) == [(0.0, 0.0), (0.0, 900.0), (0.0, 0.0)]
+def test_lines_leave_out_what_cannot_be_seen():
+    axis = share_axis("share")
+    assert line(axis, axis, [0.0, 0.0, 0.00001, 0.5, 1.0], [0.0, 0.2, 0.2, 0.8, 1.0]) == "M0 1000 0 800 500 200 1000 0"
+    x = np.sort(np.random.default_rng(0).random(20_000))
+    path = line(axis, axis, x, x**0.2)
+    points = np.array(path[1:].split(), dtype=float).reshape(-1, 2)
+    away = np.abs(np.interp(1000 * x, *points.T) - 1000 * (1 - x**0.2))
+    assert len(points) < 2500 and away[x > 0.01].max() < 5  # half a unit sideways, where the slope is at most 8
+
+
+def test_the_rise_of_shares_reaches_each_value_at_its_place():
+    axis = linear_axis("x", [0.0, 10.0])
+    assert rise(axis, [7.0, 2.0, 2.0, 5.0]) == "M0 1000H200V500H500V250H700V0H1000"

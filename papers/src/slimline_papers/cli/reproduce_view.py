@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
 
-from slimline.report.page._words import time_taken
+from slimline.report._text import time_taken
 from slimline_papers import Item, Result
 from slimline_papers.result import count
 from slimline_papers.sources import SOURCES

@@ -21,7 +21,7 @@
         row.querySelector(".badge").textContent = words[state];
       });
       let said = `${found.proved} of the top ${k} ${are(found.proved)} proved`;
-      if (found.possible) said += `; ${found.possible} more of the columns shown ${are(found.possible)} possible`;
+      if (found.possible) said += `; ${found.possible} more of the features shown ${are(found.possible)} possible`;
       byId("k-shown").textContent = String(k);
       byId("k-count").textContent = `${said}.`;
       slider.setAttribute("aria-valuetext", `top ${k}, ${found.proved} proved`);

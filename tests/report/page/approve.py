@@ -1,0 +1,72 @@
+"""Write the words of some pages to files, to be read and approved: `python -m tests.report.page.approve`.
+
+Numbers are replaced by #, since they depend on the machine; tests/report/page/test_facts.py compares them with the
+record.
+"""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from slimline.report import fit_page
+from slimline.report._records import Phase, StepFacts
+from tests.report.page.examples import EXAMPLES
+from tests.report.page.reading import read
+
+FOLDER = Path(__file__).parent / "approved"
+APPROVED = ("two classes", "many classes", "nothing proved")
+#: Elements that begin a line.
+_LINES = {"h1", "h2", "h3", "p", "li", "tr", "dt", "figcaption", "summary", "caption", "div", "section", "pre"}
+_NUMBER = re.compile(
+    r"[−-]?(?:\d(?:[\d,.]*\d)?|∞)(?:\s×\s10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?(?:st|nd|rd|th)?…?(?:\s(?:ms|s|minutes|hours|KB|MB|GB)\b)?"
+)
+
+
+def shown(name):
+    """Return the words of an example, a line for each element that begins one, numbers as #."""
+    page = read(fit_page(_steady(EXAMPLES[name]())))
+    lines = [_NUMBER.sub("#", line).strip() for line in _lines(next(page.all("body")))]
+    kept = [line for place, line in enumerate(lines) if line and line != (lines[place - 1] if place else "")]
+    return "\n".join(dict.fromkeys(kept)) + "\n"
+
+
+def _steady(report):
+    """Replace what depends on the speed and the rounding of the machine."""
+    certified = report.relative_error
+    history = tuple(StepFacts(k, 0.1 * k, certified * 10.0 ** (4 - k)) for k in (1, 2, 3, 4))
+    features = tuple(replace(feature, n_neighbours=7) for feature in report.features[:3])
+    report = replace(
+        report, features=features, history=history, cost=replace(report.cost, phases=(Phase("fit", 4, 0.4),))
+    )
+    if report.plan is not None:
+        plan = replace(report.plan, advice="Advice.", choice=report.plan.costs[0], errors={2: 0.1, 9: 0.01})
+        report = replace(report, plan=plan)
+    if report.audit is not None:
+        report = replace(report, audit=replace(report.audit, verdict=("Verdict.",) * 4))
+    return report
+
+
+def _lines(element):
+    words = ""
+    for child in element.children:
+        if isinstance(child, str):
+            words += re.sub(r"\s+", " ", child)
+        elif child.tag in _LINES:
+            yield words
+            words = ""
+            yield from _lines(child)
+        elif child.tag not in ("svg", "script"):
+            inner = list(_lines(child))
+            words += inner[0]
+            if len(inner) > 1:
+                yield words
+                yield from inner[1:-1]
+                words = inner[-1]
+            words += " | " if child.tag in ("td", "th") else ""
+    yield words
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name in APPROVED:
+        (FOLDER / f"{name.replace(' ', '_')}.txt").write_text(shown(name), encoding="utf-8")
