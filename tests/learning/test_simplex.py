@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from slimline.errors import InvalidParameterError
 from slimline.learning import simplex
 from slimline.learning import simplex as simplex_face
-from slimline.learning.simplex import on_simplices, point_inside, settle_simplex_face, solve_simplex, times
+from slimline.learning.simplex import minimise_on_face, on_simplices, point_inside, solve_simplex, times
 from tests.geometry.exact import clarabel_simplex, exact_simplex, gram
 from tests.learning.exact import rationals
 
@@ -171,7 +171,7 @@ def test_settling_never_raises_the_objective(kind, factored, monkeypatch):
         a = on_simplices(rng.random(len(Q)) * (rng.random(len(Q)) < 0.5), group)
         gradient = Q @ a - c
         inputs = a.copy(), gradient.copy()
-        settled = settle_simplex_face(Q, gradient, group, a)
+        settled = minimise_on_face(Q, gradient, group, a)
         np.testing.assert_array_equal(a, inputs[0])
         np.testing.assert_array_equal(gradient, inputs[1])
         assert settled.min() >= 0.0 and not settled[a == 0.0].any()
@@ -200,7 +200,7 @@ def test_large_faces_are_solved_as_sharply_as_asked_for(kind, quick, linear, mon
     """By descent alone where it is quick, else with conjugate gradients."""
     monkeypatch.setattr(simplex_face, "_MOST_FACTORED", 0)
     settled = []
-    monkeypatch.setattr(simplex, "settle_simplex_face", lambda *a: settled.append(1) or settle_simplex_face(*a))
+    monkeypatch.setattr(simplex, "minimise_on_face", lambda *a: settled.append(1) or minimise_on_face(*a))
     monkeypatch.setattr(simplex, "_QUICK", 1000 if quick else 0)
     monkeypatch.setattr(simplex, "_STEPS", 1000 if quick else 2)
     Q, c, rng = problem(kind)

@@ -94,7 +94,7 @@ def told_apart(keys: Sequence[str], variants: Variants, unclear: set[str]) -> li
 
 
 def compared_alleles(one: Variants, two: Variants) -> tuple[Mask, Mask]:
-    """Say where two lists of variants count the same allele, and where each counts the other's second one.
+    """Return where two lists of variants count the same allele, and where each counts the other's second one.
 
     An allele that nobody has seen (0) may be any, as long as the other one is the same.
     """
@@ -104,7 +104,7 @@ def compared_alleles(one: Variants, two: Variants) -> tuple[Mask, Mask]:
 
 
 def palindromic(variants: Variants) -> Mask:
-    """Say which variants are A/T or C/G."""
+    """Return which variants are A/T or C/G."""
     a, b = variants.allele1, variants.allele2
     found = np.zeros(len(a), dtype=bool)
     for one, other in _PALINDROMES:
@@ -113,7 +113,7 @@ def palindromic(variants: Variants) -> Mask:
 
 
 def _agree(a: NDArray[np.str_], b: NDArray[np.str_], c: NDArray[np.str_], d: NDArray[np.str_]) -> Mask:
-    """Say where a is b and c is d, one of the pairs being known for sure."""
+    """Return where a is b and c is d, one of the pairs being known for sure."""
     first, second = a == b, c == d
     known = (first & ~_unseen(a)) | (second & ~_unseen(c))
     return np.asarray(known & (first | _unseen(a) | _unseen(b)) & (second | _unseen(c) | _unseen(d)))
@@ -132,9 +132,9 @@ def _place(variants: Variants, column: int) -> str:
 
 @dataclass(frozen=True)
 class Alignment:
-    """What became of the columns of a model, and of those of the data."""
+    """The match between the columns of a model and those of the data."""
 
-    #: How columns were told: by their order, where the model or the data do not name them.
+    #: How columns were matched: by their order, where the model or the data do not name them.
     matched_by: str
     #: Columns of the model.
     n_columns: int
@@ -157,7 +157,7 @@ class Alignment:
 
     @property
     def as_trained(self) -> bool:
-        """Say whether the data have the columns of the model, all as they were in training, and no others."""
+        """Return whether the data have the columns of the model, all as they were in training, and no others."""
         return not (self.filled or self.ignored or self.swapped or self.reordered)
 
     @property
@@ -238,7 +238,7 @@ def _by_order(stored: StoredModel, matrix: Matrix) -> tuple[ColumnPlaces, Alignm
 
 
 def _same_names(own: Sequence[str], other: Sequence[str]) -> bool:
-    """Say whether columns have the same names in the same order, each a name of its own: nothing is to be matched."""
+    """Return whether columns have the same names in the same order, each a name of its own, so none need matching."""
     if not isinstance(own, PackedStrings) or own != other:
         return False
     digests = np.fromiter((hash(text) for piece in own.pieces() for text in piece), dtype=np.int64, count=len(own))

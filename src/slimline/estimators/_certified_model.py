@@ -1,4 +1,4 @@
-"""What a fitted certified classifier does: predict, and say what is proved."""
+"""Prediction with a fitted certified classifier, and what is proved about it."""
 
 from __future__ import annotations
 

@@ -20,9 +20,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Decisions:
-    """What a certified classifier says of some rows."""
+    """Labels and scores of some rows, and which labels are certified."""
 
-    #: Of the class with the highest score; of shape (n_samples,).
+    #: Label of the class with the highest score; of shape (n_samples,).
     labels: NDArray[Any]
     #: For two classes one score: above 0 means the second; of shape (n_samples,).
     scores: Floats
@@ -32,9 +32,9 @@ class Decisions:
 
 @dataclass(frozen=True)
 class AbsentPart:
-    """What columns that are not in the data add to the scores."""
+    """The part of the scores that columns absent from the data add."""
 
-    #: With what was filled in for them; of shape (n_tasks,).
+    #: With the imputed values; of shape (n_tasks,).
     scores: Floats
     #: How far what any values of theirs would add can be from that, in either direction, rounding included; of
     #: shape (n_tasks,).

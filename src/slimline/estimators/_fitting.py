@@ -36,14 +36,14 @@ Floats = NDArray[np.float64]
 RECOVERIES = ("certified", "dual", "iterative", "naive")
 #: A sketch may grow to so many components for each sample.
 _MOST_COMPONENTS = 64
-#: And to so many bytes.
+#: A sketch may grow to so many bytes.
 _SKETCH_BYTES = 1 << 30
 #: An exact surrogate needs one step, and others where rounding is in the way.
 _EXACT_STEPS = 6
 
 
 class CallbackSupport:
-    """What scikit-learn asks of an estimator that calls callbacks; nothing of it is imported before there is one."""
+    """Callbacks of scikit-learn, as an estimator supports them; imported only if there are any."""
 
     def set_callbacks(self, *callbacks: Any) -> Self:
         """Set the callbacks of `fit`; needs scikit-learn 1.9 or later.
@@ -78,7 +78,7 @@ class CallbackSupport:
 
 
 class StepCallbacks:
-    """Tells the callbacks of an estimator about the steps of its fit."""
+    """Reports the steps of a fit to the callbacks of its estimator."""
 
     def __init__(self, estimator: Any, X: Any, y: Any) -> None:
         self._estimator = estimator
@@ -88,14 +88,14 @@ class StepCallbacks:
             self._context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
 
     def step(self) -> None:
-        """Tell of one step."""
+        """Report one step."""
         if self._context is not None:
             part = self._context.subcontext(task_name="step")
             part.call_on_fit_task_begin(estimator=self._estimator)
             part.call_on_fit_task_end(estimator=self._estimator)
 
     def end(self, X: Any, y: Any) -> None:
-        """Tell that the fit is over."""
+        """Report the end of the fit."""
         if self._context is not None:
             self._context.call_on_fit_task_end(estimator=self._estimator, X=X, y=y)
 

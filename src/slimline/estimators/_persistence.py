@@ -33,7 +33,7 @@ _PROJECTIONS: dict[str, type[RandomProjection]] = {
     kind.__name__: kind
     for kind in (GaussianProjection, HadamardProjection, SignProjection, SparseEmbedding, SparseSignProjection)
 }
-#: What a search over penalties has found, beside its best model.
+#: Results of a search over penalties, beside its best model.
 _SEARCH = ("C_", "Cs_", "scores_")
 
 

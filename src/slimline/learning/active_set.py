@@ -26,6 +26,81 @@ MOST_ROUNDS = 60
 _MOST_IDLE = 8
 
 
+class Descent(NamedTuple):
+    """The end of a descent."""
+
+    #: Epochs that were run, the last perhaps in part.
+    epochs: int
+    #: Largest projected gradient over all coordinates: at most the tolerance, or the epochs did not suffice. On rows,
+    #: each as it was when the last epoch came to it; on a Gram matrix, as it is at the end.
+    violation: float
+
+
+class DescentProblem(ABC):
+    """A small problem as coordinate descent sees it: on a Gram matrix, or on rows of features."""
+
+    #: Gradients below this are rounding.
+    finest = 1e-13
+    #: f at the dual variables of the last `refresh`.
+    values: Floats
+
+    def __init__(self, problem: BinaryProblem) -> None:
+        self.problem = problem
+        assert problem.loss.dual_curvature is not None
+        self.curvature = problem.loss.dual_curvature / problem.weights
+        self.upper = problem.loss.upper * problem.weights
+
+    def solve(
+        self, start: Floats | None, target_gap: float, most_rounds: int = MOST_ROUNDS
+    ) -> tuple[Floats, float, int]:
+        """Return dual variables, their duality gap, and the epochs that were run; `values` belong to them."""
+        problem = self.problem
+        dual = np.zeros(len(problem.labels)) if start is None else np.ascontiguousarray(problem.projected(start))
+        self.refresh(dual)
+        best, best_gap = dual.copy(), problem.gap(self.values, dual)
+        tolerance = 0.1
+        epochs = idle = 0
+        for _ in range(most_rounds):
+            if best_gap <= target_gap:
+                break
+            descent = self.descend(dual, tolerance, epochs)
+            epochs += descent.epochs
+            gap = problem.gap(self.values, dual)
+            if problem.loss.smoothness is None and gap > target_gap:
+                # At the optimum these have a margin of 1: Newton finds their values where descent would creep.
+                free = np.flatnonzero((dual > 0.0) & (dual < self.upper))
+                if 0 < free.size <= self.max_active_set(tolerance, target_gap):
+                    at = (problem.labels[free], self.values[free], self.upper[free], dual[free])
+                    dual[free] = solve_free_variables(self.gram(free), *at, problem.penalty)
+                    self.refresh(dual)
+                    gap = problem.gap(self.values, dual)
+            idle = 0 if gap < 0.999 * best_gap else idle + 1
+            if gap < best_gap:
+                best, best_gap = dual.copy(), gap
+            if tolerance <= self.finest and (descent.violation <= tolerance or idle > _MOST_IDLE):
+                break
+            tolerance = max(tolerance * _FINER, self.finest)
+        if not np.array_equal(best, dual):
+            self.refresh(best)
+        return best, best_gap, epochs
+
+    @abstractmethod
+    def refresh(self, dual: Floats) -> None:
+        """Compute `values` afresh."""
+
+    @abstractmethod
+    def descend(self, dual: Floats, tolerance: float, seed: int) -> Descent:
+        """Move the dual variables and `values`; `refresh` was called before."""
+
+    @abstractmethod
+    def gram(self, part: NDArray[np.intp]) -> Floats:
+        """Return the Gram matrix of some samples."""
+
+    @abstractmethod
+    def max_active_set(self, tolerance: float, target_gap: float) -> int:
+        """Return the largest number of samples on the margin that is worth a factorisation."""
+
+
 def solve_free_variables(
     K: Floats, labels: Floats, values: Floats, upper: Floats, dual: Floats, penalty: float
 ) -> Floats:
@@ -52,82 +127,6 @@ def solve_free_variables(
             break
         free = free[~blocked]
     return dual
-
-
-class DescentProblem(ABC):
-    """Where coordinate descent takes place: a Gram matrix, or rows of features."""
-
-    #: Gradients below this are rounding.
-    finest = 1e-13
-    #: f at the dual variables that were seen last.
-    values: Floats
-
-    def __init__(self, problem: BinaryProblem) -> None:
-        self.problem = problem
-        assert problem.loss.dual_curvature is not None
-        self.curvature = problem.loss.dual_curvature / problem.weights
-        self.upper = problem.loss.upper * problem.weights
-
-    @abstractmethod
-    def look(self, dual: Floats) -> None:
-        """Compute `values` afresh."""
-
-    @abstractmethod
-    def descend(self, dual: Floats, tolerance: float, seed: int) -> Descent:
-        """Move the dual variables and `values`; `look` was called before."""
-
-    @abstractmethod
-    def gram(self, part: NDArray[np.intp]) -> Floats:
-        """Return the Gram matrix of some samples."""
-
-    @abstractmethod
-    def max_active_set(self, tolerance: float, target_gap: float) -> int:
-        """Return how many samples on the margin are worth a factorisation."""
-
-
-def solve_in_rounds(
-    space: DescentProblem, start: Floats | None, target_gap: float, most_rounds: int = MOST_ROUNDS
-) -> tuple[Floats, float, int]:
-    """Return dual variables, their duality gap, and the epochs that were run; `space` has looked at them last."""
-    problem = space.problem
-    dual = np.zeros(len(problem.labels)) if start is None else np.ascontiguousarray(problem.projected(start))
-    space.look(dual)
-    best, best_gap = dual.copy(), problem.gap(space.values, dual)
-    tolerance = 0.1
-    epochs = idle = 0
-    for _ in range(most_rounds):
-        if best_gap <= target_gap:
-            break
-        descent = space.descend(dual, tolerance, epochs)
-        epochs += descent.epochs
-        gap = problem.gap(space.values, dual)
-        if problem.loss.smoothness is None and gap > target_gap:
-            # At the optimum a margin of 1 is what tells their values: Newton finds them where descent would creep.
-            free = np.flatnonzero((dual > 0.0) & (dual < space.upper))
-            if 0 < free.size <= space.max_active_set(tolerance, target_gap):
-                at = (problem.labels[free], space.values[free], space.upper[free], dual[free])
-                dual[free] = solve_free_variables(space.gram(free), *at, problem.penalty)
-                space.look(dual)
-                gap = problem.gap(space.values, dual)
-        idle = 0 if gap < 0.999 * best_gap else idle + 1
-        if gap < best_gap:
-            best, best_gap = dual.copy(), gap
-        if tolerance <= space.finest and (descent.violation <= tolerance or idle > _MOST_IDLE):
-            break
-        tolerance = max(tolerance * _FINER, space.finest)
-    if not np.array_equal(best, dual):  # what was seen last is not what is returned
-        space.look(best)
-    return best, best_gap, epochs
-
-
-class Descent(NamedTuple):
-    """How a descent ended."""
-
-    #: Epochs that were run, the last perhaps in part.
-    epochs: int
-    #: Largest projected gradient over all coordinates: at most the tolerance, or the epochs did not suffice. On rows,
-    #: each as it was when the last epoch came to it; on a Gram matrix, as it is at the end.
-    violation: float
 
 
 def descend_rows(

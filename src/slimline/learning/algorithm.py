@@ -208,7 +208,7 @@ def _certify(data: TrainingData, state: SolverState) -> None:
 
 
 def _is_slow(states: Sequence[SolverState], tol: float) -> bool:
-    """Say whether the sketch is too small: a step should nearly halve the error, unless the end is near."""
+    """Return whether the sketch is too small: a step should nearly halve the error, unless the end is near."""
     return any(s.gain < _POOR_GAIN and not s.error <= tol * max(s.gain, 1.0) ** _STEPS_TO_BEAR for s in states)
 
 
@@ -222,7 +222,7 @@ def _steps_left(states: Sequence[SolverState], tol: float) -> float:
 
 @overflow_allowed()
 def step_of(data: TrainingData, states: Sequence[SolverState], surrogate: Surrogate, begin: float) -> Step:
-    """Return what has been reached."""
+    """Return a record of the points and bounds of all problems."""
     bounds: list[GapBound] = [state.bound for state in states if state.bound is not None]
     return Step(
         passes=data.passes,

@@ -35,7 +35,7 @@ class GapParts:
 
 @dataclass(frozen=True)
 class GapBound(GapParts):
-    """What the gap of one problem proves about its exact optimum w*."""
+    """The ball around the exact optimum w* that the gap of one problem proves."""
 
     #: The middle of w and w_α, the weight of the constant column last; of shape (n_features + 1,).
     weights: Floats
@@ -351,6 +351,6 @@ def rank_bounds(
 
 
 def membership(centre: Floats, radius: Floats, k: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Say which features are surely, and which surely not, among the k of largest absolute weight."""
+    """Return which features are surely, and which surely not, among the k of largest absolute weight."""
     best, worst = rank_bounds(centre, radius)
     return worst <= k, best > k

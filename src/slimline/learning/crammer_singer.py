@@ -45,7 +45,7 @@ class ClassScores(Protocol):
 
 @dataclass(frozen=True)
 class CrammerSingerSolution:
-    """What was reached."""
+    """The best vector seen, with bounds of its objective."""
 
     #: The best vector seen; of shape (n_components,).
     v: Floats

@@ -1,4 +1,4 @@
-"""Better dual and primal points, from what a pass has told: line searches and spans."""
+"""Better dual and primal points from the points of earlier passes: line search, span, corner of the hinge."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Floats = NDArray[np.float64]
 _NEAR = 16.0
 #: Dual steps are no longer than so many times the one to the new point.
 _LONGEST = 4.0
-#: How near the lowest objective of the span is enough.
+#: The lowest objective of the span is found to this part of it.
 _PART_OF_THE_OBJECTIVE = 1e-16
-#: How much of it the rounded corners of the hinge may take.
+#: The rounded corners of the hinge may take this part of it.
 _PART_OF_THE_CORNERS = 1e-5
-#: How much of its corners a hinge that leads to a sharper one may be off.
+#: A hinge that leads to a sharper one is solved to this part of what its corners take.
 _PART_OF_A_LEAD = 0.1
 #: Points nearer to each other than this, relative to their size, do not span anything.
 _NOISE = 1e-5

@@ -24,7 +24,7 @@ ROUNDOFF = 2.0**-53
 
 
 class SolverCosts(NamedTuple):
-    """What a loss asks of the solvers, as measured: the cost model of a fit uses it."""
+    """Measured costs of solving a loss, for the cost model of a fit."""
 
     #: Factorisations of the Gram matrix that an exact solution takes.
     factorisations: float = 6.0
@@ -32,7 +32,7 @@ class SolverCosts(NamedTuple):
     all_samples: bool = False
     #: Products with the rows of the data that conjugate gradients take; None if coordinate descent solves the loss.
     products: float | None = None
-    #: With more samples than components, the steps are so many times as many.
+    #: Factor of the number of steps if there are more samples than components.
     steps_by_rows: int = 4
     #: Components that a sketch needs, relative to the other losses.
     components: float = 1.0
@@ -41,7 +41,7 @@ class SolverCosts(NamedTuple):
 class Loss(ABC):
     """A convex loss of the margin: its mathematics, and what the solvers and the cost model need to know of it."""
 
-    #: What users call it, and what scikit-learn's SGDClassifier calls it.
+    #: Name here, and in scikit-learn's SGDClassifier.
     name: ClassVar[str]
     sklearn_name: ClassVar[str]
     #: Lipschitz constant L of the derivative; None for a loss with a corner, whose solvers are those of the hinge.

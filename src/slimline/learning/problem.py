@@ -78,7 +78,7 @@ class BinaryProblem:
 
 @dataclass
 class Solution:
-    """What a solver of small problems found."""
+    """The answer of a solver of small problems."""
 
     #: α, feasible; of shape (n_samples,).
     dual: Floats

@@ -26,7 +26,7 @@ _MOST_ITERATIONS = 60
 _RESIDUAL = 1e-5
 #: The same for a first look at whether all coordinates are free, which is to end with a point that is good enough.
 _FIRST_ITERATIONS, _FIRST_RESIDUAL = 12, 1e-9
-#: What is added to the diagonal, as a part of its mean: far below anything that Q resolves.
+#: A ridge on the diagonal, as a part of its mean: far below anything that Q resolves.
 _RIDGE = 1e-13
 #: Rounds of descent and Newton, at most; each asks for gradients so many times closer than they are. Steps are cheap
 #: beside a face: the next one should have all coordinates that belong to it.
@@ -37,7 +37,7 @@ _STEPS, _QUICK = 20, 4
 _MOST_IDLE = 3
 
 
-def settle_simplex_face(Q: Floats, gradient: Floats, group: Groups, weights: Floats) -> Floats:
+def minimise_on_face(Q: Floats, gradient: Floats, group: Groups, weights: Floats) -> Floats:
     """Move weights to the least point of the face that they lie on, leaving for lower faces on the way."""
     weights, gradient = weights.copy(), gradient.copy()
     n_groups = int(group.max()) + 1
@@ -74,7 +74,7 @@ def settle_simplex_face(Q: Floats, gradient: Floats, group: Groups, weights: Flo
 
 
 def is_large(weights: Floats) -> bool:
-    """Say whether Newton's method on the face of these weights takes conjugate gradients."""
+    """Return whether Newton's method on the face of these weights takes conjugate gradients."""
     return int(np.count_nonzero(weights)) > _MOST_FACTORED
 
 
@@ -219,7 +219,7 @@ def solve_simplex(
         steps += done
         here = _at(Q, c, group, on_simplices(weights, group))
         if not (is_large(here.weights) and violation <= tolerance and done <= _QUICK * len(Q)):
-            settled = _at(Q, c, group, settle_simplex_face(Q, here.gradient, group, here.weights))
+            settled = _at(Q, c, group, minimise_on_face(Q, here.gradient, group, here.weights))
             here = settled if settled.objective <= here.objective or settled.gap < here.gap else here
         idle = 0 if here.gap < 0.9 * best.gap else idle + 1
         if here.gap < best.gap:

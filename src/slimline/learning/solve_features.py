@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline._kernels import _native, thread_count
-from slimline.learning.active_set import EPOCHS, MOST_ROUNDS, Descent, DescentProblem, descend_rows, solve_in_rounds
+from slimline.learning.active_set import EPOCHS, MOST_ROUNDS, Descent, DescentProblem, descend_rows
 from slimline.learning.line_search import smallest_along, smallest_among_corners, solve_shifted
 from slimline.learning.losses import Loss, SmoothedHinge
 from slimline.learning.problem import BinaryProblem, Solution
@@ -217,7 +217,7 @@ class SparseRows:
         return self.Z.indptr, self.Z.indices, self.Z.data
 
 
-class _RowsSpace(DescentProblem):
+class _RowsDescent(DescentProblem):
     def __init__(self, features: Rows | SparseRows, problem: BinaryProblem) -> None:
         super().__init__(problem)
         self._features = features
@@ -227,7 +227,7 @@ class _RowsSpace(DescentProblem):
         n, r = features.shape
         self._epochs = int(np.clip(EPOCHS * _CHEAP / (n * r), EPOCHS, _MOST_EPOCHS))
 
-    def look(self, dual: Floats) -> None:
+    def refresh(self, dual: Floats) -> None:
         problem = self.problem
         self.weights = self._features.transposed_times(problem.labels * dual) / problem.penalty
         self.values = self._features.times(self.weights) + problem.offset
@@ -248,7 +248,7 @@ class _RowsSpace(DescentProblem):
             tolerance=tolerance,
             seed=seed,
         )
-        self.look(dual)  # by the features as they are, not as their array rounds them
+        self.refresh(dual)  # by the features as they are, not as their array rounds them
         return descent
 
     def gram(self, part: NDArray[np.intp]) -> Floats:
@@ -272,9 +272,9 @@ def solve_by_descent(
     most_rounds: int = MOST_ROUNDS,
 ) -> Solution:
     """Solve the small problem by coordinate descent over the rows of its features."""
-    space = _RowsSpace(features, problem)
-    dual, gap, epochs = solve_in_rounds(space, start, target_gap, most_rounds)
-    return Solution(dual, space.values, space.weights, gap, epochs)
+    descent = _RowsDescent(features, problem)
+    dual, gap, epochs = descent.solve(start, target_gap, most_rounds)
+    return Solution(dual, descent.values, descent.weights, gap, epochs)
 
 
 def solve_rows(

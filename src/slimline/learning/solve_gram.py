@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.learning.active_set import EPOCHS, Descent, DescentProblem, descend_gram, solve_in_rounds
+from slimline.learning.active_set import EPOCHS, Descent, DescentProblem, descend_gram
 from slimline.learning.line_search import smallest_along, solve_shifted
 from slimline.learning.problem import BinaryProblem, Solution
 
@@ -24,12 +24,12 @@ _ROUNDING_GAP = 1e-28
 _ROUNDING_FALL = 1e-14
 
 
-class _GramSpace(DescentProblem):
+class _GramDescent(DescentProblem):
     def __init__(self, K: Floats, problem: BinaryProblem) -> None:
         super().__init__(problem)
         self._K = K
 
-    def look(self, dual: Floats) -> None:
+    def refresh(self, dual: Floats) -> None:
         problem = self.problem
         self.values = np.asarray(self._K @ (problem.labels * dual) / problem.penalty + problem.offset)
 
@@ -52,9 +52,9 @@ class _GramSpace(DescentProblem):
 
 def _hinge(K: Floats, problem: BinaryProblem, start: Floats | None, target_gap: float) -> Solution:
     """Solve the small problem with the hinge from the Gram matrix of its features."""
-    space = _GramSpace(K, problem)
-    dual, gap, epochs = solve_in_rounds(space, start, target_gap)
-    return Solution(dual, space.values, None, gap, epochs)
+    descent = _GramDescent(K, problem)
+    dual, gap, epochs = descent.solve(start, target_gap)
+    return Solution(dual, descent.values, None, gap, epochs)
 
 
 def solve_gram(K: Any, problem: BinaryProblem, start: Floats | None = None, target_gap: float = 0.0) -> Solution:

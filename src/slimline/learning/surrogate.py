@@ -232,7 +232,7 @@ def gram_of(Z: NDArray[Any], constant: float, penalty: float | None = None) -> F
 
 
 def squares_are_safe(Z: NDArray[Any]) -> bool:
-    """Say whether squares of these values stay well within float32."""
+    """Return whether squares of these values stay well within float32."""
     largest = float(max(Z.max(), -Z.min())) if Z.size else 0.0
     return largest == 0.0 or 1e-15 < largest < 1e15
 

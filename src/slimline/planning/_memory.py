@@ -1,4 +1,4 @@
-"""What a certified fit holds in memory: counted, array by array, for the stage that holds most."""
+"""Memory of a certified fit, counted array by array for the stage that holds most."""
 
 from __future__ import annotations
 

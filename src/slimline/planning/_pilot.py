@@ -27,19 +27,19 @@ from slimline.projections import Gaussian
 
 Floats = NDArray[np.float64]
 Improve = Callable[[Surrogate, float], Surrogate | None]
-#: Passes of a rehearsal: more steps than this are not worth planning with.
+#: Steps of a pilot run: a plan is not worth more.
 _MOST_STEPS = 30
-#: And seconds: no step is begun after these.
+#: Seconds of a pilot run: no step is begun after these.
 _MOST_SECONDS = 4.0
 #: A sketch may have so many components for each sample: more would not make the steps fewer.
 _MOST_COMPONENTS = 32
 #: Seconds that the small problem of a step takes however small it is.
 SMALLEST_STEP = 2e-3
-#: A rehearsal that is over before is done twice.
+#: A pilot run that is over before is made twice.
 _SHORT_SECONDS = 0.2
 #: To say how many steps are left: an error without a bound counts as this, and a step without a gain as this gain.
 _LARGEST_ERROR, _SMALLEST_GAIN = 1e3, 1.1
-#: What stands for the smoothness of the hinge, which has none.
+#: Stands for the smoothness of the hinge, which has none.
 _HINGE = 4.0
 
 
@@ -47,9 +47,9 @@ _HINGE = 4.0
 class Spectrum:
     """Eigenvalues of XXᵀ for a sample of the rows, for half of it and for a quarter."""
 
-    #: Of the sample, the half and the quarter; not negative.
+    #: Those of the sample, the half and the quarter; not negative.
     eigenvalues: tuple[Floats, Floats, Floats]
-    #: How many rows there are in all.
+    #: Number of rows in all.
     n_samples: float
 
     def of_sample(self, penalty: float) -> float:
@@ -94,7 +94,7 @@ def _effective(eigenvalues: Floats, penalty: float) -> float:
 
 @dataclass(frozen=True)
 class PilotRun:
-    """What the steps did."""
+    """Errors and times of the steps of a pilot run."""
 
     #: Certified relative error after each step.
     errors: tuple[float, ...]

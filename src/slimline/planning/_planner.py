@@ -136,13 +136,13 @@ def plan(
         sizes["sparsity"] = max(round(shape.density * shape.shape[1]), 1)
     r = default_components(shape, float(shape.shape[0]), loss) if n_components == "auto" else int(n_components)
     if matrix is None:
-        tell("rehearsing the fit on made-up data")
+        tell("making a pilot run on simulated data")
         found, source = probe_worst_case(shape.shape[1], bool(standardize), problem, r), "sizes"
     else:
         matrix = matrix.counted()
         tell(f"looking at {matrix.name}")
         found = probe_data(matrix, codes, problem, r)
-        source = f"{matrix.name}: {matrix.shape[0]:,} rows, {found.sample:,} of them in the rehearsal"
+        source = f"{matrix.name}: {matrix.shape[0]:,} rows, {found.sample:,} of them in the pilot run"
     tell("asking the theorems")
     kept = found_margin(found, codes, problem, delta) if margin is None else given_margin(margin, problem, delta)
     if kept.value is not None and kept.value > 0.0:

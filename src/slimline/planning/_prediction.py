@@ -55,7 +55,7 @@ _PAIR = 3e-8
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found."""
+    """Measurements on a sample of the data."""
 
     #: Eigenvalues of XXᵀ of the sample.
     spectrum: Spectrum
@@ -70,7 +70,7 @@ class Findings:
     direct_sample: int = 0
     #: and by what power of their number they take longer.
     direct_growth: float = 1.0
-    #: What XᵀA and XXᵀA took; None without data.
+    #: Seconds of XᵀA and XXᵀA; None without data.
     normal_seconds: float | None = None
     #: Of the separator of the sample with all rows: times the label for two classes, else one column a class.
     cosines: Floats | None = None
@@ -83,7 +83,7 @@ def probe_data(matrix: Matrix, codes: NDArray[np.intp] | None, problem: Problem,
     classes = codes if codes is not None else rng.permutation(np.arange(matrix.shape[0]) % problem.n_classes)
     sample = _sample(classes, problem.n_classes, rng)
     rows = _sketch(matrix.rows(sample), problem.seed)
-    found = rehearsed(rows, classes[sample], problem, n_components)
+    found = pilot_runs(rows, classes[sample], problem, n_components)
     signs = class_signs(classes[sample], problem.n_classes)
     if supports_row_access(matrix):
         found = _with_direct(found, matrix, classes, problem, rng)
@@ -130,11 +130,11 @@ def probe_worst_case(n_features: int, standardised: bool, problem: Problem, n_co
     sample = min(problem.n_samples, SAMPLE)
     width = min(n_features, WIDTH)
     rows = rng.standard_normal((sample, width)) * np.sqrt((n_features if standardised else 1.0) / width)
-    return rehearsed(rows, rng.permutation(np.arange(sample) % problem.n_classes), problem, n_components)
+    return pilot_runs(rows, rng.permutation(np.arange(sample) % problem.n_classes), problem, n_components)
 
 
-def rehearsed(rows: Floats, codes: NDArray[np.intp], problem: Problem, n_components: int) -> Findings:
-    """Return the spectrum of a sample and the two rehearsals on it."""
+def pilot_runs(rows: Floats, codes: NDArray[np.intp], problem: Problem, n_components: int) -> Findings:
+    """Return the spectrum of a sample and the pilot runs on it."""
     constant = TrainingData(open_matrix(rows), problem.constant).constant
     spectrum = spectrum_of(rows @ rows.T + constant**2, problem.n_samples)
     signs = class_signs(codes, problem.n_classes)
@@ -235,5 +235,5 @@ def predict(
 
 
 def _grown(seconds: float, factor: float) -> float:
-    """Return the time for more rows than were rehearsed: what any step takes does not grow."""
+    """Return the time for more rows than those of the pilot run: what any step takes does not grow."""
     return min(seconds, SMALLEST_STEP) + factor * max(seconds - SMALLEST_STEP, 0.0)

@@ -21,7 +21,7 @@ _METHODS = ("auto", "sketch", "gram", "direct")
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be solved."""
+    """The problem of a plan."""
 
     #: As for the classifier.
     C: float

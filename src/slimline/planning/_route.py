@@ -18,7 +18,7 @@ from slimline.learning.surrogate import GRAM_SAMPLES
 
 #: Multiply-adds a second of a float32 matrix product.
 FLOAT32 = 9e10
-#: And of a float64 one.
+#: Multiply-adds a second of a float64 one.
 FLOAT64 = 4.5e10
 #: Bytes a second from memory.
 READ = 3.5e10
@@ -70,7 +70,7 @@ class DataShape:
 
     #: Samples and features.
     shape: tuple[int, int]
-    #: Of an element.
+    #: Type of an element.
     dtype: np.dtype[Any] = _SINGLE
     #: Share of the elements that a sparse matrix stores; None: dense.
     density: float | None = None
@@ -114,7 +114,7 @@ class DataShape:
 
 
 def by_gram(n: float, n_components: int) -> bool:
-    """Say whether the small problem lives in the n × n matrix of the sketch, not in its rows."""
+    """Return whether the small problem lives in the n × n matrix of the sketch, not in its rows."""
     return n <= max(GRAM_SAMPLES, n_components)
 
 

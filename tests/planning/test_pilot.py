@@ -1,4 +1,4 @@
-"""The rehearsal foretells how many steps the fit takes, on the public data sets."""
+"""The pilot run predicts how many steps the fit takes, on the public data sets."""
 
 import os
 
@@ -54,7 +54,7 @@ def test_fewer_rows_are_sketched_to_fewer_components():
     assert 0.5 <= made.choice.steps / model.n_iter_ <= 2.0
 
 
-def test_a_rehearsal_that_was_cut_short_goes_on_at_its_pace():
+def test_a_pilot_run_that_was_cut_short_goes_on_at_its_pace():
     short = PilotRun((8.0, 4.0, 2.0, 1.0), 64, 1.0, 0.1, np.zeros((1, 1)))
     assert short.steps_to(1.0) == 4
     assert short.steps_to(0.25) == 6
