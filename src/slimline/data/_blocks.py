@@ -14,8 +14,13 @@ from numpy.typing import NDArray
 from slimline._kernels import _native, thread_count
 from slimline.projections._base import KERNEL_TYPES, lies_in_order, require_sound
 
-#: What stands for a missing call where genotypes are bytes (bed-reader's choice too).
+Vector = NDArray[np.float64]
+Floats = NDArray[np.float64]
+
+#: A missing call where genotypes are bytes (bed-reader's choice too).
 MISSING_CALL = -127
+#: Bytes of a panel of columns that is written out.
+_TILE_BYTES = 8 << 20
 
 
 class PackedGenotypes:
@@ -116,12 +121,15 @@ class BlockRequest:
 ALL_BLOCKS = BlockRequest()
 
 
+def block_type(stored: Any) -> np.dtype[Any]:
+    """Return the type in which kernels get numbers of a stored type: the same in native order, or float64."""
+    native = np.dtype(stored).newbyteorder("=")
+    return native if native in KERNEL_TYPES else np.dtype(np.float64)
+
+
 def as_kernel_array(x: NDArray[Any]) -> NDArray[Any]:
     """Return x, or a copy that the kernels can read: native byte order, a type they know, rows or columns in order."""
-    if not x.dtype.isnative:
-        x = x.astype(x.dtype.newbyteorder("="))
-    if x.dtype not in KERNEL_TYPES:
-        x = x.astype(np.float64)
+    x = x.astype(block_type(x.dtype), copy=False)
     if not x.flags.aligned or not lies_in_order(x):
         x = np.array(x, order="C", copy=True)
     return x
@@ -140,9 +148,6 @@ def with_missing(x: NDArray[Any], missing: int | None) -> tuple[NDArray[Any], in
     return values, None
 
 
-Vector = NDArray[np.float64]
-
-
 @dataclass(frozen=True, slots=True)
 class ColumnTransform:
     """x -> (x - centre) * factor, column by column, with a missing x taken for `fill`."""
@@ -159,23 +164,27 @@ class ColumnTransform:
     def of(self, columns: slice | NDArray[np.intp]) -> ColumnTransform:
         """Return the part that belongs to some columns."""
         far = None if self.far is None else self.far[columns]
-        centre, factor, fill = (None if v is None else v[columns] for v in (self.centre, self.factor, self.fill))
+        centre, factor, fill = (None if part is None else part[columns] for part in self.parts)
         return ColumnTransform(centre, factor, fill, far)
 
     @property
+    def parts(self) -> tuple[Vector | None, Vector | None, Vector | None]:
+        """Return centre, factor and fill, as the kernels take them."""
+        return self.centre, self.factor, self.fill
+
+    @property
+    def scaled_centre(self) -> Vector | None:
+        """Return what is subtracted from scaled values: centre times factor."""
+        return self.centre if self.centre is None or self.factor is None else self.centre * self.factor
+
+    @property
     def trivial(self) -> bool:
-        """Say whether nothing is done at all."""
-        return self.centre is None and self.factor is None and self.fill is None
+        """Return whether values stay as they are."""
+        return all(part is None for part in self.parts)
 
 
 #: Data as they are.
 PLAIN = ColumnTransform()
-
-
-Floats = NDArray[np.float64]
-
-#: Bytes of a panel of columns that is written out.
-_TILE_BYTES = 8 << 20
 
 
 def raw_values(block: Block) -> tuple[NDArray[Any], int]:
@@ -236,7 +245,7 @@ def tiles(block: Block, transform: ColumnTransform, dtype: Any) -> Iterator[tupl
         else:
             x, samples = raw_values(block)
             x = x[columns] if samples else x[:, columns]
-            _native.block_tile(x, samples, block.missing, part.centre, part.factor, part.fill, values, thread_count())
+            _native.block_tile(x, samples, block.missing, *part.parts, values, thread_count())
         yield columns, values
 
 

@@ -204,9 +204,7 @@ def _gram_of_group(matrix: Matrix, first: int, out: Floats) -> int | None:
 
 def _middle(values: Any, transform: ColumnTransform) -> Floats | None:
     """Return what must be subtracted from the rows of `values`, if it was not done: from sparse ones it is not."""
-    if transform.centre is None or isinstance(values, np.ndarray):
-        return None
-    return transform.centre if transform.factor is None else transform.centre * transform.factor
+    return None if isinstance(values, np.ndarray) else transform.scaled_centre
 
 
 def _products(before: _Held, this: _Held, left: int, right: int) -> Iterator[tuple[Places, Places, Floats]]:

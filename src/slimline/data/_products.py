@@ -130,8 +130,7 @@ class Squares:
             _add_sparse(block.values, transform, weight, rows, columns)
         else:
             x, samples = raw_values(block)
-            parts = (transform.centre, transform.factor, transform.fill)
-            _native.block_squares(x, samples, block.missing, *parts, weight, rows, columns, thread_count())
+            _native.block_squares(x, samples, block.missing, *transform.parts, weight, rows, columns, thread_count())
         if not whole:
             self.rows[block.rows] += rows
 
@@ -159,8 +158,7 @@ def _add_sparse(x: Any, transform: ColumnTransform, weight: Floats | None, rows:
     row = np.repeat(np.arange(rows.size), np.diff(x.indptr))
     squares = x.data * x.data
     of_rows, of_columns = np.zeros(rows.size), np.zeros(columns.size)
-    if transform.centre is not None:
-        middle = transform.centre if transform.factor is None else transform.centre * transform.factor
+    if (middle := transform.scaled_centre) is not None:
         # (x - c)² = x (x - 2c) + c², and c² for what is not stored
         squares = x.data * (x.data - 2.0 * middle[x.indices])
         of_rows += middle @ middle
@@ -218,9 +216,8 @@ def add_normal(block: Block, A: Floats, transform: ColumnTransform, W: Floats, o
         add_tdot(block, A, transform, W)
         add_dot(block, W, transform, out)
         return
-    parts = (transform.centre, transform.factor, transform.fill)
     with streamed_values(block) as (x, samples):
-        _native.block_normal(x, samples, block.missing, A, *parts, W[block.columns], out, thread_count())
+        _native.block_normal(x, samples, block.missing, A, *transform.parts, W[block.columns], out, thread_count())
 
 
 def add_sketch(block: Block, projection: Projection, transform: ColumnTransform, out: NDArray[Any]) -> None:
@@ -333,6 +330,5 @@ def _sparse_sketch(block: Block, projection: Projection, transform: ColumnTransf
     scaled = scaled_values(x, transform)
     scaled.data = scaled.data.astype(sums.dtype)
     projection.apply(scaled, first_feature=first, out=sums)
-    if transform.centre is not None:
-        middle = transform.centre if transform.factor is None else transform.centre * transform.factor
+    if (middle := transform.scaled_centre) is not None:
         sums -= projection.apply(middle[None, :], first_feature=first).astype(sums.dtype)

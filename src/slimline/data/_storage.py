@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest
-from slimline.data._names import Variants
+from slimline.data._names import Names, Variants
 from slimline.data._passes import CheckpointStore, Listener, PassCounter
 from slimline.errors import FileFormatError
 
@@ -57,7 +57,7 @@ class Storage(ABC):
     """n samples × d features that come in blocks; `Matrix` computes with them.
 
     A format implements `blocks` and `fingerprint`, and passes shape, element type and name to this constructor. All
-    the rest has a default: `traits`, `require_unchanged`, `array`, `feature_names`, `sample_ids`, `labels`, `variants`.
+    the rest has a default: `traits`, `names`, `variants`, `require_unchanged`, `array`.
 
     Parameters
     ----------
@@ -71,6 +71,8 @@ class Storage(ABC):
 
     #: What the storage can do; an attribute of the class, or of the object.
     traits = StorageTraits()
+    #: Names of columns and rows, and labels; or properties `feature_names`, `sample_ids`, `labels` compute them.
+    names = Names()
 
     def __init__(self, shape: tuple[int, int], dtype: Any, name: str) -> None:
         self.shape = (int(shape[0]), int(shape[1]))
@@ -110,26 +112,26 @@ class Storage(ABC):
         return None
 
     @property
-    def feature_names(self) -> Sequence[str] | None:
-        """Return the names of the columns, if the data have any."""
-        return None
-
-    @property
-    def sample_ids(self) -> Sequence[str] | None:
-        """Return the names of the rows, if the data have any."""
-        return None
-
-    @property
-    def labels(self) -> NDArray[Any] | None:
-        """Return the label of each row, if the data have labels."""
-        return None
-
-    @property
     def variants(self) -> Variants | None:
         """Return chromosome, position and alleles of each column, if the data are genotypes that name them."""
         return None
 
     # What it gets ----------------------------------------------------------------------------------
+
+    @property
+    def feature_names(self) -> Sequence[str] | None:
+        """Return the names of the columns, if the data have any."""
+        return self.names.features
+
+    @property
+    def sample_ids(self) -> Sequence[str] | None:
+        """Return the names of the rows, if the data have any."""
+        return self.names.samples
+
+    @property
+    def labels(self) -> NDArray[Any] | None:
+        """Return the label of each row, if the data have labels."""
+        return self.names.labels
 
     @property
     def whole_columns(self) -> bool:

@@ -312,8 +312,7 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         centre = factor = fill = None
         if self.standardize:
             assert isinstance(data.matrix, Standardised)
-            transform = data.matrix.transform
-            centre, factor, fill = transform.centre, transform.factor, transform.fill
+            centre, factor, fill = data.matrix.transform.parts
         self._centre, self._factor, self._fill = centre, factor, fill
         self.certificate_ = certificate_of(data, states, factor)
         self.coef_ = self.certificate_.coefficients(factor)

@@ -147,8 +147,5 @@ def relative_centre(matrix: Any) -> float:
     """Return the norm of what is subtracted from a row, after scaling: products lose as much as with a row of it."""
     if not isinstance(matrix, Standardised):
         return 0.0
-    transform = matrix.transform
-    if transform.centre is None:
-        return 0.0
-    middle = transform.centre if transform.factor is None else transform.centre * transform.factor
-    return float(np.linalg.norm(middle))
+    middle = matrix.transform.scaled_centre
+    return 0.0 if middle is None else float(np.linalg.norm(middle))

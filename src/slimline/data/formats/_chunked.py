@@ -10,13 +10,13 @@ import numpy as np
 
 from slimline._base.checks import missing_number
 from slimline.data import _passes as ahead
-from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest, with_missing
+from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest, block_type, with_missing
 from slimline.data._files import digest
+from slimline.data._matrix import Matrix
+from slimline.data._names import Names
 from slimline.data._passes import Buffers
 from slimline.data._storage import StorageTraits
-from slimline.data.formats._named import NamedMatrix, Names
 from slimline.data.formats._stores import Store
-from slimline.projections._base import KERNEL_TYPES
 
 #: Rows and columns.
 Place = tuple[slice, slice]
@@ -99,13 +99,12 @@ def _parts(rows: slice, columns: slice, item: int) -> list[Place]:
     ]
 
 
-class ChunkedMatrix(NamedMatrix):
+class ChunkedMatrix(Matrix):
     """A dense array in a store."""
 
     def __init__(self, store: Store, key: str, array: Any, names: Names, missing: int | None = None) -> None:
         self._stored = np.dtype(array.dtype)
-        native = self._stored.newbyteorder("=")
-        super().__init__(array.shape, native if native in KERNEL_TYPES else np.float64, store.source.path.name)
+        super().__init__(array.shape, block_type(self._stored), store.source.path.name)
         n, d = self.shape
         chunk = store.chunk_of(array)
         self._grid = ChunkGrid(

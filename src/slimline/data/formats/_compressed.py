@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest
 from slimline.data._files import digest
+from slimline.data._matrix import Matrix
+from slimline.data._names import Names
 from slimline.data._passes import BLOCK_BYTES, block_memory
 from slimline.data._storage import StorageTraits
-from slimline.data.formats._named import NamedMatrix, Names
 from slimline.data.formats._sparse import line_cuts, one_value_a_place
 from slimline.data.formats._stores import Store, is_group, text
 from slimline.errors import FileFormatError
@@ -51,7 +52,7 @@ class Stretches:
         return held[: last - first]
 
 
-class CompressedMatrix(NamedMatrix):
+class CompressedMatrix(Matrix):
     """A sparse matrix in a store, seen by rows (CSR) or by columns (CSC)."""
 
     def __init__(

@@ -14,6 +14,7 @@ from slimline._kernels import _native
 from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest
 from slimline.data._files import digest
 from slimline.data._matrix import Matrix
+from slimline.data._names import Names
 from slimline.data._passes import block_memory
 from slimline.data._text import GROUP_BYTES, RowGroup, TextFile, TextLines, group_blocks
 from slimline.errors import FileFormatError, InvalidParameterError
@@ -245,6 +246,7 @@ class DelimitedMatrix(Matrix):
         rows = index.groups[-1].first_row + index.groups[-1].rows
         super().__init__((rows, columns.n_features), dtype, text.file.path.name)
         self._text, self._columns, self._index = text, columns, index
+        self.names = Names(columns.feature_names, index.ids, index.labels)
         self._counter.add()  # finding the rows went through all of the text
 
     def blocks(self, request: BlockRequest = ALL_BLOCKS) -> Iterator[Block]:
@@ -266,21 +268,6 @@ class DelimitedMatrix(Matrix):
             return Block(slice(group.first_row, group.first_row + group.rows), slice(0, self.shape[1]), values)
 
         return group_blocks(self._text, self._index.groups, parse, request.start)
-
-    @property
-    def feature_names(self) -> Sequence[str] | None:
-        """Return the names of the columns, where the file has a header."""
-        return self._columns.feature_names
-
-    @property
-    def sample_ids(self) -> Sequence[str] | None:
-        """Return what stands in the id column, if one was named."""
-        return self._index.ids
-
-    @property
-    def labels(self) -> NDArray[Any] | None:
-        """Return what stands in the label column, if one was named: numbers if all of them are, else text."""
-        return self._index.labels
 
     @property
     def fingerprint(self) -> str:

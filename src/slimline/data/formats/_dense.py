@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline._base.checks import missing_number
-from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest, with_missing
+from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest, block_type, with_missing
 from slimline.data._files import digest
+from slimline.data._matrix import Matrix
+from slimline.data._names import Names
 from slimline.data._storage import StorageTraits
-from slimline.data.formats._named import NamedMatrix, Names
 from slimline.errors import InvalidParameterError
-from slimline.projections._base import KERNEL_TYPES, lies_in_order
+from slimline.projections._base import lies_in_order
 
 #: Bytes of a block: between two of them progress is told, and a view may have to copy one.
 _BLOCK_BYTES = 128 << 20
@@ -34,7 +35,7 @@ _TALL = 4096
 _SAMPLES = 64
 
 
-class DenseMatrix(NamedMatrix):
+class DenseMatrix(Matrix):
     """An array; nothing is copied unless its type or layout is one that no kernel reads."""
 
     def __init__(
@@ -53,8 +54,7 @@ class DenseMatrix(NamedMatrix):
         if array.dtype.kind not in "fiub":
             raise InvalidParameterError(f"must hold real numbers; its element type is {array.dtype}.", name)
         self._array = array
-        native = array.dtype.newbyteorder("=")
-        super().__init__(array.shape, native if native in KERNEL_TYPES else np.float64, name)
+        super().__init__(array.shape, block_type(array.dtype), name)
         low = _BLOCK_BYTES // max(self.shape[1] * array.itemsize, 1) < min(_LOW, self.shape[0])
         narrow = array.shape[0] > _TALL and not self._by_columns
         self.traits = StorageTraits(

@@ -12,10 +12,11 @@ from typing import Any
 from numpy.typing import NDArray
 
 from slimline.data._files import DataFile, DataFolder, digest, require_reader
+from slimline.data._matrix import Matrix
+from slimline.data._names import Names
 from slimline.data._passes import BLOCK_BYTES
 from slimline.data.formats._chunked import ChunkedMatrix
 from slimline.data.formats._compressed import CompressedMatrix, is_compressed, layout
-from slimline.data.formats._named import NamedMatrix, Names
 from slimline.data.formats._npy import NpyMatrix
 from slimline.data.formats._stores import (
     Store,
@@ -73,7 +74,7 @@ def _listed(store: Store, root: Any) -> str:
     return ", ".join(shown) + (", ..." if len(found) > _SHOWN else "") or "none"
 
 
-def matrix_of(store: Store, root: Any, key: str, label: str | None, missing: int | None) -> NamedMatrix:
+def matrix_of(store: Store, root: Any, key: str, label: str | None, missing: int | None) -> Matrix:
     """Return the matrix of a name."""
     node = root[key]
     where = f"{store}, group {key!r}"
@@ -161,7 +162,7 @@ class Hdf5Store(Store):
         return None if offset is None else int(offset)
 
 
-class ContiguousDataset(NpyMatrix, NamedMatrix):
+class ContiguousDataset(NpyMatrix):
     """A dataset without chunks: read as a `.npy` file is, at the place that HDF5 names."""
 
     def __init__(self, file: DataFile, dataset: Any, offset: int, names: Names, missing: int | None) -> None:
@@ -175,9 +176,7 @@ class ContiguousDataset(NpyMatrix, NamedMatrix):
         return digest("hdf5", self.shape, self.dtype, self._offset, self._missing, self._file.fingerprint())
 
 
-def open_hdf5(
-    path: Any, *, dataset: str | None = None, label: str | None = None, missing: int | None = None
-) -> NamedMatrix:
+def open_hdf5(path: Any, *, dataset: str | None = None, label: str | None = None, missing: int | None = None) -> Matrix:
     """Return a matrix of an HDF5 or `.h5ad` file."""
     file = DataFile(path)
     store = Hdf5Store(file)
@@ -271,7 +270,7 @@ def open_zarr(
     label: str | None = None,
     missing: int | None = None,
     all_chunks: bool = False,
-) -> NamedMatrix:
+) -> Matrix:
     """Return a matrix of a Zarr store.
 
     A chunk that is not there stands for the fill value, as Zarr has it: by default it does not write such chunks. So

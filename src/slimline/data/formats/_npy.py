@@ -13,14 +13,13 @@ from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
 from slimline._base.checks import missing_number
-from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest, with_missing
+from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest, block_type, with_missing
 from slimline.data._files import DataFile, digest
 from slimline.data._matrix import Matrix
 from slimline.data._passes import BLOCK_BYTES, Buffers
 from slimline.data._storage import StorageTraits, require_sensible
 from slimline.data.formats._dense import panel_width
 from slimline.errors import FileFormatError
-from slimline.projections._base import KERNEL_TYPES
 
 #: Bytes of a row that are read in one go, at least, where a row is longer than that.
 _STRETCH = 64 << 10
@@ -41,8 +40,7 @@ class NpyMatrix(Matrix):
         self, file: DataFile, shape: tuple[int, int], dtype: Any, fortran: bool, offset: int, missing: int | None = None
     ) -> None:
         self._stored = np.dtype(dtype)
-        native = self._stored.newbyteorder("=")
-        super().__init__(shape, native if native in KERNEL_TYPES else np.float64, file.path.name)
+        super().__init__(shape, block_type(self._stored), file.path.name)
         self._file, self._fortran, self._offset = file, fortran, offset
         self._missing = missing_number(missing, self._stored, str(file))
         needed = offset + self.shape[0] * self.shape[1] * self._stored.itemsize

@@ -11,9 +11,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from slimline._base.checks import missing_number
-from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest, with_missing
+from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest, block_type, with_missing
 from slimline.data._files import digest
 from slimline.data._matrix import Matrix
+from slimline.data._names import Names
 from slimline.data._passes import BLOCK_BYTES, Buffers, block_memory
 from slimline.data._storage import StorageTraits, from_number
 from slimline.data.formats._dense import panel_width
@@ -21,7 +22,6 @@ from slimline.data.formats._npy import NpyMatrix
 from slimline.data.formats._npz_archive import Archive, ArrayStream, Member
 from slimline.data.formats._sparse import line_cuts, one_value_a_place
 from slimline.errors import FileFormatError, InvalidParameterError
-from slimline.projections._base import KERNEL_TYPES
 
 #: Names that are taken for the matrix, and for the labels, where there is a choice.
 _MATRIX_NAMES = ("X", "data", "arr_0")
@@ -36,12 +36,7 @@ class NpzStoredMatrix(NpyMatrix):
     ) -> None:
         n, d = member.shape
         super().__init__(archive.file, (n, d), member.dtype, member.fortran, archive.place(member), missing)
-        self._labels = labels
-
-    @property
-    def labels(self) -> NDArray[Any] | None:
-        """Return the label of each row, where there are any."""
-        return self._labels
+        self.names = Names(labels=labels)
 
 
 class NpzCompressedMatrix(Matrix):
@@ -50,11 +45,10 @@ class NpzCompressedMatrix(Matrix):
     def __init__(
         self, archive: Archive, member: Member, labels: NDArray[Any] | None, missing: int | None = None
     ) -> None:
-        native = member.dtype.newbyteorder("=")
         n, d = member.shape
-        super().__init__((n, d), native if native in KERNEL_TYPES else np.float64, archive.file.path.name)
+        super().__init__((n, d), block_type(member.dtype), archive.file.path.name)
         self.traits = StorageTraits(whole_columns=member.fortran)
-        self._archive, self._member, self._labels = archive, member, labels
+        self._archive, self._member, self.names = archive, member, Names(labels=labels)
         self._missing = missing_number(missing, member.dtype, str(archive))
 
     def blocks(self, request: BlockRequest = ALL_BLOCKS) -> Iterator[Block]:
@@ -79,11 +73,6 @@ class NpzCompressedMatrix(Matrix):
                 lines_here = slice(start, stop)
                 rows, columns = (slice(0, n), lines_here) if fortran else (lines_here, slice(0, d))
                 yield Block(rows, columns, *with_missing(out.T if fortran else out, self._missing))
-
-    @property
-    def labels(self) -> NDArray[Any] | None:
-        """Return the label of each row, where there are any."""
-        return self._labels
 
     @property
     def fingerprint(self) -> str:
@@ -194,11 +183,10 @@ class NpzSparseMatrix(Matrix):
         labels: NDArray[Any] | None,
     ) -> None:
         self._indices, self._data = archive.members["indices"], archive.members["data"]
-        native = self._data.dtype.newbyteorder("=")
-        super().__init__(shape, native if native in KERNEL_TYPES else np.float64, archive.file.path.name)
+        super().__init__(shape, block_type(self._data.dtype), archive.file.path.name)
         density = int(indptr[-1]) / max(shape[0] * shape[1], 1)
         self.traits = StorageTraits(whole_columns=layout == "csc", density=density)
-        self._archive, self._layout, self._indptr, self._labels = archive, layout, indptr, labels
+        self._archive, self._layout, self._indptr, self.names = archive, layout, indptr, Names(labels=labels)
 
     def blocks(self, request: BlockRequest = ALL_BLOCKS) -> Iterator[Block]:
         """Yield rows of a CSR matrix, columns of a CSC matrix."""
@@ -244,11 +232,6 @@ class NpzSparseMatrix(Matrix):
         block.indices = positions.astype(index_type, copy=False)
         block.indptr = pointer.astype(index_type, copy=False)
         return one_value_a_place(block, str(self._archive))
-
-    @property
-    def labels(self) -> NDArray[Any] | None:
-        """Return the label of each row, where there are any."""
-        return self._labels
 
     @property
     def fingerprint(self) -> str:

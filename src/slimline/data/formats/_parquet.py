@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest
 from slimline.data._files import DataFile, digest, require_reader, translated_errors
+from slimline.data._matrix import Matrix
+from slimline.data._names import Names
 from slimline.data._passes import BLOCK_BYTES, Buffers
 from slimline.data._storage import StorageTraits, from_number
-from slimline.data.formats._named import NamedMatrix, Names
 from slimline.errors import FileFormatError, InvalidParameterError
 from slimline.projections._base import KERNEL_TYPES
 
@@ -116,7 +117,7 @@ _PANEL_BYTES = 2 * BLOCK_BYTES
 _KIND = "a Parquet file"
 
 
-class ParquetMatrix(NamedMatrix):
+class ParquetMatrix(Matrix):
     """Numeric columns of a Parquet file.
 
     A block is a range of columns of some row groups: every column chunk is read and decoded once in a pass, also

@@ -15,7 +15,7 @@ from slimline.data._arrays import LazyGenotypes
 from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest
 from slimline.data._files import DataFile, digest
 from slimline.data._matrix import Matrix
-from slimline.data._names import PackedStrings, Variants
+from slimline.data._names import Names, PackedStrings, Variants
 from slimline.data._passes import BLOCK_BYTES, Buffers
 from slimline.data._storage import StorageTraits
 from slimline.data._text import line_of, read_text_columns
@@ -39,7 +39,11 @@ _NO_PHENOTYPE = frozenset(("-9", "NA", "nan", "NaN", "."))
 
 
 class PlinkMatrix(Matrix):
-    """People × variants: 0, 1 or 2 copies of allele 1, or a missing call."""
+    """People × variants: 0, 1 or 2 copies of allele 1, or a missing call.
+
+    People whose name is not unique are called family_person. Labels are the phenotypes, None if nobody has one: whole
+    numbers if all are, real numbers with NaN for a missing one, or texts.
+    """
 
     # a byte is read in a fraction of the time that its four genotypes take
     traits = StorageTraits(whole_columns=True, packed=True, compute_bound=True)
@@ -47,19 +51,18 @@ class PlinkMatrix(Matrix):
     def __init__(self, bed: DataFile, bim: DataFile, fam: DataFile) -> None:
         self._bed, self._bim, self._fam = bed, bim, fam
         _require_bed(bed)
-        (self._variant_ids,), _ = read_text_columns(bim, 6, (1,), _BIM)
+        (variant_ids,), _ = read_text_columns(bim, 6, (1,), _BIM)
         (families, people, phenotypes), skipped = read_text_columns(fam, 6, (0, 1, 5), _FAM)
-        for file, names, what in ((bim, self._variant_ids, "variants"), (fam, people, "people")):
+        for file, names, what in ((bim, variant_ids, "variants"), (fam, people, "people")):
             if not len(names):
                 raise FileFormatError(f"{file} names no {what}: it is empty.")
-        super().__init__((len(people), len(self._variant_ids)), np.int8, bed.path.name)
+        super().__init__((len(people), len(variant_ids)), np.int8, bed.path.name)
         # most kernels read by themselves, in order, and the system fetches what follows
         self.traits = replace(self.traits, prefetch=-(-len(people) // 4) > _LONGEST_LINE)
         self._require_size()
         self._require_end_of_people()
-        self._people = _unique_ids(families, people, fam, skipped)
         self._families_and_people = families, people
-        self._labels = _labels(phenotypes)
+        self.names = Names(variant_ids, _unique_ids(families, people, fam, skipped), _labels(phenotypes))
         self._variants: Variants | None = None
 
     def blocks(self, request: BlockRequest = ALL_BLOCKS) -> Iterator[Block]:
@@ -75,27 +78,9 @@ class PlinkMatrix(Matrix):
                 yield Block(slice(0, n), slice(start, stop), values)
 
     @property
-    def feature_names(self) -> PackedStrings:
-        """Return the names of the variants, as they stand in the `.bim` file."""
-        return self._variant_ids
-
-    @property
-    def sample_ids(self) -> PackedStrings:
-        """Return the names of the people; with their families (family_person) where a name alone is not unique."""
-        return self._people
-
-    @property
     def families_and_people(self) -> tuple[PackedStrings, PackedStrings]:
         """Return the first two columns of the `.fam` file, which together name a person."""
         return self._families_and_people
-
-    @property
-    def labels(self) -> NDArray[Any] | None:
-        """Return the phenotypes of the `.fam` file, or None where nobody has one.
-
-        Whole numbers where all are, real numbers with NaN for a missing one, or texts.
-        """
-        return self._labels
 
     @property
     def variants(self) -> Variants:

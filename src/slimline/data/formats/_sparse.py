@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest
 from slimline.data._files import digest
+from slimline.data._matrix import Matrix
+from slimline.data._names import Names
 from slimline.data._storage import StorageTraits
-from slimline.data.formats._named import NamedMatrix, Names
 from slimline.errors import FileFormatError, InvalidParameterError
 from slimline.projections._base import KERNEL_TYPES, require_sound, result_dtype, without_wrapping
 
@@ -21,7 +22,7 @@ from slimline.projections._base import KERNEL_TYPES, require_sound, result_dtype
 _BLOCK_VALUES = 1 << 23
 
 
-class SparseMatrix(NamedMatrix):
+class SparseMatrix(Matrix):
     """A CSR or CSC matrix; other formats are turned into CSR first."""
 
     def __init__(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.data._files import DataFile, DataFolder, translated_errors
-from slimline.data.formats._named import Names, require_even, text_labels
+from slimline.data._names import Names, require_even, text_labels
 from slimline.errors import FileFormatError, InvalidParameterError
 
 #: Bytes that names, labels or line ends may take however small the file is.

@@ -14,6 +14,7 @@ from slimline._kernels import _native
 from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest
 from slimline.data._files import digest
 from slimline.data._matrix import Matrix
+from slimline.data._names import Names
 from slimline.data._passes import block_memory
 from slimline.data._storage import StorageTraits
 from slimline.data._text import GROUP_BYTES, RowGroup, TextFile, TextLines, group_blocks
@@ -30,6 +31,7 @@ class SvmlightMatrix(Matrix):
     def __init__(self, text: TextFile, index: SvmlightIndex, n_features: int, base: int) -> None:
         super().__init__((index.labels.size, n_features), np.float64, text.file.path.name)
         self._text, self._index, self._base = text, index, base
+        self.names = Names(FeatureNumbers(range(base, base + n_features)), labels=index.labels)
         self._index_type = np.dtype(np.int32 if n_features < 2**31 else np.int64)
         self.traits = StorageTraits(density=self.nonzeros / max(self.shape[0] * n_features, 1))
         self._counter.add()  # finding the rows went through all of the text
@@ -54,16 +56,6 @@ class SvmlightMatrix(Matrix):
             return Block(slice(group.first_row, last), slice(0, self.shape[1]), room.csr(self.shape[1]))
 
         return group_blocks(self._text, self._index.groups, parse, request.start)
-
-    @property
-    def labels(self) -> NDArray[np.float64]:
-        """Return the label of each row."""
-        return self._index.labels
-
-    @property
-    def feature_names(self) -> FeatureNumbers:
-        """Return the number of each column in the file, as text."""
-        return FeatureNumbers(range(self._base, self._base + self.shape[1]))
 
     @property
     def zero_based(self) -> bool:
