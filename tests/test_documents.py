@@ -1,4 +1,4 @@
-"""What the documents show must run: code blocks, doctests, and the commands of the README."""
+"""Tests of the documents: code blocks, doctests, and the commands of the README."""
 
 import doctest
 import importlib

@@ -118,7 +118,7 @@ def test_targets_depend_on_threads_and_instruction_set():
 
 
 def test_large_peers_know_that_they_are_large():
-    """What the peers were seen to need on the full int8 case: 17 GB with scikit-learn."""
+    """Measured memory of the peers on the full int8 case: 17 GB with scikit-learn."""
     peers = {c.name: c for c in peer_contenders(Shape(2250, 492516, 2048, "i1"))}
     assert peers[names.SKLEARN_GAUSSIAN].estimated_bytes > 15e9
     assert 15e9 < peers[names.SKLEARN_SPARSE].estimated_bytes < 20e9

@@ -1,4 +1,4 @@
-"""What the workers of a test run share."""
+"""Fixtures that the workers of a test run share."""
 
 import os
 

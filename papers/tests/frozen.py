@@ -1,4 +1,4 @@
-"""What users of the command may rely on; `python -m papers.tests.frozen` writes frozen.json anew, by hand."""
+"""Surface of the command; `python -m papers.tests.frozen` writes frozen.json anew, by hand."""
 
 from pathlib import Path
 from typing import Any

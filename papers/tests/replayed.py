@@ -31,7 +31,7 @@ def _measure(experiment: Experiment, size: str) -> str:
 
 
 def replayed(name: str, size: str = "miniature") -> tuple[Table, list[Finding]]:
-    """What an item measured, and its findings."""
+    """Table of an item, and its findings."""
     (item,) = find_items([name])
     table = _measured(item.experiment, size)
     return table, list(item.judge(table))

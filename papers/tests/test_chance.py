@@ -1,4 +1,4 @@
-"""What chance explains and what it does not."""
+"""Tests of what chance explains."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""How far frequencies may be off by chance."""
+"""Tests of how far frequencies may be off by chance."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What holds for every item, in miniature."""
+"""Tests of every item, in miniature."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What can go wrong, in classes whose messages say what to do.
+"""Errors and warnings, whose messages say what to do.
 
 Every error of slimline is a :class:`SlimlineError`. Those about a value that was passed in are a
 `ValueError` too, as scikit-learn users expect.
@@ -127,4 +127,4 @@ class AccuracyWarning(UserWarning):
 
 
 class CheckpointWarning(UserWarning):
-    """What a job would go on from after an interruption cannot be kept, for instance because the disk is full."""
+    """A checkpoint cannot be written, for instance because the disk is full; the job goes on without one."""

@@ -163,7 +163,7 @@ def test_a_matrix_that_may_not_be_written_is_left_alone():
 
 
 def test_a_matrix_that_is_not_finite_ends():
-    """What it returns is of no use, but it returns, and weights never turn negative."""
+    """The result is of no use, but the solver returns, and weights never turn negative."""
     for value in (np.nan, np.inf, -np.inf):
         q, group, a, gradient = problem(40, 2, 4)
         q[3, :] = q[:, 3] = value

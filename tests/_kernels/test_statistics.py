@@ -72,7 +72,7 @@ def test_any_number_of_rows_and_columns(dtype):
 
 
 def test_first_rows_far_from_the_others():
-    """What the first rows suggest is subtracted, and however bad it is little may be lost."""
+    """Subtract what the first rows suggest: however bad it is, little may be lost."""
     rng = np.random.default_rng(1)
     for first in (1, 15, 16, 17, 256, 300):
         for far in (1e3, 1e8, -1e12):

@@ -1,4 +1,4 @@
-"""Which projections an audit draws."""
+"""Tests of the projections that an audit draws."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What an audit takes, what it refuses, and how it is followed and stopped."""
+"""Tests of the arguments of an audit, its progress and its interruption."""
 
 import threading
 

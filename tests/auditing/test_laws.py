@@ -1,4 +1,4 @@
-"""What laws foretell and theorems promise, against hundreds of draws.
+"""Tests of predictions of laws and guarantees of theorems, against hundreds of draws.
 
 Draws are independent, pairs and points of one draw are not: every comparison is of means over draws, each a number in
 [0, 1] (or [0, n]). By Bernstein's empirical inequality (Maurer and Pontil 2009) such a mean is off by more than
@@ -25,7 +25,7 @@ def off(values, largest=1.0):
 
 
 def believable(found, chance):
-    """Say whether so many failures are seen with more than a tiny probability, if one has at most this chance."""
+    """Return whether so many failures are seen with more than a tiny probability, if one has at most this chance."""
     return binom.sf(found.draws - found.held - 1, found.draws, chance) > CHANCE
 
 
@@ -67,7 +67,7 @@ def all_promises(found):
 
 
 def check(promises):
-    """What was promised and foretold came true as often as was said, or at least might have."""
+    """Guarantees and predictions came true as often as stated, or at least might have."""
     for one in promises:
         if one.predicted is not None:
             assert believable(one.frequency, one.predicted), one

@@ -1,4 +1,4 @@
-"""Which rows are measured."""
+"""Tests of the choice of rows."""
 
 import numpy as np
 import pytest

@@ -117,7 +117,7 @@ def definition_7(before, after, **fields):
 
 
 def below(margins, bound):
-    """Say of margins that they are at most so large before the projection."""
+    """Bound the margins before the projection."""
     return tuple(replace(one, before_upper=bound) for one in margins)
 
 

@@ -1,4 +1,4 @@
-"""What lies outside a theorem's domain is refused, in words that say what to give instead."""
+"""Tests that values outside a theorem's domain are refused."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Where a document does not hold: the printed statement or step fails, the repaired one holds (theory sheet, §6)."""
+"""Tests of errata: the printed statement or step fails, the repaired one holds (theory sheet, §6)."""
 
 import mpmath
 import numpy as np

@@ -1,4 +1,4 @@
-"""What a kept subspace does to margins, balls and recovered weights: without probability, given the embedding error.
+"""Tests of margins, balls and recovered weights given the embedding error, without probability.
 
 Each inequality is checked against an independent exact solver, on data chosen against it, and shown to be attained.
 """

@@ -1,4 +1,4 @@
-"""What each bound says of itself: source, statement, assumptions, errata; printed and correct never confused."""
+"""Tests of the metadata of bounds: source, statement, assumptions, errata, printed and correct."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is proved stays true when it is rounded."""
+"""Tests that certified numbers stay true when they are rounded."""
 
 from math import inf
 

@@ -1,4 +1,4 @@
-"""What goes wrong with data goes wrong with a clear error, at once, and leaves nothing behind."""
+"""Tests of faulty data: a clear error, at once, and nothing left behind."""
 
 import copy
 import io

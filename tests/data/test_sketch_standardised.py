@@ -98,7 +98,7 @@ def test_many_blocks_of_rows_and_columns(order):
 )
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_numbers_at_the_ends_of_float32(scale, shift, order):
-    """What float32 cannot hold on the way is computed in float64, as it always was."""
+    """Values beyond float32 on the way are computed in float64."""
     rng = np.random.default_rng(4)
     X = (rng.standard_normal((31, 640)) * scale + shift).astype(np.float32)
     X[0] = np.where(np.arange(640) % 2, np.finfo(np.float32).max, X[0])  # beside a centre of any size

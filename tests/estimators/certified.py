@@ -1,4 +1,4 @@
-"""What the tests of the certified classifier share."""
+"""Helpers that tests of the certified classifier share."""
 
 import warnings
 

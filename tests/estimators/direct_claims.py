@@ -1,4 +1,4 @@
-"""What the tests of method="direct" share: sparse data, and every claim held against the exact weights."""
+"""Helpers of tests of method="direct": sparse data, and every claim held against the exact weights."""
 
 import numpy as np
 import scipy.sparse as sp

@@ -38,7 +38,7 @@ def _explicit(model, X):
 
 
 def _within_their_gaps(one, other):
-    """Say whether two vectors are as near to each other as their gaps prove: ½‖v - v*‖² ≤ gap for each."""
+    """Return whether two vectors are as near to each other as their gaps prove: ½‖v - v*‖² ≤ gap for each."""
     return np.linalg.norm(one.vector_ - other.vector_) <= np.sqrt(2 * one.gap_) + np.sqrt(2 * other.gap_)
 
 

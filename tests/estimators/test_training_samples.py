@@ -1,4 +1,4 @@
-"""Which samples a model was trained on, as its file records them."""
+"""Tests of the training samples that a model file records."""
 
 import numpy as np
 import pytest

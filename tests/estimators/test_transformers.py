@@ -1,4 +1,4 @@
-"""What the transformers promise beside scikit-learn's checks."""
+"""Tests of the transformers beside scikit-learn's checks."""
 
 import json
 import pickle
@@ -173,7 +173,7 @@ def test_sparse_output_in_several_blocks(monkeypatch):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, np.bool_])
 @pytest.mark.parametrize("entries", [1 << 21, 100])
 def test_sparse_output_with_many_components(dtype, entries, monkeypatch):
-    """Where nothing of the size of a dense result is made; all features at once, and some at a time."""
+    """Nothing of the size of a dense result is made; all features at once, and some at a time."""
     monkeypatch.setattr("slimline.projections._transformer._ENTRIES", entries)
     monkeypatch.setattr(SparseOutputProjection, "_by_rows", None)
     data = sp.random_array((40, 300), density=0.01, rng=0).astype(dtype)

@@ -1,4 +1,4 @@
-"""What classifiers take as data and labels, and what they refuse."""
+"""Tests of the data and labels that classifiers accept and refuse."""
 
 import warnings
 from itertools import product

@@ -1,4 +1,4 @@
-"""What must not change by accident: public names, commands, JSON keys, stored models, and every bit of a fit.
+"""Tests of what must not change: public names, commands, JSON keys, stored models, and every bit of a fit.
 
 R itself is pinned beside the projections (`tests/projections/test_golden.py`: JSON lines of every family, read back,
 give the same entries). After a deliberate change see `tests/frozen/write.py`.

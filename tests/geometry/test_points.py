@@ -42,7 +42,7 @@ def measures(y):
 
 
 def same(one, other):
-    """Say whether two records have the same numbers, to the last digit."""
+    """Return whether two records have the same numbers, to the last digit."""
     return all(np.array_equal(value, getattr(other, name)) for name, value in vars(one).items())
 
 

@@ -1,4 +1,4 @@
-"""What the laws promise: 1e-10 relative down to a probability of 1e-20, then 1e-6 relative in its logarithm."""
+"""Accuracy of the laws: 1e-10 relative down to a probability of 1e-20, then 1e-6 relative in its logarithm."""
 
 import numpy as np
 import numpy.typing as npt

@@ -1,4 +1,4 @@
-"""What every law answers: shapes, types, errors, tails that fit together."""
+"""Tests of every law: shapes, types, errors, tails that fit together."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What tests of certificates share: nasty data, pairs of points, and every claim held against the exact optimum."""
+"""Helpers of tests of certificates: nasty data, pairs of points, every claim held against the exact optimum."""
 
 import numpy as np
 

@@ -229,7 +229,7 @@ def test_several_tasks_share_the_passes_and_rows_of_weight_zero_take_no_part():
 
 
 class TestPasses:
-    """What goes through the data: one for a sketch, one or two for a step, statistics on the way where possible."""
+    """Passes over the data: one for a sketch, one or two for a step, statistics on the way if possible."""
 
     def run(self, matrix, y, steps, standardise=False):
         s = np.ones(len(y))

@@ -230,7 +230,7 @@ def test_scaling_that_does_not_belong_to_the_claims(tmp_path, changes):
 
 
 def test_bounds_may_be_infinite(tmp_path):
-    """Where C or the data are extreme nothing is proved, and the weights may be of use all the same."""
+    """If C or the data are extreme, nothing is proved, and the weights may be of use all the same."""
     nothing = np.full(1, np.inf)
     each = np.full((1, 4), np.inf)
     written = model(gap=nothing, radius=nothing, relative_error=nothing, coordinate_radius=each, interval_radius=each)

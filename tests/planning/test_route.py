@@ -10,7 +10,7 @@ from slimline.planning._route import DataShape, default_components
 
 
 def Shape(n, d, dtype=np.float32, density=None, whole_columns=True):
-    """What the model looks at: no data behind it."""
+    """Input of the cost model, without data behind it."""
     return DataShape((n, d), np.dtype(dtype), density, 1 if whole_columns else 2, stored_rows=density is not None)
 
 

@@ -184,7 +184,7 @@ def scatter(
 
 @dataclass(frozen=True)
 class CompressedStatistics:
-    """What the stored values of each column of a compressed block add up to; `total_size` is the sum of |terms|."""
+    """Sums of the stored values of each column of a compressed block; `total_size` is the sum of |terms|."""
 
     stored: NDArray[np.int64]
     zeros: NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""How a model does on rows that it did not see."""
+"""Tests of the accuracy on held-out samples."""
 
 import numpy as np
 import pytest

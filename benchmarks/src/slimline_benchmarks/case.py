@@ -1,4 +1,4 @@
-"""What a suite is made of: cases, and contenders that take turns on the data of a case."""
+"""Parts of a suite: cases, and contenders that take turns on the data of a case."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _as_it_is(data: Any) -> Any:
 
 @dataclass(frozen=True)
 class Work:
-    """How much one run does, so that its time can be told as a rate.
+    """Amount of work of one run, so that its time can be shown as a rate.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ _PAIR = (3, 4)
 
 @dataclass(frozen=True)
 class DataSet(Generic[Points]):
-    """Where data come from.
+    """Source of data.
 
     Parameters
     ----------

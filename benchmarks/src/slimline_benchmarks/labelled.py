@@ -37,7 +37,7 @@ class Labelled:
 
     @property
     def is_sparse(self) -> bool:
-        """Say whether X is a CSR matrix."""
+        """Return whether X is a CSR matrix."""
         return bool(sp.issparse(self.X))
 
     @property

@@ -1,4 +1,4 @@
-"""How many threads everyone is allowed."""
+"""Number of threads that every contender may use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a benchmark leaves behind: frozen records, and their JSON."""
+"""Records of a benchmark, and their JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LAYOUT = 1
 
 @dataclass(frozen=True)
 class Measurement:
-    """What one contender did in one case.
+    """Measurement of one contender in one case.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class Target:
 
     @property
     def at_least(self) -> bool:
-        """Whether more is better."""
+        """True if more is better."""
         return self.quantity in ("share", "rate")
 
 

@@ -33,7 +33,7 @@ Watcher = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Settings:
-    """How a suite is run.
+    """Settings of a suite's run.
 
     Parameters
     ----------

@@ -62,13 +62,13 @@ class Goal:
         return float(getattr(judgement, self.quantity))
 
     def is_met(self, judgement: Any) -> bool:
-        """Say whether an answer is good enough."""
+        """Return whether an answer is good enough."""
         return self.reached(judgement) <= self.bound
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What is known of a contender beside its times.
+    """Facts about a contender beside its times.
 
     Parameters
     ----------

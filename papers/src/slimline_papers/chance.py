@@ -1,4 +1,4 @@
-"""Whether chance alone explains a frequency."""
+"""Tests whether chance alone explains a frequency."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How all figures of the replays look: dots are measured, lines are laws, dashes are bounds, diamonds are printed."""
+"""Style of all figures of the replays: measured dots, laws as lines, bounds as dashes, printed diamonds."""
 
 from __future__ import annotations
 

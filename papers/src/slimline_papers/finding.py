@@ -1,4 +1,4 @@
-"""What came out of a replay: a claim of a document, and whether it held."""
+"""Findings of a replay: a claim of a document, and whether it held."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Cell:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether ours lies within the printed spread of the printed number; None where no spread is printed."""
+        """True if our number lies within the printed spread; None if no spread is printed."""
         return None if math.isnan(self.spread) else abs(self.ours - self.printed) <= self.spread
 
 
@@ -91,12 +91,12 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """Whether the claim holds, in words."""
+        """Outcome of the claim, in words."""
         return "not comparable" if self.holds is None else "holds" if self.holds else "does not hold"
 
     @property
     def correction(self) -> str:
-        """Whether the correction was borne out, in words; empty where there is none, or nothing to measure."""
+        """Outcome of the correction, in words; empty if there is none, or nothing to measure."""
         return "" if self.corrected_holds is None else "borne out" if self.corrected_holds else "not borne out"
 
 

@@ -1,4 +1,4 @@
-"""What tells one version of an experiment from another: the code that measures, and the printed numbers it goes by."""
+"""Fingerprint of an experiment: the code that measures, and the printed numbers that it uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a replay leaves its files, and what it finds there when it is run again.
+"""Folder of a replay: its files, and what a second run finds there.
 
 For each document a folder: EXPERIMENT.csv with what was measured, EXPERIMENT.json with what it was measured with,
 ITEM.png and ITEM.svg. Pieces of experiments that are not finished lie in `.parts`.

@@ -1,4 +1,4 @@
-"""What a replay keeps: files that are whole or not there, and records that are believed only if they are whole."""
+"""Cache of a replay: files that are complete or absent, and records that are read only if they are complete."""
 
 from __future__ import annotations
 

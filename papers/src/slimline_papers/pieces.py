@@ -12,7 +12,7 @@ from slimline_papers.table import Table
 
 @dataclass(frozen=True)
 class Pieces:
-    """What runs have finished of an experiment: of one size, seed, code and data.
+    """Finished parts of an experiment, of one size, seed, code and data.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ from slimline_papers.table import table_of
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a replay stands.
+    """Progress of a replay.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a replay of an item gave."""
+"""Results of a replay of an item."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from slimline_papers.table import Table
 
 @dataclass(frozen=True)
 class Measured:
-    """What an experiment gave, and what it was measured with.
+    """Table of an experiment, and the settings of the measurement.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Count:
-    """How many claims held.
+    """Number of claims that held.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How large a replay is, where its data are, and its seeds."""
+"""Settings of a replay: size, data folder and seeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an experiment measured: rows under named columns, kept as CSV."""
+"""Table of an experiment: rows under named columns, stored as CSV."""
 
 from __future__ import annotations
 

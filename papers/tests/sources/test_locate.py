@@ -1,4 +1,4 @@
-"""Where a data set is found, and what is said where it is not."""
+"""Tests of locating a data set."""
 
 import gzip
 import hashlib

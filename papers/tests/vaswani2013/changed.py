@@ -14,6 +14,6 @@ def changed(table: Table, column: str, change: Callable[[dict[str, Value]], Valu
 
 
 def verdicts(name: str, table: Table) -> list[bool | None]:
-    """What an item says of a table."""
+    """Findings of an item for a table."""
     (item,) = find_items([name])
     return [finding.holds for finding in item.judge(table)]

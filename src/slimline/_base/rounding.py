@@ -1,4 +1,4 @@
-"""What float64 can lose in the products that certificates stand on (Higham, Accuracy and Stability, §3.1)."""
+"""Rounding errors of float64 in the products that certificates rest on (Higham, Accuracy and Stability, §3.1)."""
 
 from __future__ import annotations
 

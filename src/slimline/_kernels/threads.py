@@ -1,4 +1,4 @@
-"""How many threads a call may use."""
+"""Number of threads that a call may use."""
 
 import os
 import threading

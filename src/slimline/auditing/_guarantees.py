@@ -1,4 +1,4 @@
-"""What theorems and exact laws say about a draw."""
+"""Guarantees of theorems and predictions of exact laws for a draw."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ _MOST_DIMENSIONS = 1e15
 
 @dataclass(frozen=True)
 class AuditSettings:
-    """What theorems are asked with."""
+    """Sizes and settings that theorems are evaluated with."""
 
     #: Dimensions after the projection.
     r: int

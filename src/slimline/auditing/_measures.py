@@ -1,4 +1,4 @@
-"""What an audit measures, before and after each draw of a projection."""
+"""Measurements of an audit, before and after each draw of a projection."""
 
 from __future__ import annotations
 
@@ -283,7 +283,7 @@ def measure_original(matrix: Matrix, labels: Labels | None, *, errors: float, n_
 
 @dataclass(frozen=True)
 class PairsOfDraw:
-    """What became of the pairs in one draw: `record` is kept for the first draw only, since it is large."""
+    """Changes of the pairs in one draw; only the first draw has a `record`, since it is large."""
 
     largest: float
     share_within: float

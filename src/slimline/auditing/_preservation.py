@@ -1,4 +1,4 @@
-"""How well each quantity was preserved."""
+"""Preservation of each quantity by the draws of a projection."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _sure(ball: Bracketed) -> Bracketed:
 
 
 def _decided(found: Bracketed) -> bool:
-    """Say whether a margin of 0 is proved to be that, as some records tell."""
+    """Return whether a margin of 0 is proved to be 0, as some records tell."""
     return found.value > 0.0 or getattr(found, "separable", False) is not None
 
 

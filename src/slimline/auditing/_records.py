@@ -1,4 +1,4 @@
-"""What an audit found, before and after the projection."""
+"""Records of an audit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Frequency:
-    """How often something held in independent draws."""
+    """Frequency with which something held in independent draws."""
 
     #: Times, of how many.
     held: int
@@ -27,7 +27,7 @@ class Frequency:
 
 @dataclass(frozen=True)
 class Promise:
-    """What a theorem or a law says of a measured number, beside what happened."""
+    """Guarantee of a theorem or prediction of a law for a measured number, and how often it held."""
 
     #: Name in `slimline.bounds`, or of a law.
     bound: str
@@ -91,7 +91,7 @@ class Preservation:
 
 @dataclass(frozen=True)
 class PairsKept:
-    """What became of distances, angles or inner products."""
+    """Changes of distances, angles or inner products."""
 
     #: What they are called, and what their distortion is.
     name: str

@@ -1,4 +1,4 @@
-"""What an audit means, in words."""
+"""The verdict of an audit, in words."""
 
 from __future__ import annotations
 

@@ -136,12 +136,12 @@ class Bound:
 
     @cached_property
     def needs_eps(self) -> bool:
-        """Whether the statement names a distortion."""
+        """True if the statement names a distortion."""
         return "eps" in signature(self.formula).parameters
 
     @cached_property
     def needs_delta(self) -> bool:
-        """Whether the statement names a probability."""
+        """True if the statement names a probability."""
         return "delta" in signature(self.formula).parameters
 
     @cached_property

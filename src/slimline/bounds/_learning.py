@@ -200,7 +200,7 @@ class Chances:
 
     @cached_property
     def _hopeless(self) -> Flags:
-        """Which events do not become unlikely."""
+        """Events that do not become unlikely."""
         just = (self.values == self.cosines) & (np.abs(self.cosines) < 1)
         return np.asarray((self.values > self.cosines) | just)
 

@@ -32,7 +32,7 @@ WITHOUT = "fit without the held-out rows"
 
 @dataclass(frozen=True)
 class Finished:
-    """What a fit has come to."""
+    """Result of a fit."""
 
     #: All that there is to tell.
     report: FitReport
@@ -42,7 +42,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class FitJob:
-    """What is to be fitted."""
+    """Input of a fit: data, labels, settings and outputs."""
 
     #: The data.
     source: DataFileOptions
@@ -230,7 +230,7 @@ def _noted(notes: list[str], final: bool) -> Iterator[None]:
 
 
 def _standardised(settings: FitSettings, data: Matrix) -> bool:
-    """Say whether columns are standardised: genotypes are, unless somebody says otherwise."""
+    """Return whether to standardise the features: by default, genotypes are."""
     return data.variants is not None if settings.standardize is None else settings.standardize
 
 

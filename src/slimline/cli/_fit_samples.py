@@ -30,7 +30,7 @@ Index = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class LabelSource:
-    """Where labels are looked for."""
+    """Source of the labels."""
 
     #: A file of their own; None: the data have them.
     path: Path | None

@@ -71,7 +71,7 @@ _PENALTIES, _FOLDS = 10, 5
 
 @dataclass(frozen=True)
 class FitSettings:
-    """How the model is fitted."""
+    """Settings of the fit."""
 
     #: Penalty; None: by cross-validation.
     C: float | None = None
@@ -146,7 +146,7 @@ class FitSettings:
 
 @dataclass(frozen=True)
 class Outputs:
-    """Where results go."""
+    """Paths of the results."""
 
     #: Files; None: not written.
     model: Path | None

@@ -33,7 +33,7 @@ _LABELS_SHOWN = 5
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How many predictions are right, where labels are known."""
+    """Number of correct predictions, for samples with known labels."""
 
     #: Where the labels come from, in words.
     source: str

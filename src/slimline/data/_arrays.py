@@ -91,7 +91,7 @@ def column_stats_and_values(matrix: Matrix, columns: NDArray[np.intp]) -> tuple[
 
 
 def supports_row_access(matrix: Matrix) -> bool:
-    """Say whether rows can be had as they are: sparse, or an array in memory, and neither centred nor scaled."""
+    """Return whether rows can be read as they are: sparse, or an array in memory, and neither centred nor scaled."""
     if isinstance(matrix, Standardised):
         return False
     return matrix.density is not None or _row_array(matrix) is not None
@@ -119,7 +119,7 @@ def _row_array(matrix: Matrix) -> NDArray[Any] | None:
 
 
 def _is_mapped(array: Any) -> bool:
-    """Say whether an array lies in a file, which may be larger than memory."""
+    """Return whether an array is mapped to a file, which may be larger than memory."""
     while array is not None and not isinstance(array, np.memmap):
         array = getattr(array, "base", None)
     return array is not None

@@ -250,7 +250,7 @@ def tiles(block: Block, transform: ColumnTransform, dtype: Any) -> Iterator[tupl
 
 
 def can_stay_int8(block: Block, transform: ColumnTransform) -> bool:
-    """Say whether filling is all that is done to a block of bytes, and the fill is among their numbers."""
+    """Return whether imputing is all that is done to a block of bytes, with a value that a byte can hold."""
     if transform.fill is None or transform.centre is not None or transform.factor is not None:
         return False
     if not isinstance(block.values, np.ndarray) or block.values.dtype not in (np.int8, np.uint8):

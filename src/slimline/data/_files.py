@@ -148,7 +148,7 @@ class OpenFile:
 
     @contextmanager
     def naming_errors(self, offset: int, size: int) -> Iterator[None]:
-        """Say which file and bytes it was where some of them cannot be read."""
+        """Add the file and the bytes to an error of reading them."""
         try:
             yield
         except _native.ReadError as error:  # of the kernels alone: what a signal raises in them is none of it

@@ -1,4 +1,4 @@
-"""What one block adds to a product, and how the sums are kept accurate."""
+"""Contribution of one block to a product, and accurate sums."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ def add_sketch(block: Block, projection: Projection, transform: ColumnTransform,
 
 
 def _anything_to_fill(block: Block, transform: ColumnTransform) -> bool:
-    """Say whether a dense block has missing values; those of floats show in the sums where nothing fills them."""
+    """Return whether a dense block has missing values; NaN shows in the sums unless it is imputed."""
     if block.values.dtype.kind == "f":
         return transform.fill is not None
     return missing_at_all(block)

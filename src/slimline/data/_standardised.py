@@ -23,7 +23,7 @@ Vector = NDArray[np.float64]
 
 
 class _Learned:
-    """What the statistics of the columns tell, once they are known: shared with copies that count other passes."""
+    """Transform that follows from the statistics of the columns, shared with copies that count other passes."""
 
     #: The transform of all columns, and the mean squared norm of the rows if that follows from the statistics.
     value: tuple[ColumnTransform, float | None] | None = None

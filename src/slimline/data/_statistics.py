@@ -50,12 +50,12 @@ def refuse_overflow(matrix: Matrix, dtype: Any) -> NoReturn:
 
 
 def missing_at_all(block: Block) -> bool:
-    """Say whether a block of whole numbers has a missing value; NaN shows in the sums."""
+    """Return whether a block of whole numbers has a missing value; NaN shows in the sums."""
     return block.missing is not None and _any_equal(block.values, block.missing)
 
 
 def _any_equal(values: NDArray[np.generic], number: int) -> bool:
-    """Say whether a number is among the values, in little memory."""
+    """Return whether a number is among the values, in little memory."""
     if values.dtype in (np.int8, np.uint8):
         return _native.holds_byte(values, number, thread_count())
     return any(bool((piece == number).any()) for _, _, piece in _pieces(_lines(values)))
@@ -74,7 +74,7 @@ def _pieces(lines: NDArray[Any]) -> Iterator[tuple[int, int, NDArray[Any]]]:
 
 
 def all_finite(sums: NDArray[Any]) -> bool:
-    """Say whether sums are finite, all of them; no mask as large as they are is made."""
+    """Return whether all sums are finite, without a mask of their size."""
     if sums.flags.c_contiguous or sums.flags.f_contiguous:
         return _native.all_finite(sums.reshape(-1, order="A"), thread_count())
     return bool(np.isfinite(sums).all())
@@ -137,7 +137,7 @@ _FAR = 8.0
 
 
 def far_columns(stats: ColumnStats) -> NDArray[np.bool_]:
-    """Say which columns have a mean so far above their spread that sums must not be subtracted from each other."""
+    """Return which columns have a mean so far above their spread that subtracting sums would cancel."""
     spread = stats.std
     spread *= _FAR
     return np.asarray(np.abs(stats.mean) > spread)

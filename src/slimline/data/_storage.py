@@ -1,4 +1,4 @@
-"""What a storage format provides, and who follows the passes over it."""
+"""Interface of a storage format, and listeners of the passes over it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_EMPTY = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class StorageTraits:
-    """What a storage can do, and which way of reading it is fast.
+    """Abilities of a storage, and which way of reading it is fast.
 
     Parameters
     ----------

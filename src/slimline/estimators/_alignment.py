@@ -168,7 +168,7 @@ class Alignment:
 
 @dataclass(frozen=True)
 class ColumnPlaces:
-    """Where the columns of a model are in the data."""
+    """Positions of the features of a model in the data."""
 
     #: Number of the column of the data; -1 where it has to be filled; of shape (n_columns,).
     column: NDArray[np.intp]

@@ -112,7 +112,7 @@ class CertifiedModel(NamedFeatures, ClassifierMixin, BaseEstimator):  # type: ig
     # Claims ----------------------------------------------------------------------------------------
 
     def certified(self, X: Any) -> NDArray[np.bool_]:
-        """Say which predictions are proved equal to those of the exact full-data model; takes one pass over `X`.
+        """Return which predictions are proved equal to those of the exact full-data model, in one pass over `X`.
 
         Parameters
         ----------

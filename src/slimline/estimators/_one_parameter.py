@@ -322,7 +322,7 @@ class OneParameterClassifier(NamedFeatures, ClassifierMixin, BaseEstimator):  # 
         return labels
 
     def __sklearn_tags__(self) -> Any:
-        """Say that sparse input is welcome."""
+        """Return the tags of scikit-learn: sparse input is accepted."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

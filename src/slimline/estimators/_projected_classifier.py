@@ -254,7 +254,7 @@ class ProjectedClassifier(NamedFeatures, ClassifierMixin, BaseEstimator):  # typ
         return inner.intercept_
 
     def __sklearn_tags__(self) -> Any:
-        """Say that sparse input is welcome, and what the estimator can do with classes."""
+        """Return the tags of scikit-learn: sparse input is accepted; classes as the inner estimator takes them."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         if self.estimator is not None and (inner := get_tags(self.estimator).classifier_tags) is not None:

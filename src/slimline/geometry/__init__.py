@@ -1,4 +1,4 @@
-"""What the data really do: margins, the smallest ball around them, and what a projection does to both."""
+"""Geometry of the data: margins, the smallest enclosing ball, and their change under a projection."""
 
 from slimline.geometry._distortion import distortions
 from slimline.geometry._embedding import embedding_error, enclosing_ball

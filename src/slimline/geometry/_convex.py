@@ -30,7 +30,7 @@ _GRAM_ZERO, _ZERO = 1e-8, 1e-10
 
 @dataclass(frozen=True)
 class Look:
-    """What a pass over all points says of some weights."""
+    """Result of a pass over all points for given weights."""
 
     #: Proved ends of what is measured.
     lower: float
@@ -77,7 +77,7 @@ class ConvexPoints(ABC):
 
 @dataclass(frozen=True)
 class Nearest:
-    """What was found."""
+    """Solution, with its bounds."""
 
     #: Proved ends.
     lower: float

@@ -26,7 +26,7 @@ _BLOCK = 1 << 18
 
 @dataclass(frozen=True)
 class Changes:
-    """What became of one kind of number: NaN for a pair that has none."""
+    """Values of one quantity before and after the projection: NaN for a pair that has none."""
 
     changes: Floats
     rounding: float
@@ -147,7 +147,7 @@ _EQUAL = 1e-12
 
 @dataclass(frozen=True)
 class Distortion:
-    """How much one kind of number changed, over pairs of rows."""
+    """Change of one quantity, over pairs of rows."""
 
     #: What is changed, as a formula.
     measures: str
@@ -186,7 +186,7 @@ class Distortion:
 
 @dataclass(frozen=True)
 class Distortions:
-    """What a projection did to pairs of rows x, x'."""
+    """Changes of distances, angles and inner products of pairs of rows x, x'."""
 
     #: ‖Rᵀ(x - x')‖² / ‖x - x'‖² - 1.
     distances: Distortion

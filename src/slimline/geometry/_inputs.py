@@ -81,7 +81,7 @@ def require_squares(squares: NDArray[np.float64], matrix: Matrix) -> None:
 
 
 def has_entries(matrix: Matrix) -> bool:
-    """Say whether any number of the data is not 0, however small."""
+    """Return whether any value is not 0, however small."""
     if not min(matrix.shape):
         return False
     # weights that no row is orthogonal to by chance

@@ -157,7 +157,7 @@ def _space_of(points: Points, index: NDArray[np.intp], random: np.random.Generat
 
 
 def _judge(matrix: Matrix, seen: int, nonzero: int, space: RowSpace, random: np.random.Generator) -> tuple[bool, str]:
-    """Say whether the basis spans all rows, and why."""
+    """Return whether the basis spans all rows, and why."""
     n, d = matrix.shape
     k, rank = space.rows.size, space.rank
     if k == d:
@@ -301,7 +301,7 @@ class Points:
 
     @property
     def at_once(self) -> bool:
-        """Say whether the Gram matrix of all points is made: where they are few, or where most may be needed."""
+        """Return whether to form the Gram matrix of all points: if they are few, or if most may be needed."""
         n, d = self.shape
         return n <= _FEW or (n <= MOST_POINTS and 2 * d >= n)
 

@@ -1,4 +1,4 @@
-"""Whether the numbers of a stored model allow what it claims."""
+"""Contradictions between the numbers of a stored model and its claims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which projection, how many dimensions, which route, at what cost."""
+"""Plans of a fit: projection, number of components, route and cost."""
 
 from typing import TYPE_CHECKING, Any
 

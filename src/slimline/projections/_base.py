@@ -49,7 +49,7 @@ def as_kernel_blocks(X: Any) -> Iterator[tuple[Any, slice, int]]:
 
 
 def lies_in_order(X: np.ndarray[Any, Any]) -> bool:
-    """Say whether rows or columns are contiguous and do not overlap."""
+    """Return whether rows or columns are contiguous and do not overlap."""
     (n, width), (row, column), item = X.shape, X.strides, X.itemsize
     if not X.flags.aligned:
         return False
@@ -96,7 +96,7 @@ def _sparse_blocks(X: Any) -> Iterator[tuple[Any, slice, int]]:
 
 
 def _is_plain(X: Any, dtype: np.dtype[Any]) -> bool:
-    """Say whether the three vectors of a sparse matrix can be handed to a kernel."""
+    """Return whether the three vectors of a sparse matrix can be passed to a kernel."""
     if X.dtype != dtype or X.indices.dtype != X.indptr.dtype or X.indices.dtype not in (np.int32, np.int64):
         return False
     return all(part.flags.c_contiguous and part.flags.aligned for part in (X.data, X.indices, X.indptr))
@@ -484,7 +484,7 @@ class Projection(ABC):
 
 
 class Kernel(Protocol):
-    """What the C++ object behind a projection can do."""
+    """Interface of the C++ object behind a projection."""
 
     def apply(self, x: Any, feature: int, scale: float, out: Any, accumulate: bool, threads: int) -> None:
         """Write x R to `out`, or add it."""

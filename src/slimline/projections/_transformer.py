@@ -201,7 +201,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self.n_components_
 
     def __sklearn_tags__(self) -> Any:
-        """Say that sparse input is welcome and floats are kept."""
+        """Return the tags of scikit-learn: sparse input is accepted, and floats keep their type."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
@@ -325,7 +325,7 @@ def warn_if_no_reduction(n_features: int, n_components: int, stacklevel: int = 4
 
 
 def _is_ready(X: Any) -> bool:
-    """Say whether X is a matrix that the kernels take as it is, with at least one row and column."""
+    """Return whether the kernels take X as it is: a matrix with at least one row and column."""
     if type(X) in (np.ndarray, np.memmap):
         return X.ndim == 2 and X.dtype in KERNEL_TYPES and X.size > 0
     if not sp.issparse(X) or X.ndim != 2:  # type: ignore[attr-defined]
@@ -334,14 +334,14 @@ def _is_ready(X: Any) -> bool:
 
 
 def _is_dense_frame(X: Any) -> bool:
-    """Say whether X is a data frame none of whose columns is of pandas' sparse type."""
+    """Return whether X is a data frame without columns of pandas' sparse type."""
     if not (hasattr(X, "columns") and hasattr(X, "to_numpy")):
         return False
     return not any(hasattr(dtype, "subtype") and hasattr(dtype, "fill_value") for dtype in getattr(X, "dtypes", ()))
 
 
 def _sum_is_finite(values: NDArray[Any]) -> bool:
-    """Say whether the sum is finite: if it is, so are all values; if not, it may have overflowed."""
+    """Return whether the sum is finite: if it is, so are all values; if not, it may have overflowed."""
     with np.errstate(invalid="ignore", over="ignore"):
         return bool(np.isfinite(values.sum(dtype=np.float32 if values.itemsize == 2 else None)))
 

@@ -205,7 +205,7 @@ def plan_figure(plan: Plan) -> Figure:
 
 @dataclass(frozen=True)
 class _Words:
-    """What is written beside the plot: where the line ends that it speaks of, and how it looks."""
+    """A label beside the plot: the end of the line that it belongs to, and its look."""
 
     eps: float
     dimension: float

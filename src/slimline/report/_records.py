@@ -21,7 +21,7 @@ FIT = "fit"
 
 @dataclass(frozen=True)
 class DataFacts:
-    """What was trained on."""
+    """Training data."""
 
     #: Name of the data.
     name: str
@@ -44,7 +44,7 @@ class DataFacts:
 
 @dataclass(frozen=True)
 class Curve:
-    """How well a class is told from the others on rows that were held out."""
+    """Precision and recall of one class on held-out samples."""
 
     #: The class.
     label: str
@@ -64,7 +64,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """How the model does on rows that it did not see."""
+    """Accuracy on held-out samples."""
 
     #: Which rows these are, in words.
     source: str
@@ -137,7 +137,7 @@ class Feature:
 
 @dataclass(frozen=True)
 class Search:
-    """How the penalty was chosen."""
+    """Search for the penalty."""
 
     #: Values of C that were tried, rising.
     penalties: tuple[float, ...]
@@ -153,7 +153,7 @@ class Search:
 
 @dataclass(frozen=True)
 class StepFacts:
-    """What was reached after a step."""
+    """Certified error after a step."""
 
     #: Passes over the data so far.
     passes: int
@@ -165,7 +165,7 @@ class StepFacts:
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """What was fitted, and what is proved of it."""
+    """The fitted model and its certified error."""
 
     #: Its name.
     loss: str
@@ -191,7 +191,7 @@ class ModelFacts:
 
 @dataclass(frozen=True)
 class Phase:
-    """What one part of the work took."""
+    """Time and passes of one part of the work."""
 
     #: What was done.
     name: str
@@ -228,7 +228,7 @@ class Phases:
 
 @dataclass(frozen=True)
 class CostFacts:
-    """What all of it took."""
+    """Time, passes and memory of the whole job."""
 
     #: In their order.
     phases: tuple[Phase, ...]
@@ -258,7 +258,7 @@ class CostFacts:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """How to get the same again."""
+    """Everything that reproduces the result."""
 
     #: Command line; empty where it was not one.
     command: str

@@ -158,7 +158,7 @@ def _vectors(n_features: int, rng: np.random.Generator) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Drawn:
-    """What many seeds make of the same few vectors X, and of an orthonormal basis V of their span."""
+    """Sketches, by many seeds, of the same few vectors X and of an orthonormal basis V of their span."""
 
     projection: Projection  # of the first seed: its kurtosis and collisions are those of all
     X: NDArray[np.float64]

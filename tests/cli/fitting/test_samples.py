@@ -1,4 +1,4 @@
-"""Which rows are trained on and which are held out."""
+"""Tests of training and held-out samples."""
 
 import numpy as np
 import pytest

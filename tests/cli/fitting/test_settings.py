@@ -1,4 +1,4 @@
-"""What `slimline fit` makes of its options."""
+"""Tests of the options of `slimline fit`."""
 
 import os
 from pathlib import Path

@@ -18,7 +18,7 @@ def _plain(text):
 
 
 def _facts(report):
-    """What must be read on the page."""
+    """Text that the page must show."""
     data, model, held, cost, made = report.data, report.model, report.held_out, report.cost, report.reproduction
     yield from (report.title, data.name, data.labels, data.fingerprint, f"{data.n_rows:,} × {data.n_features:,}")
     yield from (f"{data.left_out:,}, which had no label", memory(data.nbytes))

@@ -1,4 +1,4 @@
-"""What contenders answer, and the judge: how far an answer is from the exact number at most.
+"""Answers of contenders, and their certified distance from the exact number.
 
 Ours come with a proved bracket. Of a peer's answer only the witness counts: what its separator or its centre attains is
 worked out anew, in float64 and outside the clock.
@@ -20,7 +20,7 @@ Bracket = tuple[float, float]
 
 @dataclass(frozen=True)
 class Answer:
-    """What a contender found.
+    """Answer of a contender.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What an answer is worth.
+    """Quality of an answer.
 
     Parameters
     ----------

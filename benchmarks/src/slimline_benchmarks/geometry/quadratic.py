@@ -1,4 +1,4 @@
-"""What peers do with a Gram matrix: Clarabel's interior points, and Frank and Wolfe's steps."""
+"""Peers that work on a Gram matrix: Clarabel's interior points, and Frank and Wolfe's steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ours should reach: a time most of which is the Gram matrix's, and less than a peer's."""
+"""Targets of ours: a time most of which is the Gram matrix's, and less than a peer's."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _REFERENCE_GAP, _REFERENCE_ROUNDS = 1e-6, 3
 
 @dataclass(frozen=True)
 class Judgement:
-    """What is proved about weights.
+    """Certified statements about weights.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the peers need before they can take int8 genotypes: float32, standardised, missing calls filled; and X Xᵀ."""
+"""Preprocessing of int8 genotypes for the peers: float32, standardised, missing calls imputed; and X Xᵀ."""
 
 from __future__ import annotations
 

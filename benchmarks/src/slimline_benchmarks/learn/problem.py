@@ -40,7 +40,7 @@ class Problem(Labelled):
 
 @dataclass(frozen=True)
 class Fit:
-    """What a contender found.
+    """Answer of a contender.
 
     Parameters
     ----------

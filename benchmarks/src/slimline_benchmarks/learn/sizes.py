@@ -1,4 +1,4 @@
-"""How large the data of the suite are."""
+"""Sizes of the data of the suite."""
 
 from __future__ import annotations
 

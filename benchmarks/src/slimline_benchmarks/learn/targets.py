@@ -1,4 +1,4 @@
-"""What ours should reach, once it is known which peer is the fastest."""
+"""Targets of ours, once it is known which peer is the fastest."""
 
 from __future__ import annotations
 

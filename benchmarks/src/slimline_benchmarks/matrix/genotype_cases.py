@@ -47,7 +47,7 @@ class Storage:
 
     @property
     def in_memory(self) -> bool:
-        """Say whether X is an array in memory."""
+        """Return whether X is an array in memory."""
         return self.kind == "array"
 
     @property

@@ -1,4 +1,4 @@
-"""What other libraries can do with genotypes at all, each as its documentation would have it used.
+"""Other libraries on genotypes, each used as its documentation recommends.
 
 A missing call is the number -127 to NumPy and scikit-learn, NaN to bed-reader: only the latter pays for it. Estimates
 of time and memory are rough: they only decide whether a peer is worth or able to run.
@@ -37,7 +37,7 @@ _SKETCHES = {
 
 @dataclass(frozen=True)
 class _Given:
-    """What a peer has to work on."""
+    """Data that a peer works on."""
 
     kind: str
     shape: tuple[int, int]

@@ -1,4 +1,4 @@
-"""What the machine could do at best, measured in the same run: reading the data and doing nothing, and GEMM."""
+"""Limits of the machine, measured in the same run: reading the data and doing nothing, and GEMM."""
 
 from __future__ import annotations
 

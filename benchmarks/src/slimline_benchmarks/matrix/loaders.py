@@ -1,4 +1,4 @@
-"""How each kind of file is usually loaded: whole, and then multiplied."""
+"""Usual loaders of each kind of file: whole, and then multiplied."""
 
 from __future__ import annotations
 

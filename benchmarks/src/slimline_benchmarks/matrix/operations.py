@@ -46,7 +46,7 @@ class State:
 
 @dataclass(frozen=True)
 class Measure:
-    """How the speed of the passes is told.
+    """Units of the speed of the passes.
 
     Parameters
     ----------

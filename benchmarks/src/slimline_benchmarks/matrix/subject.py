@@ -1,4 +1,4 @@
-"""What a case works on: a matrix, its views, what it is multiplied with, and where it came from."""
+"""Subject of a case: a matrix, its views, its factors and its origin."""
 
 from __future__ import annotations
 

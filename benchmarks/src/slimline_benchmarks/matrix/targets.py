@@ -1,4 +1,4 @@
-"""What the passes should reach at the full sizes."""
+"""Targets of the passes at the full sizes."""
 
 from __future__ import annotations
 

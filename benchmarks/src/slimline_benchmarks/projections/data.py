@@ -51,7 +51,7 @@ class Shape:
 
     @property
     def storage(self) -> str:
-        """How X is stored, in words."""
+        """Storage of X, in words."""
         if self.per_row is None:
             return "dense, F order" if self.by_column else "dense"
         return f"{'CSC' if self.by_column else 'CSR'}, {self.per_row} a row"

@@ -1,4 +1,4 @@
-"""What the machine could do at best, measured in the same run: reading X, writing, copying, the stored product."""
+"""Limits of the machine, measured in the same run: reading X, writing, copying, the stored product."""
 
 from __future__ import annotations
 

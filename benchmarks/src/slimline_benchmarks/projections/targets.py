@@ -1,4 +1,4 @@
-"""What our families should reach at the full sizes: one small table for each kind of data.
+"""Targets of our families at the full sizes: one small table for each kind of data.
 
 A target is a ratio of times to a peer, a share of the machine's limit, or a bound on memory above X and the result.
 """

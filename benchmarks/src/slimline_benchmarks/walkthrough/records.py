@@ -1,4 +1,4 @@
-"""What the demonstration finds: frozen records."""
+"""Records of the demonstration."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class DemoSettings:
 
 @dataclass(frozen=True)
 class Distortion:
-    """How much squared distances between people change.
+    """Changes of squared distances between people.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a projection does to inner products with one fixed vector, for all other vectors at once."""
+"""Errors of inner products with one fixed vector, for all other vectors at once."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ SHARE = f"with {100 * MINORITY:g} % of the labels in the minority"
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a table shows.
+    """Cells of a table.
 
     Parameters
     ----------

@@ -71,7 +71,7 @@ def best_seconds(call: Callable[[], Any], repeats: int = 1) -> tuple[Any, float]
 
 @dataclass(frozen=True)
 class CrossValidated:
-    """What a cross-validation of LIBSVM told.
+    """Result of a cross-validation by LIBSVM.
 
     Parameters
     ----------

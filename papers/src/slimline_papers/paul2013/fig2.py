@@ -148,7 +148,7 @@ def _judge(table: Table) -> Sequence[Finding]:
 
 
 def _means(table: Table, task: str) -> str:
-    """Say what the error is at the largest r."""
+    """Return the error at the largest r."""
     largest = max(int(r) for r in table.distinct("r"))
     rows = table.where(task=task, r=largest)
     errors = (

@@ -201,7 +201,7 @@ def _harder(table: Table) -> Finding:
 
 
 def _by_density(table: Table) -> str:
-    """Say how CW compares with RS where more or less of its sketch is zero."""
+    """Return how CW compares with RS if more or less of its sketch is zero."""
     words = []
     for r, ratio in zip(DIMENSIONS, _of_dimensions(_log_ratios(table, _THEIRS, "RS", "t_train")), strict=True):
         full = 100 * table.where(family="CW", r=r, solver=_THEIRS).mean("density")

@@ -1,4 +1,4 @@
-"""What the printed numbers on the full data, without any projection, say about the labels."""
+"""Evidence about the labels in the printed numbers on the full data, without any projection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether files are those of the data set: their SHA-256 sums."""
+"""Checks that files are those of the data set, by their SHA-256 sums."""
 
 from __future__ import annotations
 

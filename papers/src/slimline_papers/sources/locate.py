@@ -1,4 +1,4 @@
-"""Where a data set lies, and whether it is the right one."""
+"""Location and identity of a data set."""
 
 from __future__ import annotations
 

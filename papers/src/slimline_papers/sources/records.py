@@ -1,4 +1,4 @@
-"""What readers return."""
+"""Records that readers return."""
 
 from __future__ import annotations
 

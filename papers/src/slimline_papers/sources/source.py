@@ -1,4 +1,4 @@
-"""What a data set is, where it comes from, and how one knows that it is the right one."""
+"""Description of a data set: its origin, and the checksums that identify it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Source:
 
     @property
     def contents(self) -> str:
-        """What is to be put into the folder, in words."""
+        """Contents that the folder needs, in words."""
         return self.layout or ", ".join([*self.files, *(" or ".join(names) for names in self.choices)])
 
     def missing(self, folder: Path) -> list[str]:

@@ -113,7 +113,7 @@ def _judge(table: Table) -> Sequence[Finding]:
 
 
 def _broken(table: Table) -> NDArray[np.bool_]:
-    """Where the bound is passed by more than chance allows, counted or by importance sampling."""
+    """Cases that exceed the bound by more than chance allows, counted or by importance sampling."""
     printed = _printed_bound(table["r"], table["eps"])
     counted = rarity_above(table["beyond"], table["vectors"], printed) * len(table) < FALSE_ALARM
     return counted | ((table["upper_tail"] - printed) / table["error"] > LIMIT)

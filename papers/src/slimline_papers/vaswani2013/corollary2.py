@@ -102,7 +102,7 @@ def fluctuations(rank: float, r: float, error: float) -> float:
 
 
 def is_by_chance(distance: float, draws: int) -> bool:
-    """Say whether the mean of some draws may be so many `fluctuations` from the limit.
+    """Return whether the mean of some draws may be so many `fluctuations` from the limit.
 
     Parameters
     ----------

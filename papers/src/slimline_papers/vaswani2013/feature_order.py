@@ -60,7 +60,7 @@ def _measure(study: Study, part: Part) -> Iterator[Sequence[object]]:
 
 
 def _among(sizes: Floats, k: int) -> NDArray[np.bool_]:
-    """Say which features are among the k largest, all of those that tie with the last included."""
+    """Return which features are among the k largest, including all ties with the last."""
     return np.asarray(sizes >= np.sort(sizes)[-k] * (1 - _TIE))
 
 

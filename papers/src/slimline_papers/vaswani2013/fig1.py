@@ -137,7 +137,7 @@ def _worst(off: Mapping[str, Sequence[float]]) -> float:
 
 
 def _by_chance(off: Mapping[str, Sequence[float]]) -> bool:
-    """Say whether deviations, in standard deviations, are small one by one and do not all point the same way."""
+    """Return whether deviations, in standard deviations, are small one by one and differ in sign."""
     together = max(abs(np.sum(deviations)) / np.sqrt(len(deviations)) for deviations in off.values())
     return _worst(off) < _ALONE and together < _TOGETHER
 

@@ -82,7 +82,7 @@ def _performance(table: Table, recovery: str) -> Finding:
 
 
 def _from_where(rows: Table, exact: float) -> str:
-    """Say from which r on every mean is good, where that is not all of them."""
+    """Return from which r on every mean is good, if that is not all of them."""
     at = projections(rows)
     bad = [place for place, r in enumerate(at) if rows.where(r=r).mean("wrong") - exact > _GOOD]
     if not bad:

@@ -137,7 +137,7 @@ def _in_full(table: Table, name: str) -> float:
 
 
 def _slower(rows: Table, full: float, *steps: str) -> str:
-    """Say at which r these steps take more time than all features do."""
+    """Return at which r these steps take more time than all features do."""
     at, seconds = _curve(rows, *steps)
     return ", ".join(f"{r:,}" for r, time in zip(at, seconds, strict=True) if time > full) or "none"
 

@@ -100,7 +100,7 @@ def _shape_of(rows: Table, name: str) -> Finding:
 
 
 def _by_the_law(rows: Table) -> bool:
-    """Say whether mean squared errors agree with the exact law, taken as the χ² of the same mean and variance."""
+    """Return whether mean squared errors agree with the exact law, taken as the χ² of the same mean and variance."""
     for rank in (float(rank) for rank in rows.distinct("rank")):
         squares = rows.where(rank=rank)["error"] ** 2
         exact = dual_error(PROJECTIONS, rank)
@@ -112,7 +112,7 @@ def _by_the_law(rows: Table) -> bool:
 
 
 def _by_the_limit(rows: Table) -> bool:
-    """Say whether mean embedding errors are as far below their limit as finite sizes make them."""
+    """Return whether mean embedding errors are as far below their limit as finite sizes make them."""
     cells = [rows.where(rank=rank) for rank in rows.distinct("rank")]
     off = [fluctuations(cell.mean("rank"), PROJECTIONS, cell.mean("embedding")) for cell in cells]
     return all(is_by_chance(distance, len(cell)) for distance, cell in zip(off, cells, strict=True))

@@ -92,7 +92,7 @@ def _over_runs(rows: Table, column: str) -> tuple[Floats, Floats, Floats]:
 
 
 def _factor(published: Table) -> str:
-    """Say what a published step can multiply the error by: 1/s - 1, s the smallest eigenvalue of VᵀRRᵀV."""
+    """Return the largest factor of a published step on the error: 1/s - 1, s the smallest eigenvalue of VᵀRRᵀV."""
     smallest = published["smallest"].min()
     return f"error × {1 / smallest - 1:.2g} a step at most" if smallest > 1e-9 else "fewer projections than rank"
 
@@ -144,7 +144,7 @@ def _beside(certified: Table) -> str:
 
 
 def _converges(certified: Table) -> bool:
-    """Say whether the error falls with every pass of every run, and to less than a tenth."""
+    """Return whether the error falls with every pass of every run, and to less than a tenth."""
     return all(
         run["error"][-1] < 0.1 * run["error"][0] and np.all(np.diff(run["error"]) < 0) for run in _runs(certified)
     )

@@ -1,4 +1,4 @@
-"""What several figures of this document have on top of the shared drawing."""
+"""Marks that several figures of this document share."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def is_second(family: str) -> bool:
 
 
 def family_key(panel: Axes) -> None:
-    """Say in the legend what rings are.
+    """Explain the rings in the legend.
 
     Parameters
     ----------

@@ -105,7 +105,7 @@ def _unassociated(rows: Table) -> tuple[float, float]:
 
 
 def _too_few(rows: Table) -> bool:
-    """Say whether fewer features are unrelated to the label than are said to be probes, by more than chance."""
+    """Return whether fewer features are unrelated to the label than are said to be probes, by more than chance."""
     deviation = np.sqrt(_PRINTED_SHARE / rows["count"].sum())  # of twice the share of probes with a p-value above ½
     return bool(_unassociated(rows)[1] < _PRINTED_SHARE - ONE_LIMIT * deviation)
 

@@ -1,4 +1,4 @@
-"""How Figs. 1 to 3 read the table of experiment 1."""
+"""Views of Figs. 1 to 3 on the table of experiment 1."""
 
 from __future__ import annotations
 

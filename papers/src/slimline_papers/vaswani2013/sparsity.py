@@ -79,7 +79,7 @@ def _elastic_net(X: Any, y: Floats, weight: float) -> Floats:
 
 @dataclass(frozen=True)
 class SparseClaim:
-    """What is proved of the elastic net on all columns.
+    """Certified statements about the elastic net on all columns.
 
     Parameters
     ----------

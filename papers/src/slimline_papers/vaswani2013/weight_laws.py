@@ -1,4 +1,4 @@
-"""What the error of recovered weights is exactly, for a Gaussian R and a penalty that is small beside the data.
+"""Exact error of recovered weights, for a Gaussian R and a penalty that is small beside the data.
 
 Write w* = V c with an orthonormal basis V of the row space, and W = r VᵀRRᵀV, a Wishart matrix of r degrees of freedom.
 Where λ is far below the squared singular values of X, both fits reproduce the labels, and

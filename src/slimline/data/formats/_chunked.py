@@ -33,7 +33,7 @@ _READS = 2
 
 @dataclass(frozen=True)
 class ChunkGrid:
-    """Where to cut a matrix that is stored in chunks."""
+    """Cuts of a matrix that is stored in chunks."""
 
     #: Of the matrix.
     shape: tuple[int, int]
@@ -44,7 +44,7 @@ class ChunkGrid:
 
     @property
     def panels(self) -> bool:
-        """Say whether full-height panels can be had without reading chunks again and again."""
+        """Return whether full-height panels can be read without reading any chunk twice."""
         return self.shape[0] * self.chunk[1] * self.itemsize <= _READS * _PANEL_BYTES
 
     def rectangles(self) -> Iterator[tuple[Place, list[Place]]]:

@@ -138,7 +138,7 @@ class CompressedMatrix(Matrix):
 
 
 def is_compressed(node: Any) -> bool:
-    """Say whether a node is a group that holds a sparse matrix."""
+    """Return whether a node is a group that holds a sparse matrix."""
     return is_group(node) and all(part in node for part in ("data", "indices", "indptr"))
 
 

@@ -29,7 +29,7 @@ _ONE_CELL = re.compile(r"^(the row has (?:more than )?1) cells")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How `open_delimited` was called."""
+    """Arguments of `open_delimited`."""
 
     #: See there.
     delimiter: str | None
@@ -207,7 +207,7 @@ def _number(name: str, column: str | int, cells: list[str], text: TextFile) -> i
 
 
 def _names_columns(cells: dict[int, str], missing: list[str], text: TextFile) -> bool:
-    """Say whether the first line holds names, or raise where it might hold numbers as well."""
+    """Return whether the first line holds names, or raise if it might hold numbers as well."""
     told = {k: cell for k, cell in cells.items() if cell not in missing}  # no name and no number: a corner left empty
     numbers = [
         k for k, cell in told.items() if _native.parse_number(np.frombuffer(cell.encode(), dtype=np.uint8)) is not None
@@ -307,7 +307,7 @@ def open_delimited(
 
 @dataclass(frozen=True, slots=True)
 class DelimitedIndex:
-    """What the first pass finds."""
+    """Result of the first pass: positions and names."""
 
     #: Rows that are parsed together.
     groups: list[RowGroup]

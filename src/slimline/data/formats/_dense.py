@@ -101,7 +101,7 @@ class DenseMatrix(Matrix):
 
     @property
     def _copied(self) -> bool:
-        """Whether blocks have to be copied: no kernel reads them as they lie there."""
+        """True if blocks have to be copied, because no kernel reads their layout."""
         if self.dtype != self._array.dtype or (self._missing is not None and self.dtype.kind == "f"):
             return True
         return not lies_in_order(self._array)
@@ -163,5 +163,5 @@ def _holds_numbers(dtype: Any) -> bool:
 
 
 def _only_counts(index: Any) -> bool:
-    """Say whether an index of pandas is the one that it makes by itself, which counts from 0."""
+    """Return whether an index of pandas is its default one, which counts from 0."""
     return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1

@@ -244,7 +244,7 @@ class NpzSparseMatrix(Matrix):
 
 
 def is_sparse(archive: Archive) -> bool:
-    """Say whether an archive is what `scipy.sparse.save_npz` writes."""
+    """Return whether `scipy.sparse.save_npz` wrote an archive."""
     return {"format", "shape", "data"} <= set(archive.members)
 
 

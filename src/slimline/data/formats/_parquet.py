@@ -95,7 +95,7 @@ def common_type(columns: Sequence[Column], metadata: Any) -> np.dtype[Any]:
 
 
 def _no_nulls(columns: Sequence[Column], metadata: Any) -> bool:
-    """Say whether the file promises that no value is missing."""
+    """Return whether the schema of the file excludes missing values."""
     for group in (metadata.row_group(i) for i in range(metadata.num_row_groups)):
         for column in columns:
             statistics = group.column(column.position).statistics

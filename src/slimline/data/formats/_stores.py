@@ -78,12 +78,12 @@ class Store(ABC):
 
 
 def is_group(node: Any) -> bool:
-    """Say whether a node of a store holds others."""
+    """Return whether a node of a store is a group."""
     return hasattr(node, "keys")
 
 
 def is_matrix(node: Any) -> bool:
-    """Say whether a node is an array of real numbers with two dimensions."""
+    """Return whether a node is an array of real numbers with two dimensions."""
     return not is_group(node) and len(node.shape or ()) == 2 and node.dtype.kind in "fiub"
 
 
@@ -100,7 +100,7 @@ def texts(values: NDArray[Any]) -> list[str]:
 
 
 def is_anndata(root: Any) -> bool:
-    """Say whether the root group of a store is an AnnData object."""
+    """Return whether the root group of a store is an AnnData object."""
     if text(root.attrs.get("encoding-type", "")) == "anndata":
         return True
     return "obs" in root and "var" in root and "X" in root  # versions before 0.7 do not say it
@@ -196,7 +196,7 @@ def plain_vector(values: NDArray[Any], where: str) -> NDArray[Any]:
 
 
 def is_10x(group: Any) -> bool:
-    """Say whether a sparse group is a count matrix of Cell Ranger: genes × cells, column after column."""
+    """Return whether a sparse group is a count matrix of Cell Ranger: genes × cells, column after column."""
     return "barcodes" in group and ("features" in group or "genes" in group)
 
 

@@ -130,7 +130,7 @@ class FeatureNumbers(Sequence[str]):
 
 @dataclass(frozen=True, slots=True)
 class SvmlightIndex:
-    """What the first pass finds."""
+    """Result of the first pass: positions and names."""
 
     #: Rows that are parsed together.
     groups: list[RowGroup]
