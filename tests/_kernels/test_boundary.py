@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from slimline._kernels import EMPTY, Hadamard, Rows, Scatter, _native, gap_table, native_rows, native_scatter, reference
 from slimline._kernels.blas import exported
+from tests.pairwise import pairwise
 
 SEED, R = 5, 32
 REFUSED = (ValueError, TypeError)
@@ -189,21 +190,20 @@ def test_compressed(data, family, feature, accumulate, threads):
         _same(out, (dense.T if by_column else dense) @ rows[feature : feature + d])
 
 
-@pytest.mark.parametrize("family", sorted(NATIVE))
-@pytest.mark.parametrize("index_type", [np.int32, np.int64])
-@pytest.mark.parametrize(
-    "indptr, indices",
-    [
-        ([0, 2, 1, 3], [0, 1, 2]),  # decreasing
-        ([0, 1, 2, 4], [0, 1, 2]),  # beyond the values
-        ([-1, 1, 2, 3], [0, 1, 2]),  # negative
-        ([0, 1, 2, 3], [0, 3, 2]),  # index outside
-        ([0, 1, 2, 3], [0, -1, 2]),  # negative index
-        ([0, 1, 2, 3], [0, 2**31 - 1, 2]),
-        ([0, 10**9, 2, 3], [0, 1, 2]),
-    ],
-)
-def test_damaged_matrices_are_refused(family, index_type, indptr, indices):
+DAMAGES = [
+    ([0, 2, 1, 3], [0, 1, 2]),  # decreasing
+    ([0, 1, 2, 4], [0, 1, 2]),  # beyond the values
+    ([-1, 1, 2, 3], [0, 1, 2]),  # negative
+    ([0, 1, 2, 3], [0, 3, 2]),  # index outside
+    ([0, 1, 2, 3], [0, -1, 2]),  # negative index
+    ([0, 1, 2, 3], [0, 2**31 - 1, 2]),
+    ([0, 10**9, 2, 3], [0, 1, 2]),
+]
+
+
+@pytest.mark.parametrize("family, index_type, damage", pairwise(sorted(NATIVE), [np.int32, np.int64], DAMAGES))
+def test_damaged_matrices_are_refused(family, index_type, damage):
+    indptr, indices = damage
     native, _ = NATIVE[family]
     parts = (np.array(indptr, dtype=index_type), np.array(indices, dtype=index_type), np.ones(3))
     by_column = hasattr(native, "apply_columns")

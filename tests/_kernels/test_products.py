@@ -90,7 +90,7 @@ def test_dense_sizes(family, dtype):
                 _require(family, out, X, R)
 
 
-@pytest.mark.parametrize("n_components", [1, 2, 3, 15, 16, 17, 31, 33, 64, 65, 127, 128, 129, 1000])
+@pytest.mark.parametrize("n_components", [1, 3, 15, 16, 17, 33, 64, 65, 129, 1000])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_components(family, n_components):
     if family == "grouped" and n_components % 16:

@@ -10,8 +10,9 @@ import pytest
 from slimline.data._passes import block_memory
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.float32, np.float64, bool])
-@pytest.mark.parametrize("size", [0, 1, 3, 5_000_001])
+@pytest.mark.parametrize(
+    "size, dtype", [(0, np.float32), (1, np.int8), (3, np.int32), (5_000_001, np.float64), (5_000_001, bool)]
+)
 def test_it_is_a_writable_vector_of_zeros(size, dtype):
     memory = block_memory(size, dtype)
     assert memory.shape == (size,) and memory.dtype == dtype

@@ -29,6 +29,7 @@ from slimline.errors import (
 )
 from slimline.projections import Gaussian, HashEmbedding
 from slimline.testing import block_bytes
+from tests.pairwise import pairwise
 
 X = np.random.default_rng(0).standard_normal((64, 48)).astype(np.float32)
 
@@ -297,9 +298,14 @@ def _with(value, row=33, column=17):
     return bad
 
 
-@pytest.mark.parametrize("name", [name for name in PASSES if name not in ("rows", "standardised")])
-@pytest.mark.parametrize("make", [np.asarray, np.asfortranarray, sp.csr_array, sp.csc_array, "file"])
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize(
+    "name, make, value",
+    pairwise(
+        [name for name in PASSES if name not in ("rows", "standardised")],
+        [np.asarray, np.asfortranarray, sp.csr_array, sp.csc_array, "file"],
+        [np.nan, np.inf, -np.inf],
+    ),
+)
 def test_a_value_that_is_not_finite_is_found(make, name, value, tmp_path):
     bad = _with(value)
     if make == "file":

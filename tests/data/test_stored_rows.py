@@ -10,6 +10,7 @@ from slimline.data._arrays import stored_rows, supports_row_access
 from slimline.data._files import digest
 from slimline.data.formats import _sparse as sparse_format
 from slimline.errors import DataError, NonFiniteError
+from tests.pairwise import pairwise
 
 ORDERS = {
     "some": [1, 4, 5],
@@ -49,10 +50,9 @@ def check_rows(matrix, X):
     return rows
 
 
-@pytest.fixture(params=[None, 7], ids=["one block", "small blocks"])
-def small_blocks(request, monkeypatch):
-    if request.param is not None:
-        monkeypatch.setattr(sparse_format, "_BLOCK_VALUES", request.param)
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(sparse_format, "_BLOCK_VALUES", 7)
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -112,9 +112,9 @@ class TestSparse:
         again = view.rows(slice(None, None, -1))
         check_rows(again, X[ORDERS[order]][::-1])
 
-    @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-    @pytest.mark.parametrize("format", ["csr", "csc"])
-    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    @pytest.mark.parametrize(
+        "bad, format, dtype", pairwise([np.nan, np.inf, -np.inf], ["csr", "csc"], [np.float32, np.float64])
+    )
     def test_what_is_not_finite_is_refused(self, format, bad, dtype):
         X = counts(dtype=dtype)
         X[7, 4] = bad
@@ -159,10 +159,10 @@ class TestFiles:
         check_rows(matrix.rows(ORDERS[order]), X[ORDERS[order]])
         check_rows(matrix, X)
 
-    @pytest.mark.parametrize("order", list(ORDERS))
-    @pytest.mark.parametrize("format", ["csr", "csc"])
-    @pytest.mark.parametrize("compressed", [False, True])
-    @pytest.mark.parametrize("dtype", [np.float32, np.int8, np.float64])
+    @pytest.mark.parametrize(
+        "order, format, compressed, dtype",
+        pairwise(ORDERS, ["csr", "csc"], [False, True], [np.float32, np.int8, np.float64]),
+    )
     def test_npz(self, tmp_path, format, compressed, dtype, order):
         X = counts(dtype=dtype)
         sp.save_npz(tmp_path / "x.npz", sp.csr_array(X).asformat(format), compressed=compressed)

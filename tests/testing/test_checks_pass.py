@@ -13,7 +13,7 @@ def test_every_family_passes(family, global_random_seed):
     testing.check_projection(FAMILIES[family], seed=1000 * global_random_seed)
 
 
-_SHAPES = [(1, 64), (2, 64), (3, 64), (17, 64), (4096, 64), (4097, 128), (5000, 1024)]
+_SHAPES = [(1, 64), (17, 64), (4096, 64), (4097, 128)]
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_odd_shapes(family, shape):
     testing.check_block_invariance(projection, repeats=1, n_samples=3)
 
 
-@pytest.mark.parametrize("n_components", [1, 2, 3, 5, 31, 32, 33, 63, 65, 127, 129, 1000])
+@pytest.mark.parametrize("n_components", [1, 3, 31, 32, 65, 129, 1000])
 @pytest.mark.parametrize("family", ["gaussian", "sign", "achlioptas", "very_sparse", "srht", "srht_replaced", "cw"])
 def test_odd_components(family, n_components):
     projection = FAMILIES[family](1500, n_components, 11)
