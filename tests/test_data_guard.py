@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("required", [True, False])
 def test_tests_in_a_folder_called_data_are_no_tests_of_the_data_sets(required):
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("SLIMLINE_", "PYTEST_"))}

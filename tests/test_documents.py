@@ -22,6 +22,7 @@ DOCUMENTS = {"fard2012", "paul2013", "shi2012", "uml2014", "vaswani2013"}
 OWN_EXAMPLES = [path for path in examples() if "slimline_papers" not in path.read_text("utf-8")]
 
 
+@pytest.mark.slow
 def test_the_code_for_contributors_runs(monkeypatch, tmp_path):
     blocks = code_blocks("CONTRIBUTING.md", "python")
     assert len(blocks) == 2
@@ -56,6 +57,7 @@ def test_tasks_of_a_page_run_one_after_the_other(document, at_least, monkeypatch
     require_printed("".join(blocks), capsys.readouterr().out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("document", "code", "commands"),
     [
@@ -98,6 +100,7 @@ def test_the_readme_prints_what_it_says(monkeypatch, tmp_path, capsys):
         assert was == (pytest.approx(should, rel=0.01) if isinstance(should, float) else should)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", OWN_EXAMPLES, ids=lambda path: path.name)
 def test_examples_run(example, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)

@@ -33,6 +33,7 @@ def test_everything_listed_exists():
     assert slimline.__version__
 
 
+@pytest.mark.slow
 def test_import_is_light():
     # What slimline adds to its required dependencies: scikit-learn 1.9 itself imports pandas where that is installed.
     done = _run(
@@ -47,6 +48,7 @@ def test_import_is_light():
     assert done.stdout.split() == ["[]", "[]"]
 
 
+@pytest.mark.slow
 def test_instruction_set_from_the_environment():
     from slimline import _kernels
 

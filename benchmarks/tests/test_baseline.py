@@ -5,6 +5,7 @@ import pytest
 from slimline_benchmarks import baseline
 
 
+@pytest.mark.slow
 def test_quick_figures_their_files_and_the_comparison(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(baseline, "QUICK", {"dense": (40, 400), "genotypes": (30, 300), "sparse": (60, 400)})
     baseline.main(["--quick", "--repeats", "1", "--out", str(tmp_path)])

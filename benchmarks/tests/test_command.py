@@ -19,6 +19,7 @@ def _quick(*more: str) -> list[str]:
     return ["bench", "projections", "--quick", "--threads", "1", "--repeats", "1", *more]
 
 
+@pytest.mark.slow
 def test_table_and_json(monkeypatch, capsys, tmp_path):
     path = tmp_path / "bench.json"
     assert run_here(monkeypatch, *_quick("--case", "csr-small", "--case", "normals", "--json", str(path))) == 0
@@ -59,6 +60,7 @@ def test_patterns_and_list(monkeypatch, capsys):
     ]
 
 
+@pytest.mark.slow
 def test_what_is_measured_is_kept_when_something_fails(monkeypatch, capsys, tmp_path):
     from slimline.estimators import SparseEmbedding
 
@@ -78,6 +80,7 @@ def _matrix(*more: str) -> list[str]:
     return ["bench", "matrix", "--quick", "--threads", "1", "--repeats", "1", *more]
 
 
+@pytest.mark.slow
 def test_matrix_table_and_json(monkeypatch, capsys, tmp_path):
     path, folder = tmp_path / "bench.json", tmp_path / "data"
     folder.mkdir()
@@ -123,6 +126,7 @@ def test_matrix_sizes_and_list(monkeypatch, capsys):
     assert "svmlight text, 1,000 MB" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_interruption_exits_with_130():
     process = start("bench", "projections", "--quick", "--case", "dense-f4", "--repeats", "100000")
     process.stdout.readline()  # the machine is described: the work has begun
@@ -132,6 +136,7 @@ def test_interruption_exits_with_130():
     assert "Traceback" not in error and error.endswith("slimline: stopped.\n")
 
 
+@pytest.mark.slow
 def test_help_has_examples_and_needs_nothing_heavy(monkeypatch, capsys):
     assert run_here(monkeypatch, "bench", "projections", "--help") == 0
     text = capsys.readouterr().out

@@ -18,6 +18,7 @@ def _learn(*more: str) -> list[str]:
     return ["bench", "learn", "--quick", "--threads", "1", "--repeats", "1", *more]
 
 
+@pytest.mark.slow
 def test_table_and_json(monkeypatch, capsys, tmp_path):
     path = tmp_path / "learn.json"
     sizes = ("--samples", "80", "--features", "600")

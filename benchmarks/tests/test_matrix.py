@@ -312,6 +312,7 @@ def test_formats_run(name, cases, monkeypatch):
         assert all(m.extra_bytes is not None for m in ours)
 
 
+@pytest.mark.slow
 def test_memory_is_measured_in_a_process_of_its_own(folder):
     path = write_once(KIND["npy"], folder, QUICK.file_bytes)
     peaks = probe.peaks_in_fresh_process(path, [probe.SKETCH, "dot"], 64, 1, ["numpy"])

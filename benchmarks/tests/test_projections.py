@@ -21,6 +21,7 @@ OURS = {names.EMBEDDING_1, names.EMBEDDING_4, names.HADAMARD, names.SIGN, names.
 VARIANTS = {names.ACHLIOPTAS, names.EMBEDDING_WIDE, names.EMBEDDING_INDEPENDENT, names.HADAMARD_REPLACED}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", QUICK, ids=lambda case: case.name)
 def test_quick_cases_run(case, monkeypatch):
     monkeypatch.setattr(runner_module, "LEAST_SECONDS", 0.0)

@@ -62,6 +62,7 @@ def test_data_that_are_not_at_hand_are_named(monkeypatch, capsys, tmp_path):
     assert "not run" in said and "newsgroups" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options, how", [((), "The same command goes on"), (("--force",), "The same command without --force goes on")]
 )

@@ -10,6 +10,7 @@ import pytest
 from tests.documents import examples, modules, run_page
 
 
+@pytest.mark.slow
 def test_code_and_commands_of_the_guide_run_one_after_the_other(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)  # empty, as the page says
     run_page("docs/reproduce.md", 1, 2, monkeypatch, capsys)

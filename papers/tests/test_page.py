@@ -62,6 +62,7 @@ def test_files_that_are_linked_are_there(folder, page):
     assert anchors <= set(re.findall(r'id="([^"]*)"', page))
 
 
+@pytest.mark.slow
 def test_nothing_sticks_out_of_a_window(folder):
     with launched() as browser, opened(browser, folder / "index.html") as window:
         for width in (1400, 400):

@@ -351,6 +351,7 @@ def test_byte_sums_do_not_overflow(n_components, nonzeros, dtype):
         _require_bytes(X, n_components, nonzeros)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8])
 def test_byte_sums_would_overflow(dtype):
     # else the test above could not fail: sums that are never widened leave their type, and rows mix the three ways

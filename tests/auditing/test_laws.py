@@ -36,6 +36,7 @@ def many(request):
     return audit(X, y, n_components=r, repeats=DRAWS, eps=0.3, delta=0.2, random_state=11)
 
 
+@pytest.mark.slow
 def test_the_law_foretells_the_points_that_a_plane_loses(many):
     wrong = np.array(many.wrong_side.after)
     assert wrong.min() >= 0 and wrong.max() <= 14
@@ -76,6 +77,7 @@ def check(promises):
             assert one.predicted is None or one.predicted <= one.delta  # the law is sharper than the theorem
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The number of components is higher")
 def test_theorems_keep_their_promises():
     X, y = clouds(10, 60, 9.0, seed=4)
@@ -90,6 +92,7 @@ def test_theorems_keep_their_promises():
     check(promises)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The number of components is higher")
 @pytest.mark.parametrize("r", [8, 900])
 def test_several_classes_keep_what_is_promised(r):
@@ -105,6 +108,7 @@ def test_several_classes_keep_what_is_promised(r):
     assert law.predicted < 1e-6 if r == 900 else law.predicted > 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["gaussian", "sign", "achlioptas", "very_sparse", "srht", "cw", "osnap"])
 def test_embedding_theorems_hold_for_their_family(family):
     rng = np.random.default_rng(8)
@@ -119,6 +123,7 @@ def test_embedding_theorems_hold_for_their_family(family):
     check(by_family)
 
 
+@pytest.mark.slow
 def test_dimensions_that_the_law_asks_for_keep_the_margin():
     X, y = clouds(12, 50, 5.0, seed=7)
     needed = audit(X, y, n_components=5, repeats=1, delta=0.1).needed_dimension

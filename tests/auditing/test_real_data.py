@@ -77,6 +77,7 @@ def assert_frequency(found, held):
     assert (found.low, found.high) == pytest.approx((low, high), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, family, r", CASES, ids=[f"{name}-{family}-{r}" for name, family, r in CASES])
 def test_all_numbers(data_dir, name, family, r):
     stored, X, y = rows_of(data_dir, name)

@@ -65,6 +65,7 @@ def test_dimension_is_the_smallest(delta, errors, rng):
         assert r == 1 or margin_failure(c, r - 1, margin, allowed) > delta
 
 
+@pytest.mark.slow
 def test_a_dimension_that_is_enough_stays_enough(rng):
     # one dimension keeps a cosine of 0.99 above 0.98 with probability 0.955, two do not: see test_exact
     r = margin_dimension([0.99], 0.1, 0.98)

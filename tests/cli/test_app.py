@@ -47,6 +47,7 @@ def test_our_errors_are_one_line_and_exit_with_2(monkeypatch, capsys):
         assert message.startswith("slimline: ") and message.count("\n") == 1, message
 
 
+@pytest.mark.slow
 def test_importing_the_library_does_not_import_the_command_line():
     code = (
         "import sys, slimline; print([m for m in ('typer', 'rich', 'matplotlib', 'slimline.cli') if m in sys.modules])"
@@ -55,6 +56,7 @@ def test_importing_the_library_does_not_import_the_command_line():
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_help_does_not_import_what_the_commands_need():
     code = "import sys, slimline.cli._app; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -83,6 +85,7 @@ def test_shells_complete_commands_options_and_choices(monkeypatch, capsys, typed
     assert capsys.readouterr().out.split() == offered
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_completes():
     environment = os.environ | _completing("audit data.npy --projection ")
     command = [sys.executable, "-m", "slimline.cli"]
@@ -108,6 +111,7 @@ def test_help_says_what_exit_codes_mean(monkeypatch, capsys):
     assert "Exit codes: 0 done; 1 " in text and "; 2 an error " in text and "; 130 interrupted" in text
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_output_that_cannot_be_written_is_one_line():
     with Path("/dev/full").open("w") as full:

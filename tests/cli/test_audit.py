@@ -135,6 +135,7 @@ def test_json_on_standard_output_goes_alone(monkeypatch, capsys):
     assert "Verdict" in said.err and "The same in Python:" in said.err
 
 
+@pytest.mark.slow
 def test_every_option_of_the_projection_does_something(monkeypatch, capsys):
     given = [*_npy(), *FEW]
     base = _audit(monkeypatch, *given)["audit"]

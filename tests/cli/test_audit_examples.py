@@ -43,6 +43,7 @@ def _commands(text, *words):
     return [shlex.split(line)[1:] for line in lines if line.strip().startswith(" ".join(("slimline", *words)))]
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_help_run(monkeypatch, capsys):
     _small_files()
     examples = _commands(EXAMPLES, "audit")
@@ -56,6 +57,7 @@ def test_the_examples_of_the_help_run(monkeypatch, capsys):
         assert " ".join(("slimline", *arguments)) in said
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_guide_run_as_they_stand(monkeypatch, capsys):
     page = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
     simulate, audit, real = _commands(page)
@@ -66,6 +68,7 @@ def test_the_commands_of_the_guide_run_as_they_stand(monkeypatch, capsys):
     assert real[-1] == "audit.png" and (ROOT / "docs" / "images" / "audit.png").stat().st_size < 200_000
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_the_picture_of_the_guide_is_what_the_page_says(monkeypatch, capsys, data_dir):
     page = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
@@ -83,6 +86,7 @@ def test_the_picture_of_the_guide_is_what_the_page_says(monkeypatch, capsys, dat
     )
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_real_genotypes_with_their_labels(monkeypatch, capsys, data_dir):
     folder = data_dir / "hapmap3_1kg"

@@ -34,6 +34,7 @@ def _changed(name, **places):
     np.save(name, X)
 
 
+@pytest.mark.slow
 def test_mistakes_come_before_any_work(monkeypatch, capsys, tmp_path):
     before = sorted(path.name for path in tmp_path.iterdir())
 

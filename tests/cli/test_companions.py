@@ -23,6 +23,7 @@ def _run(broken, *arguments):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments, folder",
     [
@@ -44,6 +45,7 @@ def test_an_absent_companion_is_named_with_the_line_that_installs_it(arguments, 
     )
 
 
+@pytest.mark.slow
 def test_a_broken_companion_breaks_only_its_own_commands():
     assert _run("bench", "--version").returncode == 0
     done = _run("bench", "bench", "projections")
@@ -51,12 +53,14 @@ def test_a_broken_companion_breaks_only_its_own_commands():
     assert "cannot be loaded (No module named 'nowhere_to_be_found')" in done.stderr and done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_help_names_what_is_not_installed():
     said = _run("none", "--help")
     assert said.returncode == 0
     assert "pip install ./papers" in said.stdout and "pip install ./benchmarks" in said.stdout
 
 
+@pytest.mark.slow
 def test_the_old_path_of_the_replays_names_the_line_that_installs_them():
     code = """
 import sys

@@ -1,8 +1,11 @@
 import json
 
+import pytest
+
 from tests.cli.command import run_here
 
 
+@pytest.mark.slow
 def test_the_demo_ends_with_its_page(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
     for _ in range(2):  # a second time, it replaces what is its own

@@ -98,6 +98,7 @@ def test_the_code_on_the_page_runs(monkeypatch):
     assert np.array_equal(names["decisions"].labels, CertifiedClassifier.load("data.slim").predict(names["X"]))
 
 
+@pytest.mark.slow
 def test_the_penalty_is_chosen_by_cross_validation(monkeypatch):
     *_, data = _npy()
     assert _run(monkeypatch, *data, "--audit") == 0
@@ -260,6 +261,7 @@ def test_json_on_standard_output_and_nothing_else(monkeypatch, capsys):
     assert json.loads(capsys.readouterr().out)["layout"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_regions_of_hapmap3(monkeypatch, data_dir):
     folder = data_dir / "hapmap3_1kg"

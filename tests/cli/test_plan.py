@@ -111,6 +111,7 @@ def test_the_plan_is_that_of_the_library(monkeypatch, capsys):
     assert record["parameters"]["fit_intercept"] is False
 
 
+@pytest.mark.slow
 def test_sizes_alone_with_every_option(monkeypatch, capsys):
     options = {
         "--samples": 500, "--features": 30_000, "--classes": 4, "--density": 0.02, "--dtype": "float64", "--C": 0.5,
@@ -170,6 +171,7 @@ def test_labels_are_looked_for_and_passed_over_where_they_say_nothing(monkeypatc
     assert "model.fit(X, y)" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_options_of_formats_reach_the_file(monkeypatch, capsys):
     X, y = _data()
     np.savez("two.npz", first=X[:, :100], second=X, status=y)
@@ -188,6 +190,7 @@ def test_options_of_formats_reach_the_file(monkeypatch, capsys):
     assert run_here(monkeypatch, "plan", "odd.matrix", "--format", "npy") == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["plan.png", "plan.svg", "plan.pdf"])
 def test_the_figure_is_written_and_named(monkeypatch, capsys, tmp_path, name):
     assert run_here(monkeypatch, "plan", "--samples", "50", "--features", "900", "--figure", name) == 0
@@ -333,6 +336,7 @@ def test_code_without_data_only_lacks_them(wide):
     assert names["model"].coef_.shape == (1, D)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_real_genotypes_with_their_labels(monkeypatch, capsys, data_dir):
     folder = data_dir / "hapmap3_1kg"

@@ -186,6 +186,7 @@ def test_svmlight_begins_where_it_began_in_training(monkeypatch, capsys):
     np.testing.assert_allclose([float(row["score"]) for row in rows], expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_reader_that_stops_early_makes_no_traceback():
     process = start("predict", "cohort.slim", "cohort.bed")
     process.stdout.close()
@@ -266,6 +267,7 @@ def _refused(monkeypatch, capsys):
         assert not said.out
 
 
+@pytest.mark.slow
 def test_damaged_models_are_refused(monkeypatch, capsys):
     whole = Path("table.slim").read_bytes()
     rng = np.random.default_rng(0)
@@ -299,6 +301,7 @@ def test_hostile_models_are_refused(monkeypatch, capsys, change):
     _refused(monkeypatch, capsys)
 
 
+@pytest.mark.slow
 def test_a_killed_run_leaves_no_file():
     code = (
         "import os, sys; sys.argv = ['slimline', 'predict', 'cohort.slim', 'cohort.bed', '--out', 'p.csv'];"

@@ -27,6 +27,7 @@ def _in_a_folder(tmp_path, monkeypatch):
 SMALL = ["--samples", "40", "--variants", "700"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "format, endings",
     [("plink", {"bed", "bim", "fam"}), ("npy", {"npy"}), ("both", {"bed", "bim", "fam", "npy"})],
@@ -120,6 +121,7 @@ def test_a_full_disk_is_one_line(tmp_path, monkeypatch, capsys):
     assert names_in(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_interruption_leaves_nothing(tmp_path):
     process = start("simulate", "cohort", "--samples", "1000", "--variants", "3000000", "--format", "npy", cwd=tmp_path)
     deadline = time.monotonic() + 60

@@ -258,6 +258,7 @@ except (FileChangedError, FileFormatError) as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["path", "map"])
 def test_a_file_cut_short_during_a_pass_does_not_kill_the_process(tmp_path, how):
     np.save(tmp_path / "x.npy", np.ones((3000, 1000), np.float32))
@@ -419,6 +420,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 def test_control_c_during_a_long_pass(tmp_path):
     np.save(tmp_path / "x.npy", np.ones((500, 20_000), np.int8))
     process = subprocess.Popen(

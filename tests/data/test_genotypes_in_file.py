@@ -145,6 +145,7 @@ def test_views_that_leave_blocks_whole_and_views_that_cut_them(tmp_path, small_b
         assert sketch.flags.c_contiguous and np.allclose(sketch, values @ embedding.rows().toarray(), atol=1e-3)
 
 
+@pytest.mark.slow
 def test_the_checks_for_formats(tmp_path):
     genotypes = random_genotypes(40, 900, missing=0)
     path = write_plink(tmp_path / "a", genotypes)

@@ -42,6 +42,7 @@ def test_labels_and_models(tmp_path, name):
         StoredModel.read(path) if name == "m.slim" else labels_in_file(path, None, matrix)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments", [("fit", "loop.npy"), ("fit", "x.npy", "--labels", "loop.npy"), ("predict", "loop.npy", "x.npy")]
 )

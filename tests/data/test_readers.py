@@ -32,6 +32,7 @@ def test_an_old_zarr_is_refused(tmp_path, monkeypatch):
         open_matrix(tmp_path / "x.zarr")
 
 
+@pytest.mark.slow
 def test_readers_are_imported_when_used():
     """The modules of the formats must not bring what they read with."""
     code = """

@@ -226,6 +226,7 @@ def test_a_file_system_that_cannot_reserve_room(tmp_path, monkeypatch):
     assert np.array_equal(np.load(tmp_path / "a.npy"), simulate_genotypes(30, 700, **SETTINGS).X)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of file sizes are a POSIX matter")
 def test_a_limit_of_the_system(tmp_path):
     """The real thing, in a process of its own: no file may have more than 50,000 bytes."""

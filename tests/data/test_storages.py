@@ -254,6 +254,7 @@ def test_a_part_of_a_map_and_a_private_map_are_what_they_show(tmp_path):
     check_matrix(open_matrix(np.memmap(raw, "f4", mode="r", offset=3, shape=X.shape)), X, brief=True)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_any_small_matrix(data):

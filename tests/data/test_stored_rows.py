@@ -181,6 +181,7 @@ class TestFiles:
         rows = stored_rows(matrix)
         assert (rows != X.tocsr()).nnz == 0
 
+    @pytest.mark.slow
     def test_svmlight_of_many_blocks(self, tmp_path):
         X = sp.random_array((30000, 300), density=0.1, rng=np.random.default_rng(0), dtype=np.float64).tocsr()
         X.data = np.round(X.data, 3) + 0.5

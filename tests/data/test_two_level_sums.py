@@ -223,6 +223,7 @@ def test_weights_of_which_digits_leave_out_the_most(d, order):
         assert worst > 0.9 * min(d, 16384)
 
 
+@pytest.mark.slow
 def test_a_tall_array_takes_two_passes_by_rows():
     X = np.random.default_rng(0).standard_normal((5000, 7))
     A = np.random.default_rng(1).standard_normal((5000, 2))

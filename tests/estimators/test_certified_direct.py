@@ -141,6 +141,7 @@ class TestWeights:
         used = s > 0
         check_claims(weighted, X[used], y[used], loss, 1.0, s[used])
 
+    @pytest.mark.slow
     def test_auto_takes_the_same_route_for_weights_and_repetitions(self):
         X, y = thin(7, 500, 20000, share=0.01)
         once, twice = sp.csr_array(X), sp.csr_array(np.vstack([X, X]))

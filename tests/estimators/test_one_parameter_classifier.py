@@ -261,6 +261,7 @@ def _mnist(folder, part, n):
     return X, np.frombuffer(labels, np.uint8, offset=8)[:n]
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_mnist_against_crammer_and_singer(data_dir):
     (X, y), (X_test, y_test) = _mnist(data_dir, "train", 2000), _mnist(data_dir, "t10k", 5000)

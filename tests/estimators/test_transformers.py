@@ -118,6 +118,7 @@ def test_automatic_dimension(cls):
         cls().fit(wide[:1])
 
 
+@pytest.mark.slow
 def test_automatic_dimension_keeps_its_promise(global_random_seed):
     # Each distance fails with at most delta / 45, so all 45 with 0.05 at most; over 100 seeds more than 24 failures
     # have probability below 1e-9 (binomial).

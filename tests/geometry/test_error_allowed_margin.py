@@ -69,6 +69,7 @@ whole_data = st.tuples(st.integers(2, 9), st.integers(1, 4)).flatmap(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(whole_data, st.integers(0, 99), st.booleans(), st.integers(-5, 5))
 def test_equals_the_definition_on_whole_numbers(data, percent, normalised, intercept):

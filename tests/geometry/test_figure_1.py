@@ -11,6 +11,7 @@ from slimline.projections import Gaussian
 DRAWS = 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("a", [0.5, 2.0])
 def test_the_share_of_separable_lines_follows_the_law(a):
     X = np.array([[a, 1.0], [-a, 1.0], [a, -1.0], [-a, -1.0]])

@@ -83,6 +83,7 @@ def test_two_classes_are_twice_and_root_two_times_the_margin(seed, d, n):
             assert found.upper < 1e-6 * np.linalg.norm(X, axis=1).max()
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(seeds, st.integers(3, 4))
 def test_in_the_plane_the_bracket_holds_the_best_of_all_angles(seed, n_classes):
@@ -101,6 +102,7 @@ def test_in_the_plane_the_bracket_holds_the_best_of_all_angles(seed, n_classes):
         assert least_lead_of_angles(own, angles, codes) == pytest.approx(found.lower, abs=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(seeds, st.integers(3, 5), st.integers(2, 5), st.integers(0, 12))
 def test_no_unit_vectors_do_better_than_the_upper_end(seed, n_classes, d, more):

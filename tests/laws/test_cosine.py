@@ -101,6 +101,7 @@ def test_many_columns_make_fisher_normal(c):
         np.testing.assert_allclose(cosine.cdf(t, r, c), stats.norm.cdf(z), atol=0.3 / math.sqrt(r))
 
 
+@pytest.mark.slow
 def test_beyond_the_table(global_random_seed):
     # every r up to 40, r up to 10¹², c to the last float below 1, t to the last float above -1
     rng = np.random.default_rng(global_random_seed)

@@ -91,6 +91,7 @@ def test_from_two_on_a_tail_rises_and_then_falls(law, global_random_seed):
     assert np.all((np.diff(tails, axis=1) <= 1e-11) | (tails[:, :-1] > np.log(0.16)))
 
 
+@pytest.mark.slow
 def test_norms_against_every_dimension(global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     eps = np.concatenate((rng.uniform(0.2, 1, 60), 1 - 10 ** rng.uniform(-12, -1, 20)))

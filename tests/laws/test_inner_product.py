@@ -74,6 +74,7 @@ def test_infinite_values():
         assert inner_product.cdf(1e300, 3, c) == 1 and inner_product.logsf(1e300, 3, c) == -np.inf
 
 
+@pytest.mark.slow
 def test_beyond_the_table(global_random_seed):
     # every r up to 40, r up to 10⁹, c to the last float below 1, values near 0 and near c
     rng = np.random.default_rng(global_random_seed)

@@ -46,6 +46,7 @@ def test_the_longest_step_is_kept_and_reached():
     assert smallest_along(slope, 0.25) == 0.25
 
 
+@pytest.mark.slow
 def test_a_step_is_never_worse_than_none(global_random_seed):
     # the derivative of a sum of hinges: flat, then a jump
     rng = np.random.default_rng(global_random_seed)

@@ -111,6 +111,7 @@ def test_every_byte_changed(tmp_path, content):
                 read_tensors(path)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     noise=st.one_of(

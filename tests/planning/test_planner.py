@@ -69,6 +69,7 @@ def test_the_parameters_do_what_was_planned(data, made):
         assert max(model.certificate_.relative_error) <= 1e-2
 
 
+@pytest.mark.slow
 def test_storage_makes_no_difference(data, tmp_path):
     X, y = data
     np.save(tmp_path / "X.npy", X)
@@ -93,6 +94,7 @@ def test_a_sample_is_enough(data):
     assert whole.effective_dimension > plan(X, y, C=1e-3).effective_dimension
 
 
+@pytest.mark.slow
 def test_several_classes_without_labels_and_standardised():
     rng = np.random.default_rng(1)
     y = np.repeat(["a", "b", "c"], 40)
@@ -131,6 +133,7 @@ def test_odd_shapes(shape):
     assert made.choice.method in ("gram", "direct") and str(made)
 
 
+@pytest.mark.slow
 def test_degenerate_columns_and_huge_and_tiny_C(data):
     X, y = data
     X = X[:, :600].copy()
@@ -144,6 +147,7 @@ def test_degenerate_columns_and_huge_and_tiny_C(data):
     assert made.margin == 0.0 and made.margin_dimension is None
 
 
+@pytest.mark.slow
 def test_the_same_seed_makes_the_same_plan(data):
     first, second = plan(*data, random_state=4), plan(*data, random_state=4)
     assert first.guarantees == second.guarantees and first.errors == second.errors
@@ -218,6 +222,7 @@ def test_a_given_margin_of_several_classes():
     assert plan(n_samples=10**8, n_features=10**5, margin=1e-8).margin_dimension is None
 
 
+@pytest.mark.slow
 def test_as_many_components_as_one_likes_cost_no_time():
     made = plan(n_samples=500, n_features=20_000, n_components=10**6)
     assert made.choice.method == "gram"

@@ -7,6 +7,7 @@ from slimline.projections import HashEmbedding, SubsampledHadamard, pseudo_inver
 from slimline.testing._moments import dense_rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "projection",
     [

@@ -83,6 +83,7 @@ def _overlap(one, other):
     return min(wide, high)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", AUDITS)
 def test_every_word_lies_inside_and_no_two_overlap(pictures, name):
     figure = pictures[name]
@@ -264,6 +265,7 @@ def test_long_names_and_signs_of_mathematics_are_shown_as_they_are(made):
     assert said.get_window_extent().x1 <= 1400
 
 
+@pytest.mark.slow
 def test_the_same_audit_gives_the_same_picture_and_nothing_global_is_touched():
     before = dict(mpl.rcParams)
     X, _ = _classes(300, 20, 2, 0.0)  # more pairs than are kept for a picture

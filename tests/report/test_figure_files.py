@@ -17,6 +17,7 @@ def figure():
     return plan_figure(plan(n_samples=40, n_features=3000, margin=0.4))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["plan.png", "plan.svg", "plan.pdf", "PLAN.PNG"])
 def test_what_is_saved_can_be_read_and_is_the_same_twice(tmp_path, figure, name):
     path = tmp_path / name

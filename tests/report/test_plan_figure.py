@@ -154,6 +154,7 @@ def test_many_curves_still_fit():
         assert plot.y0 - 12 < box.y0 and box.y1 < plot.y1 + 12
 
 
+@pytest.mark.slow
 def test_nothing_global_is_touched():
     before = dict(mpl.rcParams)
     one, two = plan_figure(whole := plan(**PLANS["tiny"])), plan_figure(whole)

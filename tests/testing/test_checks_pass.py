@@ -8,6 +8,7 @@ from slimline.testing._moments import _vectors, exact_variance
 from tests.families import FAMILIES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_passes(family, global_random_seed):
     testing.check_projection(FAMILIES[family], seed=1000 * global_random_seed)

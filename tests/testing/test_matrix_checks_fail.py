@@ -286,6 +286,7 @@ NAMES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Honest, Panels])
 @pytest.mark.parametrize("missing", [True, False])
 def test_honest_matrices_pass(kind, missing):

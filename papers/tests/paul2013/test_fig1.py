@@ -45,6 +45,7 @@ def test_speed_ups_stand_beside_the_printed_ones():
     assert [cell.ours for cell in cells] == pytest.approx([d / 1024 for d in WIDTHS.values()])
 
 
+@pytest.mark.slow
 def test_a_sketch_costs_less_than_all_features():
     table, findings = replayed("paul2013.fig1")
     assert findings[0].holds is True  # about a fifth of the time; judged at a half, of processor time

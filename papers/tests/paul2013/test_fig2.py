@@ -39,6 +39,7 @@ def test_a_kernel_made_once_gives_the_machines_of_a_linear_one():
     assert abs(fig2._errors(Z @ Z.T, labels, shuffled)[0] - 100 * wrong / 90) <= 100 / 90 + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.usefixtures("data_dir")
 def test_the_claims_about_the_stand_ins():

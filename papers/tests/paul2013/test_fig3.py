@@ -1,6 +1,7 @@
 """Fig. 3: time and memory of projecting genotypes."""
 
 import numpy as np
+import pytest
 
 from papers.tests.doctored import finding, with_column
 from papers.tests.replayed import replayed
@@ -8,6 +9,7 @@ from papers.tests.replayed import replayed
 NAME = "paul2013.fig3"
 
 
+@pytest.mark.slow
 def test_cw_projects_fastest_and_in_little_memory():
     table, _ = replayed(NAME)
     rows = table.where(work="projecting", r=256)

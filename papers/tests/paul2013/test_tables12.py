@@ -21,6 +21,7 @@ def _judged(name, table):
     return list(item.judge(table))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["paul2013.table1", "paul2013.table2"])
 def test_as_described_the_numbers_do_not_come_out(name):
     _, findings = replayed(name)

@@ -16,6 +16,7 @@ def _holds(table):
     return [(finding.holds, finding.corrected_holds) for finding in item.judge(table)]
 
 
+@pytest.mark.slow
 def test_the_theorem_is_true_and_its_proof_is_not():
     table, _ = replayed("paul2013.theorem1")
     assert _holds(table) == [(True, True), (True, None), (True, True), (False, True), (True, None), (True, None)]

@@ -1,6 +1,7 @@
 """Theorem 2: the radius changes no more than the embedding, or the distances, do."""
 
 import numpy as np
+import pytest
 
 from papers.tests.doctored import with_column
 from papers.tests.replayed import replayed
@@ -12,6 +13,7 @@ def _holds(table):
     return [(finding.holds, finding.corrected_holds) for finding in item.judge(table)]
 
 
+@pytest.mark.slow
 def test_the_theorem_is_true_and_the_rank_is_not_needed():
     table, _ = replayed("paul2013.theorem2")
     assert _holds(table) == [(True, None), (True, None), (False, True), (True, None)]

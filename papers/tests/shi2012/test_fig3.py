@@ -9,6 +9,7 @@ from slimline import GaussianProjection, geometry
 from slimline_papers.shi2012.margins import DELTA, parallel_planes, promised
 
 
+@pytest.mark.slow
 def test_the_claims_hold():
     _, findings = replayed("shi2012.fig3")
     assert [finding.holds for finding in findings] == 8 * [True]

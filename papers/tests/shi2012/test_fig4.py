@@ -7,6 +7,7 @@ from papers.tests.doctored import doctored, judged
 from papers.tests.replayed import replayed
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_more_dimensions_come_near_the_multiclass_machine(data_dir, monkeypatch):
     monkeypatch.setenv("SLIMLINE_DATA", str(data_dir))

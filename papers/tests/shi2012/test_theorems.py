@@ -40,6 +40,7 @@ def test_other_margins_would_change_the_verdict_on_theorem_8():
     assert judged("shi2012.theorem8", doctored(table, after=lambda row: 3.0))[1].holds
 
 
+@pytest.mark.slow
 def test_theorem_9_holds_with_the_cosine():
     _, findings = replayed("shi2012.theorem9")
     assert _verdicts(findings) == [(True, None), (False, True)]

@@ -75,6 +75,7 @@ def test_arrays_that_are_cut_short_are_named(arrays, step):
             read_dorothea(arrays)
 
 
+@pytest.mark.slow
 @EVERY
 def test_a_byte_of_arrays_that_changed_is_never_overlooked(arrays, step):
     path = arrays / "dorothea_train.npz"

@@ -9,6 +9,7 @@ from papers.tests.replayed import replayed
 from slimline_papers.uml2014.lemma23_3 import LEMMA23_3
 
 
+@pytest.mark.slow
 def test_the_law_holds_and_the_printed_range_does_not():
     _, (law, lemma) = replayed("uml2014.lemma23_3")
     assert law.holds

@@ -60,6 +60,7 @@ def test_lbfgs_finds_the_ridge_solution():
     assert w == pytest.approx(X.T @ np.linalg.solve(X @ X.T + np.eye(20), y), abs=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_errors_do_not_depend_on_the_machine(data_dir):
     """Stopped as usual, L-BFGS has no dual variables of ARCENE; run to the end it has."""

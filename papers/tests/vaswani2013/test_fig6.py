@@ -11,6 +11,7 @@ _NAME = "vaswani2013.fig6"
 pytestmark = [pytest.mark.data, pytest.mark.usefixtures("data_dir")]
 
 
+@pytest.mark.slow
 def test_the_published_iteration_converges_on_one_set_and_the_certified_one_on_both():
     _, findings = replayed(_NAME)
     # in miniature DOROTHEA has 500 projections, of which the document says nothing

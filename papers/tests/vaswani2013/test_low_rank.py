@@ -81,6 +81,7 @@ def test_fig5a_is_told_from_a_line_whatever_the_highest_rank(most):
     assert _verdict(linear_embedding) == (False, False)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.usefixtures("data_dir")
 def test_fig5a_follows_the_law_and_not_a_line():

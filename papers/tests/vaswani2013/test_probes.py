@@ -25,6 +25,7 @@ def test_a_feature_that_is_the_label_is_found():
     assert first < 1e-12 and second < 1e-12 and 0 <= none <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_the_data_do_not_tell_how_many_are_probes(data_dir):
     table, findings = replayed("vaswani2013.probes")

@@ -17,6 +17,7 @@ def test_the_largest_are_the_largest():
     assert jaccard(largest(weights, 2), np.array([False, True, True, False, False])) == pytest.approx(1 / 3)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_rows_are_what_the_classifier_and_numpy_find(data_dir):
     """The rows of a sketch, computed once more: weights by NumPy, its embedding error by `geometry`."""

@@ -59,6 +59,7 @@ def test_the_gap_is_that_of_the_objectives(problem):
     assert certify(X, y, w, weight).relative_error == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.usefixtures("data_dir")
 def test_a_few_columns_are_certified_against_all():

@@ -18,6 +18,7 @@ def test_low_rank():
     assert near == pytest.approx(scale * (left[:, :3] * values[:3]) @ right[:3])
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_naive_errors_are_above_the_bound(data_dir):
     table, findings = replayed("vaswani2013.theorem1")

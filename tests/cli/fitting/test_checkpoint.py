@@ -158,6 +158,7 @@ def test_it_says_that_it_goes_on_only_if_it_can(monkeypatch, capsys):
 # Results -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_same_job_replaces_what_it_wrote(monkeypatch, capsys):
     _stopped(monkeypatch, BEFORE_THE_PAGE)
     first = Path("data.slim").stat().st_ino

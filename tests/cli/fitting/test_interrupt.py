@@ -4,10 +4,12 @@ import signal
 import time
 
 import numpy as np
+import pytest
 
 from tests.cli.command import start
 
 
+@pytest.mark.slow
 def test_ctrl_c(tmp_path):
     rng = np.random.default_rng(0)
     np.save(tmp_path / "data.npy", rng.standard_normal((1500, 20_000), dtype=np.float32))

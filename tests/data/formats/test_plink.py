@@ -488,6 +488,7 @@ def test_real_files_read_as_bed_reader_reads_them(data_dir, name):
         assert [str(label) for label in X.labels] == phenotypes
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("standardise", [False, True])
 def test_products_of_hapmap3(data_dir, standardise):

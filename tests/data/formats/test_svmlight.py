@@ -266,6 +266,7 @@ def mutated(draw):
     return bytes(text)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.binary(max_size=60) | SOUP | LINES | mutated())
 @example(b"1 1:1 1:1")

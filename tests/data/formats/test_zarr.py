@@ -50,6 +50,7 @@ def test_every_layout(tmp_path, block_bytes, options):
         assert np.array_equal(dense_of(matrix, whole), x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "block_bytes, format, several", pairwise(BLOCKS, ["csr", "csc"], [True, False]), indirect=["block_bytes"]
 )

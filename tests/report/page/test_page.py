@@ -21,6 +21,7 @@ def page(request):
     return fit_page(EXAMPLES[request.param]())
 
 
+@pytest.mark.slow
 def test_it_is_well_formed(page):
     root = read(page)
     ids = [e.attributes["id"] for e in root.all() if "id" in e.attributes]
