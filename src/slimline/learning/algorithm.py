@@ -1,4 +1,10 @@
-"""The algorithm: solve the small problem, recover weights in one pass, move both points, certify; and again."""
+"""The algorithm: solve the small problem, recover weights in one pass, move both points, certify; and again.
+
+The small problem has a surrogate in place of K = XXᵀ: a sketch, corrected in all directions that earlier passes have
+seen, with an offset that makes it exact at the present dual point. Its dual variables give w_α = Xᵀβ/λ and the values
+X w_α in one pass. Line search and a search of the span of recent points then need no pass, so that D never falls and P
+never rises, however poor the sketch. The gap P - D bounds the distance from the optimum (docs/certificates.md).
+"""
 
 from __future__ import annotations
 

@@ -30,26 +30,6 @@ _PART_OF_A_LEAD = 0.1
 _NOISE = 1e-5
 
 
-def resolve_hinge_corner(problem: BinaryProblem, points: Sequence[Point], dual: DualPoint, row_bounds: Floats) -> Point:
-    """Return the point, as it is or scaled up a little, whose proved gap is smallest.
-
-    A sample on the margin costs 1 - a times what its margin may lack, and a times what it may have too much. With weak
-    regularisation a is tiny, so a margin that is surely beyond 1 is far cheaper than one that may be either side of it.
-    """
-    choices = [*points, *(_beyond(problem, point, row_bounds) for point in points)]
-    return min(choices, key=lambda point: gap_parts(problem, point, dual, row_bounds).gap)
-
-
-def _beyond(problem: BinaryProblem, point: Point, row_bounds: Floats) -> Point:
-    margin = problem.labels * point.values
-    error = point.values_error * row_bounds + 16 * ROUNDOFF * (1.0 + np.abs(margin))
-    near = (problem.weights > 0) & (np.abs(1.0 - margin) <= _NEAR * error) & (margin > 0.5)
-    if not near.any():
-        return point
-    further = float(np.max((1.0 - margin[near] + 2.0 * error[near]) / margin[near]))
-    return combination([point], np.array([1.0 + max(further, 0.0)]))
-
-
 def dual_line_search(problem: BinaryProblem, old: DualPoint, new: DualPoint, row_bounds: Floats) -> DualPoint:
     """Return the point of the highest dual objective on the line from `old` through `new`, as far as it is feasible.
 
@@ -175,3 +155,23 @@ def _losses(loss: Loss, finest: float) -> list[Loss]:
         sharper.append(SmoothedHinge(width))
         width *= 0.1
     return [*sharper, SmoothedHinge(finest)]
+
+
+def resolve_hinge_corner(problem: BinaryProblem, points: Sequence[Point], dual: DualPoint, row_bounds: Floats) -> Point:
+    """Return the point, as it is or scaled up a little, whose proved gap is smallest.
+
+    A sample on the margin costs 1 - a times what its margin may lack, and a times what it may have too much. With weak
+    regularisation a is tiny, so a margin that is surely beyond 1 is far cheaper than one that may be either side of it.
+    """
+    choices = [*points, *(_beyond(problem, point, row_bounds) for point in points)]
+    return min(choices, key=lambda point: gap_parts(problem, point, dual, row_bounds).gap)
+
+
+def _beyond(problem: BinaryProblem, point: Point, row_bounds: Floats) -> Point:
+    margin = problem.labels * point.values
+    error = point.values_error * row_bounds + 16 * ROUNDOFF * (1.0 + np.abs(margin))
+    near = (problem.weights > 0) & (np.abs(1.0 - margin) <= _NEAR * error) & (margin > 0.5)
+    if not near.any():
+        return point
+    further = float(np.max((1.0 - margin[near] + 2.0 * error[near]) / margin[near]))
+    return combination([point], np.array([1.0 + max(further, 0.0)]))

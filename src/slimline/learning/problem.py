@@ -21,7 +21,14 @@ _NEW = 1e-13
 
 @dataclass(frozen=True)
 class BinaryProblem:
-    """minimise (λ/2)‖w‖² + Σ sᵢ ℓ(yᵢ fᵢ), f = X w + q: one class against the rest, or the small problem of a step."""
+    """One class against the rest, or the small problem of a step: minimise P, or maximise D (here for q = 0).
+
+        P(w) = (λ/2)‖w‖² + Σ sᵢ ℓ(yᵢ fᵢ),       f = X w + q
+        D(α) = -(λ/2)‖w_α‖² - Σ sᵢ ℓ*(-aᵢ),     w_α = Xᵀβ/λ,  β = y α,  α = s a
+
+    Conventions: vectors over samples are float64, of shape (n_samples,); `a` holds the dual variables of samples of
+    weight 1, in the domain of ℓ, and `dual` stands for α.
+    """
 
     #: ℓ.
     loss: Loss

@@ -217,6 +217,36 @@ class SparseRows:
         return self.Z.indptr, self.Z.indices, self.Z.data
 
 
+def solve_rows(
+    features: Rows | SparseRows, problem: BinaryProblem, start: Floats | None = None, target_gap: float = 0.0
+) -> Solution:
+    """Solve the small problem from the rows of its features."""
+    if problem.loss.smoothness is None:
+        return solve_by_descent(features, problem, start, target_gap)
+    exact = target_gap == 0.0 and features.shape[1] <= _DIRECT_COMPONENTS
+    if problem.loss.dual_curvature is not None and not exact:
+        # An epoch costs little more than a product and gains far more, until C is large for the data.
+        found = solve_by_descent(features, problem, start, target_gap, _DESCENT_ROUNDS)
+        return found if found.gap <= target_gap else solve_smooth_rows(features, problem, found.weights, target_gap)
+    weights = None
+    if start is not None and start.any():
+        weights = features.transposed_times(problem.labels * problem.projected(start)) / problem.penalty
+    return solve_smooth_rows(features, problem, weights, target_gap)
+
+
+def solve_by_descent(
+    features: Rows | SparseRows,
+    problem: BinaryProblem,
+    start: Floats | None,
+    target_gap: float,
+    most_rounds: int = MOST_ROUNDS,
+) -> Solution:
+    """Solve the small problem by coordinate descent over the rows of its features."""
+    descent = _RowsDescent(features, problem)
+    dual, gap, epochs = descent.solve(start, target_gap, most_rounds)
+    return Solution(dual, descent.values, descent.weights, gap, epochs)
+
+
 class _RowsDescent(DescentProblem):
     def __init__(self, features: Rows | SparseRows, problem: BinaryProblem) -> None:
         super().__init__(problem)
@@ -262,36 +292,6 @@ class _RowsDescent(DescentProblem):
         n, r = self._features.shape
         most = min(_MOST_FREE, 2 * r + 8)
         return most if target_gap == 0.0 else min(most, int((2.0 * EPOCHS * n) ** 0.5))
-
-
-def solve_by_descent(
-    features: Rows | SparseRows,
-    problem: BinaryProblem,
-    start: Floats | None,
-    target_gap: float,
-    most_rounds: int = MOST_ROUNDS,
-) -> Solution:
-    """Solve the small problem by coordinate descent over the rows of its features."""
-    descent = _RowsDescent(features, problem)
-    dual, gap, epochs = descent.solve(start, target_gap, most_rounds)
-    return Solution(dual, descent.values, descent.weights, gap, epochs)
-
-
-def solve_rows(
-    features: Rows | SparseRows, problem: BinaryProblem, start: Floats | None = None, target_gap: float = 0.0
-) -> Solution:
-    """Solve the small problem from the rows of its features."""
-    if problem.loss.smoothness is None:
-        return solve_by_descent(features, problem, start, target_gap)
-    exact = target_gap == 0.0 and features.shape[1] <= _DIRECT_COMPONENTS
-    if problem.loss.dual_curvature is not None and not exact:
-        # An epoch costs little more than a product and gains far more, until C is large for the data.
-        found = solve_by_descent(features, problem, start, target_gap, _DESCENT_ROUNDS)
-        return found if found.gap <= target_gap else solve_smooth_rows(features, problem, found.weights, target_gap)
-    weights = None
-    if start is not None and start.any():
-        weights = features.transposed_times(problem.labels * problem.projected(start)) / problem.penalty
-    return solve_smooth_rows(features, problem, weights, target_gap)
 
 
 def solve_smooth_rows(

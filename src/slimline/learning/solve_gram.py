@@ -1,4 +1,4 @@
-"""Solvers of the small problem on a Gram matrix."""
+"""Small problems on a Gram matrix: one system, coordinate descent, and Newton steps on β."""
 
 from __future__ import annotations
 
@@ -22,6 +22,32 @@ _MOST_EPOCHS = 12
 _ROUNDING_GAP = 1e-28
 #: A step that promises to lower the objective by no more than this part of it.
 _ROUNDING_FALL = 1e-14
+
+
+def solve_gram(K: Any, problem: BinaryProblem, start: Floats | None = None, target_gap: float = 0.0) -> Solution:
+    """Solve the small problem from the Gram matrix of its features."""
+    K = np.asarray(K, dtype=np.float64)
+    if problem.loss.is_quadratic:
+        return _quadratic(K, problem)
+    if problem.loss.smoothness is None:
+        return _hinge(K, problem, start, target_gap)
+    if problem.loss.dual_curvature is not None and target_gap > 0.0:
+        return _descent(K, problem, start, target_gap)
+    return _newton(K, problem, start, target_gap)
+
+
+def _quadratic(K: Floats, problem: BinaryProblem) -> Solution:
+    # β = s (y - f) and f = Kβ/λ + q
+    right = problem.labels - problem.offset
+    beta = problem.penalty * solve_shifted(K, problem.penalty / problem.weights, right)
+    return _solution(K, problem, beta, 1)
+
+
+def _hinge(K: Floats, problem: BinaryProblem, start: Floats | None, target_gap: float) -> Solution:
+    """Solve the small problem with the hinge from the Gram matrix of its features."""
+    descent = _GramDescent(K, problem)
+    dual, gap, epochs = descent.solve(start, target_gap)
+    return Solution(dual, descent.values, None, gap, epochs)
 
 
 class _GramDescent(DescentProblem):
@@ -48,32 +74,6 @@ class _GramDescent(DescentProblem):
         if tolerance > 0.01:
             return 0
         return len(self.upper) if target_gap == 0.0 else _FEW
-
-
-def _hinge(K: Floats, problem: BinaryProblem, start: Floats | None, target_gap: float) -> Solution:
-    """Solve the small problem with the hinge from the Gram matrix of its features."""
-    descent = _GramDescent(K, problem)
-    dual, gap, epochs = descent.solve(start, target_gap)
-    return Solution(dual, descent.values, None, gap, epochs)
-
-
-def solve_gram(K: Any, problem: BinaryProblem, start: Floats | None = None, target_gap: float = 0.0) -> Solution:
-    """Solve the small problem from the Gram matrix of its features."""
-    K = np.asarray(K, dtype=np.float64)
-    if problem.loss.is_quadratic:
-        return _quadratic(K, problem)
-    if problem.loss.smoothness is None:
-        return _hinge(K, problem, start, target_gap)
-    if problem.loss.dual_curvature is not None and target_gap > 0.0:
-        return _descent(K, problem, start, target_gap)
-    return _newton(K, problem, start, target_gap)
-
-
-def _quadratic(K: Floats, problem: BinaryProblem) -> Solution:
-    # β = s (y - f) and f = Kβ/λ + q
-    right = problem.labels - problem.offset
-    beta = problem.penalty * solve_shifted(K, problem.penalty / problem.weights, right)
-    return _solution(K, problem, beta, 1)
 
 
 def _descent(K: Floats, problem: BinaryProblem, start: Floats | None, target_gap: float) -> Solution:
