@@ -1,4 +1,4 @@
-"""Data: where the rows and columns come from, and the passes over them."""
+"""Data: matrices in memory and in files, passes over them, and simulated genotypes."""
 
 from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest, PackedGenotypes
 from slimline.data._matrix import Matrix

@@ -46,7 +46,7 @@ class _DenseCopy(DenseMatrix):
 
 
 class _SparseCopy(SparseMatrix):
-    """The same of sparse rows."""
+    """A copy of some sparse rows, whose errors name the rows as the original does."""
 
     original: Matrix
 
@@ -98,9 +98,9 @@ def supports_row_access(matrix: Matrix) -> bool:
 
 
 def stored_rows(matrix: Matrix, squares: Squares | None = None) -> Any:
-    """Return the rows, in one pass, which refuses what is not finite.
+    """Return the rows, in one pass that refuses values that are not finite.
 
-    Copied only where they do not lie in memory like that. No place of a sparse one is stored twice.
+    They are copied only if they do not lie in memory one after the other. A sparse row stores each place once.
     """
     array = _row_array(matrix)
     if array is None:
@@ -145,7 +145,7 @@ def _sparse_rows(matrix: Matrix, squares: Squares | None) -> Any:
 
 
 class LazyGenotypes(PackedGenotypes):
-    """Packed genotypes that are read when they are first asked for, into memory that the blocks of a pass share.
+    """Packed genotypes that are read at the first use, into memory that the blocks of a pass share.
 
     Kernels of products read them a few at a time, straight into the caches, and need no memory for them.
     """
@@ -157,7 +157,7 @@ class LazyGenotypes(PackedGenotypes):
 
     @property
     def packed(self) -> NDArray[np.uint8]:
-        """Return the genotypes in memory; they are read when this is first asked for."""
+        """Return the genotypes in memory; the first call reads them."""
         if self._packed is None:
             n, variants = self.shape
             packed = self._memory.array((variants, -(-n // 4)), np.uint8)
@@ -167,7 +167,7 @@ class LazyGenotypes(PackedGenotypes):
 
     @contextmanager
     def streamed(self) -> Iterator[NDArray[np.uint8] | _native.FileRows]:
-        """Give the genotypes to a kernel that goes through them once: from the file, unless they were read before."""
+        """Yield the genotypes for a kernel that uses them once: in the file, unless they have been read."""
         if self._packed is not None or not _native.reads_genotypes():
             yield self.packed
             return

@@ -24,11 +24,11 @@ _TILE_BYTES = 8 << 20
 
 
 class PackedGenotypes:
-    """Genotypes as a PLINK `.bed` file holds them: two bits each, variant by variant, four people a byte."""
+    """Genotypes as a PLINK `.bed` file holds them: two bits each, variant by variant, four samples a byte."""
 
     def __init__(self, packed: NDArray[np.uint8], n_samples: int) -> None:
         self._packed: NDArray[np.uint8] | None = packed
-        self.shape: tuple[int, int] = (n_samples, packed.shape[0])  # people, variants
+        self.shape: tuple[int, int] = (n_samples, packed.shape[0])  # samples, variants
 
     @property
     def packed(self) -> NDArray[np.uint8]:
@@ -38,7 +38,7 @@ class PackedGenotypes:
 
     @property
     def n_samples(self) -> int:
-        """Return the number of people."""
+        """Return the number of samples."""
         return self.shape[0]
 
     @property
@@ -49,7 +49,7 @@ class PackedGenotypes:
 
     @contextmanager
     def streamed(self) -> Iterator[NDArray[np.uint8] | _native.FileRows]:
-        """Give the genotypes to a kernel that goes through them once."""
+        """Yield the genotypes for a kernel that uses them once."""
         yield self.packed
 
     @property
@@ -57,8 +57,8 @@ class PackedGenotypes:
         """Return int8, the type of the unpacked genotypes."""
         return np.dtype(np.int8)
 
-    def people(self, index: NDArray[np.int64]) -> PackedGenotypes:
-        """Return some people, packed again."""
+    def select(self, index: NDArray[np.int64]) -> PackedGenotypes:
+        """Return some samples, packed again."""
         out = np.empty((self.packed.shape[0], -(-index.size // 4)), dtype=np.uint8)
         _native.pick_genotypes(self.packed, self.n_samples, index, out, thread_count())
         return PackedGenotypes(out, int(index.size))
@@ -75,8 +75,8 @@ class PackedGenotypes:
 class Block:
     """A rectangle of X: some rows, a range of columns.
 
-    It is valid until the next one is asked for: readers use their buffers again. Packed genotypes may be in their file
-    still: who asks for blocks in one thread and uses them in another reads them first (`read_blocks_ahead`).
+    It is valid until the next one is requested, since readers use their buffers again. Packed genotypes may still be in
+    their file: read them before a block goes to another thread (`read_blocks_ahead`).
     """
 
     #: Which rows of X; a slice has both ends.
@@ -85,7 +85,7 @@ class Block:
     columns: slice
     #: Of one of `KERNEL_TYPES`; an array lies in memory by rows or by columns.
     values: Any
-    #: Whole number that stands for a missing value in an array of whole numbers. NaN always does.
+    #: Whole number that means a missing value, in an array of whole numbers. NaN always does.
     missing: int | None = None
 
     @property
@@ -136,9 +136,9 @@ def as_kernel_array(x: NDArray[Any]) -> NDArray[Any]:
 
 
 def with_missing(x: NDArray[Any], missing: int | None) -> tuple[NDArray[Any], int | None]:
-    """Return `as_kernel_array(x)` and the whole number that still stands for a missing value in it, if any does.
+    """Return `as_kernel_array(x)`, and the whole number that means a missing value in it, if any.
 
-    Among floats only NaN does: it is written there, in a copy, for the number.
+    Among floats only NaN does: a copy has NaN in place of the number.
     """
     values = as_kernel_array(x)
     if missing is None or values.dtype.kind != "f":
@@ -150,15 +150,15 @@ def with_missing(x: NDArray[Any], missing: int | None) -> tuple[NDArray[Any], in
 
 @dataclass(frozen=True, slots=True)
 class ColumnTransform:
-    """x -> (x - centre) * factor, column by column, with a missing x taken for `fill`."""
+    """Transform x -> (x - centre) * factor of each column, where a missing x is imputed with `fill`."""
 
-    #: Subtracted (none: nothing is); of shape (d,).
+    #: Subtracted; None: nothing is. Of shape (d,).
     centre: Vector | None = None
-    #: Multiplied with (none: 1); of shape (d,).
+    #: Factor; None: 1. Of shape (d,).
     factor: Vector | None = None
-    #: Stands for a missing value (none: a missing value is an error); of shape (d,).
+    #: Imputed for a missing value; None: a missing value is an error. Of shape (d,).
     fill: Vector | None = None
-    #: Columns whose centre is far above their spread (see `sparse_shift`); none: not known; of shape (d,).
+    #: Columns whose centre is far above their spread (see `shifted`); None: not known. Of shape (d,).
     far: NDArray[np.bool_] | None = None
 
     def of(self, columns: slice | NDArray[np.intp]) -> ColumnTransform:
@@ -188,7 +188,7 @@ PLAIN = ColumnTransform()
 
 
 def raw_values(block: Block) -> tuple[NDArray[Any], int]:
-    """Return the array of a dense block, and the number of people if it holds packed genotypes."""
+    """Return the array of a dense block, and the number of samples if it holds packed genotypes."""
     if isinstance(block.values, PackedGenotypes):
         return block.values.packed, block.values.n_samples
     return block.values, 0
@@ -196,7 +196,7 @@ def raw_values(block: Block) -> tuple[NDArray[Any], int]:
 
 @contextmanager
 def streamed_values(block: Block) -> Iterator[tuple[Any, int]]:
-    """Give what `raw_values` returns, or genotypes that are in a file still, for a kernel that reads them itself."""
+    """Yield what `raw_values` returns, or genotypes that are still in a file, for a kernel that reads them itself."""
     if isinstance(block.values, PackedGenotypes):
         with block.values.streamed() as genotypes:
             yield genotypes, block.values.n_samples
@@ -261,7 +261,7 @@ def can_stay_int8(block: Block, transform: ColumnTransform) -> bool:
 
 
 def impute_int8(block: Block, transform: ColumnTransform) -> Iterator[tuple[slice, NDArray[Any]]]:
-    """Yield (columns within the block, values with missing ones filled): bytes, a few megabytes at a time."""
+    """Yield (columns within the block, values with missing ones imputed): bytes, a few megabytes at a time."""
     assert transform.fill is not None
     step = max(tile_width(block, np.int8), 1)
     for start in range(0, block.values.shape[1], step):
@@ -274,7 +274,7 @@ def impute_int8(block: Block, transform: ColumnTransform) -> Iterator[tuple[slic
 
 
 def to_float64(block: Block, transform: ColumnTransform) -> Any:
-    """Return the values of a block in float64: sparse rows filled and scaled, dense rows standardised."""
+    """Return the values of a block in float64: sparse rows imputed and scaled, dense rows standardised."""
     if sp.issparse(block.values):
         require_sound(block.values)
         return scaled_values(block.values, transform).tocsr()
@@ -285,7 +285,7 @@ def to_float64(block: Block, transform: ColumnTransform) -> Any:
 
 
 def scaled_values(x: Any, transform: ColumnTransform) -> Any:
-    """Return a float64 copy with missing values filled and columns scaled; centring is left out."""
+    """Return a float64 copy with missing values imputed and columns scaled, but not centred."""
     x = x.astype(np.float64)
     columns = x.indices if x.format == "csr" else np.repeat(np.arange(x.shape[1]), np.diff(x.indptr))
     if transform.fill is not None:

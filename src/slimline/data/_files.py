@@ -1,4 +1,4 @@
-"""Files and folders that are watched for changes, and optional readers."""
+"""Files and folders whose changes are detected, and optional readers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def digest(*parts: Any) -> str:
     return total.hexdigest()[:32]
 
 
-#: Pieces of a file that its fingerprint looks at, and their bytes.
+#: Pieces of a file in its fingerprint, and their bytes.
 _SAMPLES, SAMPLE_BYTES = 64, 4096
 #: Threads that read, at most: more do not make the system copy faster.
 _READERS = 4
@@ -56,7 +56,7 @@ def located(path: str | os.PathLike[str], kind: str) -> tuple[Path, os.stat_resu
 
 
 class DataFile:
-    """A file whose content must stay the same as long as it is in use.
+    """File whose content must stay the same as long as it is in use.
 
     It is read, never mapped: reading a mapped file that was cut short kills the process.
     """
@@ -73,7 +73,7 @@ class DataFile:
         return self._given
 
     def require_unchanged(self) -> None:
-        """Raise if size or time of change moved since the file was opened, or if it is gone."""
+        """Raise if size or time of change differ from when the file was opened, or if it is gone."""
         try:
             state = self.path.stat()
         except OSError as error:
@@ -120,7 +120,7 @@ def pieces(path: Path, size: int, count: int) -> Iterator[bytes]:
 
 
 class OpenFile:
-    """A file open for one pass; changes are looked for when it is opened and when it is closed."""
+    """File open for one pass; changes are detected when it is opened and when it is closed."""
 
     def __init__(self, file: DataFile) -> None:
         self._file = file
@@ -162,7 +162,7 @@ class OpenFile:
             ) from None
 
 
-#: Pieces that a fingerprint looks at, if there are not more files than that: of each it looks at two at least.
+#: Pieces in a fingerprint, unless there are more files: each has two at least.
 _FOLDER_SAMPLES = 4096
 #: Links that may lead to one folder. Links to folders of links to folders of links are as good as endless.
 _MOST_WAYS = 64
@@ -172,7 +172,7 @@ _Place = tuple[int, int]
 
 
 class DataFolder:
-    """A folder whose files must stay the same as long as it is in use.
+    """Folder whose files must stay the same as long as it is in use.
 
     A chunk that is not there stands for zeros in some formats, so one that vanishes has to be noticed here.
     """
@@ -193,7 +193,7 @@ class DataFolder:
         return self._given
 
     def watch(self, part: str) -> None:
-        """Watch only a folder within, and the files that lie directly in the folders above it."""
+        """Restrict the checks to a folder within, and to files directly in the folders above it."""
         self._part = self.path / part
         self._state = self._look()
         self._digest: str | None = None
@@ -228,7 +228,7 @@ class DataFolder:
         return digest.hexdigest()
 
     def files(self) -> Iterator[os.DirEntry[str]]:
-        """Yield the files that are watched."""
+        """Yield the files whose changes are detected."""
         above = [folder for folder in (self._part, *self._part.parents) if folder.is_relative_to(self.path)]
         for parent in above[1:]:
             with os.scandir(parent) as entries:
@@ -252,7 +252,7 @@ class DataFolder:
                     waiting.append((entry.path, within | {place}))
 
     def _look(self) -> tuple[int, int]:
-        """Return the number of files, and a digest of their names, sizes and times that does not see their order."""
+        """Return the number of files, and a digest of their names, sizes and times, whatever their order."""
         count = total = 0
         for file in self.files():
             state = file.stat()
@@ -308,7 +308,7 @@ _KINDS = {
     ".bz2": ("bzip2", re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)")),
     ".xz": ("xz", re.compile(rb"\xfd7zXZ\x00")),
 }
-#: What the three modules raise when a stream is damaged or cut short.
+#: Errors of the three modules if a stream is damaged or truncated.
 _DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, ValueError)
 
 
@@ -325,7 +325,7 @@ def compression(file: DataFile) -> str | None:
 
 @contextmanager
 def decompressed(file: DataFile, ending: str) -> Iterator[BinaryIO]:
-    """Open the text of a compressed file; what is wrong with it is a `FileFormatError`."""
+    """Open the text of a compressed file; damage raises a `FileFormatError`."""
     file.require_unchanged()
     with file.path.open("rb") as raw:
         openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}

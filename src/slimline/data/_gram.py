@@ -30,12 +30,12 @@ _BANDS = 4
 _EXACT = 1 << 24
 #: Rows and columns of the squares that are transposed at a time: they stay in the cache.
 _TILE = 256
-#: Rows for which a second matrix of sums is kept, at most.
+#: Most rows for which there is a second matrix of sums.
 _MOST_ROWS = 8192
 
 
 class GramSum:
-    """The lower triangle of X Xᵀ, panel of whole columns by panel.
+    """Lower triangle of X Xᵀ, to which panels of whole columns are added.
 
     Bytes that are neither centred nor scaled are multiplied in float32, twice as fast as in float64 and just as exact:
     the sums are whole numbers, and before one could reach 2**24 they are added to those in float64.
@@ -57,7 +57,7 @@ class GramSum:
                 add_product(_in_order(values, block.rows), self._sums)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return what is written to, all of it in one matrix."""
+        """Return the sums, all of them in one matrix."""
         self._carry()
         return {"sums": self._sums}
 
@@ -79,7 +79,7 @@ class GramSum:
         return bytes_ and fits and (transform.fill is None or bool((transform.fill == np.rint(transform.fill)).all()))
 
     def _add_whole_numbers(self, block: Block, transform: ColumnTransform) -> bool:
-        """Add a panel, or return False where the values are too large for that."""
+        """Add a panel, or return False if its values are too large."""
         largest = _largest(block, transform)
         if largest * largest * min(tile_width(block, np.float32), block.values.shape[1]) >= _EXACT:
             return False
@@ -134,7 +134,7 @@ def mirrored(lower: Floats) -> Floats:
 
 
 def gram_of_rows(matrix: Matrix) -> Floats:
-    """Return X Xᵀ of a stream of rows: some blocks are held while all go by, so there is a pass for each such group."""
+    """Return X Xᵀ of a stream of rows, in one pass for each group of blocks that fits into memory."""
     n = matrix.shape[0]
     out, at = np.zeros((n, n)), np.zeros(2, dtype=np.int64)  # the next block (-1: none is left), and passes
 
@@ -156,7 +156,7 @@ def gram_of_rows(matrix: Matrix) -> Floats:
 
 @dataclass(frozen=True)
 class _Held:
-    """A block that stays in memory: where it is, its values in float64, and what is still to be subtracted."""
+    """Block that stays in memory: its place, its values in float64, and what is still to be subtracted."""
 
     rows: Places
     columns: slice

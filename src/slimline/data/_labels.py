@@ -40,7 +40,7 @@ def class_labels(
 
 
 def missing_labels(labels: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which labels are None, NaN or another value that stands for none."""
+    """Return which labels are missing: None, NaN or the like."""
     if labels.dtype.kind != "O":
         return np.asarray(labels != labels) if labels.dtype.kind in "fcmM" else np.zeros(labels.shape, dtype=bool)
     return np.array([_is_missing(value) for value in labels.ravel()], dtype=bool).reshape(labels.shape)

@@ -207,7 +207,7 @@ class Matrix(Storage):
         return out[:, 0] if flat else out
 
     def tdot_parts(self, A: Any) -> Iterator[tuple[slice, FloatMatrix]]:
-        """Yield Xᵀ A some features at a time, in one pass: all of it at once where whole columns cannot be had.
+        """Yield Xᵀ A some features at a time, in one pass; all of it at once if whole columns cannot be read.
 
         Parameters
         ----------
@@ -242,7 +242,7 @@ class Matrix(Storage):
         self, A: Any, squares: Squares | None = None, *, return_terms: Literal[True]
     ) -> tuple[FloatMatrix, FloatMatrix, int]: ...
     def normal(self, A: Any, squares: Squares | None = None, *, return_terms: bool = False) -> Any:
-        """Return Xᵀ A and X Xᵀ A: in one pass where whole columns can be had at full speed, else in two.
+        """Return Xᵀ A and X Xᵀ A: in one pass if whole columns can be read at full speed, else in two.
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ class Matrix(Storage):
         return (*both, sums.terms) if return_terms else both
 
     def gram(self) -> FloatMatrix:
-        """Return X Xᵀ: in one pass where whole columns can be had, else in one for each group of rows that is held.
+        """Return X Xᵀ: in one pass if whole columns can be read, else in one for each group of rows in memory.
 
         Returns
         -------
@@ -387,7 +387,7 @@ class Matrix(Storage):
     def standardised(
         self, centre: Any = "mean", scale: Any = "std", fill: Any = None, *, sample_weight: Any = None
     ) -> Standardised:
-        """Return a view with each column centred and scaled and missing values filled, nothing being copied.
+        """Return a view with each column centred and scaled and missing values imputed; nothing is copied.
 
         Parameters
         ----------
@@ -396,14 +396,14 @@ class Matrix(Storage):
         scale : "std", None or array of shape (n_features,)
             What is divided by; 1 is taken where it is 0 (a constant column).
         fill : "mean", None, number or array of shape (n_features,)
-            What stands for a missing value, before centring. None: a missing value is an error.
+            Imputed for a missing value, before centring. None: a missing value is an error.
         sample_weight : array of shape (n_samples,), optional
             Weights of the rows in mean and standard deviation.
 
         Returns
         -------
         view : Matrix
-            Statistics that it needs are computed with its first pass, where whole columns go by, else in one before.
+            Its first pass computes the statistics that it needs, if it reads whole columns; else a pass before does.
         """
         from slimline.data._standardised import Standardised
 
@@ -417,7 +417,7 @@ class Matrix(Storage):
         return iterate_pass(self, work)
 
     def _beside_the_reader(self) -> AbstractContextManager[None]:
-        """Return a context in which the kernels leave room for the thread that reads ahead."""
+        """Return a context in which the kernels leave a CPU to the thread that prefetches."""
         return half_of_the_threads() if self.traits.prefetch and not self.traits.compute_bound else nullcontext()
 
     def _transform(self, block: Block) -> ColumnTransform:

@@ -27,7 +27,7 @@ _LARGE_PAGES = 4 << 20
 
 
 def block_memory(size: int, dtype: Any) -> NDArray[Any]:
-    """Return a vector of zeros whose memory goes back to the system with the last array that looks at it.
+    """Return a vector of zeros whose memory goes back to the system with the last array that uses it.
 
     Blocks are made by one thread and dropped by another. The C library would keep what they leave behind in a pool of
     each thread, and how much that is depends on which thread was quicker.

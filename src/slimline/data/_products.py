@@ -136,7 +136,7 @@ class Squares:
 
 
 def begin_squares(squares: Any, shape: tuple[int, int]) -> None:
-    """Make room for the squares of a pass, if they are wanted; raise if it is something else."""
+    """Set the squares of a pass to zero, if they are wanted; raise if they are something else."""
     if squares is None:
         return
     if not isinstance(squares, Squares):
@@ -147,7 +147,7 @@ def begin_squares(squares: Any, shape: tuple[int, int]) -> None:
 
 
 def arrays_of(squares: Squares | None) -> dict[str, NDArray[Any]]:
-    """Return what is written to, if anything is."""
+    """Return the arrays of the squares, if they are wanted."""
     return {} if squares is None else squares.arrays()
 
 

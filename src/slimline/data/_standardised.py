@@ -25,7 +25,7 @@ Vector = NDArray[np.float64]
 class _Learned:
     """Transform that follows from the statistics of the columns, shared with copies that count other passes."""
 
-    #: The transform of all columns, and the mean squared norm of the rows if that follows from the statistics.
+    #: Transform of all columns, and mean squared norm of the rows if the statistics determine it.
     value: tuple[ColumnTransform, float | None] | None = None
 
 
@@ -45,7 +45,7 @@ class Standardised(View):
 
     @property
     def transform(self) -> ColumnTransform:
-        """Return what is done to each column; computes the statistics, in a pass, if that has not been done."""
+        """Return the transform of the columns; computes their statistics, in a pass, if they are not known."""
         if self._learned.value is None:
             self._learn(self.base.column_stats(self._weight))
         assert self._learned.value is not None
@@ -53,7 +53,7 @@ class Standardised(View):
 
     @property
     def knows_mean_square(self) -> bool:
-        """Return whether the statistics tell the mean squared norm of the rows."""
+        """Return whether the statistics determine the mean squared norm of the rows."""
         return all(isinstance(rule, str) for rule in (self._centre, self._scale, self._fill))
 
     @property
@@ -74,7 +74,7 @@ class Standardised(View):
         return super()._pass(work)
 
     def _measuring_pass(self, work: Pass) -> Iterator[tuple[Block, ColumnTransform]]:
-        """Yield whole columns: their statistics are computed when they are at hand."""
+        """Yield whole columns, and compute the statistics of each on the way."""
         running = RunningStats(*self.shape)
         sums = work.sums
         if sums is not None:
@@ -88,7 +88,7 @@ class Standardised(View):
         self._learn(self._sound(running.result()))
 
     def _learn(self, stats: ColumnStats) -> None:
-        """Keep what the statistics of all columns tell."""
+        """Store the results of the statistics of all columns."""
         mean_square = None
         if self.knows_mean_square:
             total = self.shape[0] if self._weight is None else self._weight.sum()
@@ -98,7 +98,7 @@ class Standardised(View):
             squares *= squares
             mean_square = float(squares @ (stats.weight / total)) if total else 0.0
         self._learned.value = self._transform_from(stats), mean_square
-        give_back()  # some vectors as long as the data are wide lie in the way of the sketch's Gram matrix
+        give_back()  # freed vectors with one entry a column fragment memory that the Gram matrix needs
 
     def _transform(self, block: Block) -> ColumnTransform:
         return PLAIN if self._learned.value is None else self._learned.value[0].of(block.columns)

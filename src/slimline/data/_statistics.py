@@ -62,7 +62,7 @@ def _any_equal(values: NDArray[np.generic], number: int) -> bool:
 
 
 def _lines(values: NDArray[Any]) -> NDArray[Any]:
-    """Return what lies together in memory as rows."""
+    """Return rows that are contiguous in memory: the values or their transpose."""
     return values if abs(values.strides[0]) >= abs(values.strides[1]) else values.T
 
 
@@ -144,7 +144,7 @@ def far_columns(stats: ColumnStats) -> NDArray[np.bool_]:
 
 
 def shifted(block: Block, transform: ColumnTransform) -> tuple[Block, ColumnTransform]:
-    """Return an equal block in which far columns are centred already, entry by entry, and what is left to be done.
+    """Return an equal block whose far columns are centred entry by entry, and the transform that is left.
 
     Such a column is stored nearly everywhere, so writing out all of it is no more than doubling it.
     """
@@ -225,7 +225,7 @@ def sparse_statistics(x: Any, transform: ColumnTransform, weights: Floats | None
 
 
 def _what_is_not_stored(transform: ColumnTransform) -> Floats | None:
-    """Return what stands in each column where nothing is stored, or None for zeros."""
+    """Return the transformed value of each column where nothing is stored; None: zeros."""
     if transform.centre is None:
         return None
     return -transform.centre if transform.factor is None else -transform.centre * transform.factor
@@ -251,7 +251,7 @@ def sums_at(places: Any, values: Floats, size: int) -> Floats:
 
 
 Vector = NDArray[np.float64]
-#: Columns that are looked at together: what is between is short then, however wide the data are.
+#: Columns that are processed together, so that intermediate vectors stay short.
 _AT_A_TIME = 1 << 16
 
 
@@ -327,7 +327,7 @@ class RunningStats:
         self._missing = np.zeros(n_features, dtype=np.int64)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return what is written to."""
+        """Return the arrays that are added to."""
         return {
             "weight": self._weight,
             "mean": self._mean,

@@ -69,7 +69,7 @@ class Storage(ABC):
         What messages call the data.
     """
 
-    #: What the storage can do; an attribute of the class, or of the object.
+    #: Abilities of the storage; an attribute of the class, or of the object.
     traits = StorageTraits()
     #: Names of columns and rows, and labels; or properties `feature_names`, `sample_ids`, `labels` compute them.
     names = Names()
@@ -85,7 +85,7 @@ class Storage(ABC):
 
     @abstractmethod
     def blocks(self, request: BlockRequest = ALL_BLOCKS) -> Iterator[Block]:
-        """Yield rectangles that cover X once, in the order that the storage likes.
+        """Yield rectangles that cover X once, in the order that suits the storage.
 
         Parameters
         ----------
@@ -195,7 +195,7 @@ class Storage(ABC):
 
 
 def from_number(start: int, blocks: Generator[Block]) -> Generator[Block]:
-    """Yield the blocks from number `start` on, of a storage that has to read those before."""
+    """Yield the blocks from number `start` on, if a storage has to read those before."""
     with closing(blocks):
         yield from islice(blocks, start, None)
 

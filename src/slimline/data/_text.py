@@ -28,7 +28,7 @@ _LONGEST_LINE = 1 << 30
 
 
 class TextFile:
-    """A text file, plain or compressed, that is gone through in pieces of whole lines."""
+    """Text file, plain or compressed, that is read in pieces of whole lines."""
 
     def __init__(self, path: object) -> None:
         self.file = DataFile(path)  # type: ignore[arg-type]
@@ -38,7 +38,7 @@ class TextFile:
         return str(self.file)
 
     def refuse_changed(self) -> NoReturn:
-        """Raise because the text is not what it was when its rows were found."""
+        """Raise because the text has changed since its rows were found."""
         self.file.require_unchanged()
         raise FileChangedError(f"{self} is not what it was when it was opened: open it again when it is complete.")
 
@@ -54,7 +54,7 @@ class TextFile:
 
 
 class TextLines:
-    """The part of a text that is in memory: `text[begin:end]` are whole lines that have not been taken yet."""
+    """Part of a text in memory: `text[begin:end]` are whole lines that have not been parsed."""
 
     def __init__(self, file: DataFile, source: OpenFile | BinaryIO, start: int, stop: int | None, line: int) -> None:
         self._file, self._source, self._stop = file, source, stop
@@ -72,7 +72,7 @@ class TextLines:
         return self._base + self.begin
 
     def fill(self) -> bool:
-        """Make sure that there is a whole line to be taken; False at the end of the text."""
+        """Read on until there is a whole line; return False at the end of the text."""
         while self.begin == self.end:
             if self._at_end:
                 return False
@@ -81,7 +81,7 @@ class TextLines:
         return True
 
     def take(self, parsed: ParsedText) -> None:
-        """Go on behind what has been parsed, or raise what was wrong with it."""
+        """Continue after what has been parsed, or raise its error."""
         if parsed.problem:
             self.refuse(parsed.problem, parsed.lines, parsed.place)
         self.begin += parsed.consumed

@@ -18,7 +18,7 @@ from slimline.errors import InvalidParameterError
 
 
 class View(Matrix):
-    """A matrix seen through another one, which it is like in all that it does not define itself."""
+    """View of another matrix, which provides all that the view does not define itself."""
 
     def __init__(self, base: Matrix, shape: tuple[int, int]) -> None:
         super().__init__(shape, base.dtype, base.name)
@@ -67,7 +67,7 @@ class View(Matrix):
 
 
 class RowView(View):
-    """Rows of another matrix; of each block only these are copied."""
+    """View of some rows of a matrix; only these are copied from each block."""
 
     def __init__(self, base: Matrix, index: Any) -> None:
         self.index = row_numbers(index, base.shape[0])
@@ -105,7 +105,7 @@ class RowView(View):
         values, missing = block.values, block.missing
         if isinstance(values, PackedGenotypes) and local.size and (local[1:] > local[:-1]).all():
             if local.size < values.n_samples:
-                values = values.people(local.astype(np.int64))
+                values = values.select(local.astype(np.int64))
             return Block(_rows(positions), block.columns, values)
         if isinstance(values, PackedGenotypes):
             values, missing = values.unpack("F"), MISSING_CALL
@@ -146,7 +146,7 @@ class RowView(View):
 
 
 def _rows(positions: NDArray[np.intp]) -> slice | NDArray[np.intp]:
-    """Return rising positions as a slice, where they have no gaps."""
+    """Return ascending positions, as a slice if they have no gaps."""
     if positions.size == 0:
         return slice(0, 0)
     if positions[-1] - positions[0] + 1 == positions.size:
@@ -180,7 +180,7 @@ def row_numbers(index: Any, n: int) -> NDArray[np.intp]:
 
 
 class ColumnView(View):
-    """Columns of another matrix; of each block only these are copied, and values of the others are never used."""
+    """View of some columns of a matrix; only these are copied from each block, and the others are never used."""
 
     def __init__(self, base: Matrix, index: Any) -> None:
         self.index = column_numbers(index, base.shape[1])
@@ -275,7 +275,7 @@ def column_numbers(index: Any, d: int) -> NDArray[np.intp]:
 
 
 class NamedColumns(ColumnView):
-    """All columns of another matrix, with names of their own."""
+    """View of all columns of a matrix, under other names."""
 
     def __init__(self, base: Matrix, names: Sequence[str], where: str = "feature names") -> None:
         if len(names) != base.shape[1]:

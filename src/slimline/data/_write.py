@@ -19,12 +19,12 @@ from slimline.errors import FileWriteError, InvalidParameterError
 
 Buffer = bytes | memoryview
 
-#: What `posix_fallocate` says where a file system cannot reserve room.
+#: Errors of `posix_fallocate` if a file system cannot reserve space.
 _CANNOT_RESERVE = (errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
 
 
 class NewFile:
-    """A file on its way: it has a temporary name."""
+    """File under a temporary name, until it is complete."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -38,7 +38,7 @@ class NewFile:
         self._descriptor = os.open(self.temporary, flags, 0o666)
 
     def reserve(self, size: int) -> None:
-        """Set the final size and, where the file system can, take the room now: a full disk is noticed before work."""
+        """Set the final size, and reserve the space if the file system can: a full disk is found before any work."""
         os.truncate(self._descriptor, size)
         if hasattr(os, "posix_fallocate"):
             try:
@@ -62,7 +62,7 @@ class NewFile:
             done += more
 
     def finish(self) -> None:
-        """Have everything on the disk, and close."""
+        """Flush everything to the disk, and close."""
         os.fsync(self._descriptor)  # some file systems only now find that the disk is full
         self.close()
 
@@ -149,12 +149,12 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-#: Bytes that wait until each row has a long stretch to write.
+#: Bytes that are buffered, so that each row has a long stretch to write.
 _PANEL_BYTES = 16 << 20
 
 
 class NpyWriter:
-    """Writes an int8 array with rows one after the other, which comes by groups of columns.
+    """Writer of an int8 array by rows, which is given by groups of columns.
 
     Each row is written in stretches, as long as a panel of bounded size allows. Where there are so many people that
     one group of variants is more than that, every piece is written as it comes.
@@ -173,7 +173,7 @@ class NpyWriter:
         self._first = 0  # column of the panel's first
 
     def add(self, rows: NDArray[np.intp], columns: slice, copies: NDArray[np.int8]) -> None:
-        """Take the genotypes of some people, each person once, for the variants that come next."""
+        """Add the genotypes of some samples, each sample once, for the next variants."""
         if not self._panel.size:
             self._write(rows.tolist(), columns.start, np.ascontiguousarray(copies))
         else:
@@ -182,7 +182,7 @@ class NpyWriter:
             self._panel[rows, columns.start - self._first : columns.stop - self._first] = copies
 
     def complete(self, columns: slice) -> None:
-        """Write what waits, if these were the last variants."""
+        """Write what is buffered, if these were the last variants."""
         if self._panel.size and columns.stop == self._shape[1]:
             self._flush(columns.stop)
 
@@ -201,7 +201,7 @@ _MISSING = 1  # the code of a missing call
 
 
 class BedWriter:
-    """Writes groups of variants one after the other, the people of a group in any order."""
+    """Writer of groups of variants one after the other, the samples of a group in any order."""
 
     def __init__(self, file: NewFile, shape: tuple[int, int]) -> None:
         self._file = file
@@ -211,7 +211,7 @@ class BedWriter:
         file.write(_HEAD)
 
     def add(self, rows: NDArray[np.intp], columns: slice, copies: NDArray[np.int8]) -> None:
-        """Take the genotypes of some people, each person once, for the variants that come next."""
+        """Add the genotypes of some samples, each sample once, for the next variants."""
         width = columns.stop - columns.start
         if self._packed.shape[1] != width:
             self._packed = np.zeros((self._bytes, width), dtype=np.uint8)
@@ -222,6 +222,6 @@ class BedWriter:
             self._packed[rows[here] // 4] |= codes[here] << np.uint8(2 * place)
 
     def complete(self, columns: slice) -> None:
-        """Write the variants: everyone has been added."""
+        """Write the variants: all samples have been added."""
         self._file.write(np.ascontiguousarray(self._packed.T).data.cast("B"))
         self._packed[...] = 0

@@ -100,7 +100,7 @@ def _parts(rows: slice, columns: slice, item: int) -> list[Place]:
 
 
 class ChunkedMatrix(Matrix):
-    """A dense array in a store."""
+    """Dense array in a store."""
 
     def __init__(self, store: Store, key: str, array: Any, names: Names, missing: int | None = None) -> None:
         self._stored = np.dtype(array.dtype)

@@ -53,7 +53,7 @@ class Stretches:
 
 
 class CompressedMatrix(Matrix):
-    """A sparse matrix in a store, seen by rows (CSR) or by columns (CSC)."""
+    """Sparse matrix in a store, read by rows (CSR) or by columns (CSC)."""
 
     def __init__(
         self, store: Store, key: str, group: Any, names: Names, *, by_row: bool, shape: tuple[int, int]

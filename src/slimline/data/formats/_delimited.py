@@ -63,15 +63,15 @@ class Options:
 class Columns:
     """The columns of a file."""
 
-    #: What stands between cells.
+    #: Delimiter of the cells.
     delimiter: str
-    #: For each column, whether it is a feature, a text that is kept, or passed over.
+    #: For each column, whether it is a feature, a text that is stored, or ignored.
     roles: NDArray[np.uint8]
     #: "label" and "id" in the order of their columns.
     texts: list[str]
     #: Names of all columns.
     names: list[str] | None
-    #: Cells that stand for a missing value.
+    #: Cells that mean a missing value.
     missing_text: list[str]
 
     @property
@@ -101,7 +101,7 @@ class Columns:
             _first_line(lines, self.delimiter)
 
     def parse(self, lines: TextLines, values: NDArray[Any], texts: list[list[str]] | None = None) -> _native.ParsedText:
-        """Take rows from the text, as many as it has at hand or as there is room for."""
+        """Parse rows of the text, as many as are in memory or fit the arrays."""
         places = np.empty((values.shape[0], len(self.texts), 2), dtype=np.int64)
         begin, text = lines.begin, lines.text
         parsed = _native.parse_cells(
@@ -127,7 +127,7 @@ class Columns:
 
 
 def find_columns(text: TextFile, options: Options) -> Columns:
-    """Return what the first line that is not blank tells of the columns."""
+    """Return the columns, from the first line that is not blank."""
     with text.lines() as lines:
         delimiter = options.delimiter or _delimiter(lines, text)
         cells = _first_line(lines, delimiter)
@@ -157,7 +157,7 @@ def find_columns(text: TextFile, options: Options) -> Columns:
 
 
 def _first_line(lines: TextLines, delimiter: str) -> list[str] | None:
-    """Take the first line that is not blank; return its cells, or None at the end of the text."""
+    """Return the cells of the first line that is not blank, or None at the end of the text."""
     while lines.fill():
         parsed, places = _native.line_cells(lines.text, lines.begin, lines.end, delimiter)
         if parsed.problem:
@@ -173,7 +173,7 @@ def _first_line(lines: TextLines, delimiter: str) -> list[str] | None:
 
 
 def _delimiter(lines: TextLines, text: TextFile) -> str:
-    """Return what stands between the cells of the first line that is not blank; nothing is taken."""
+    """Return the delimiter in the first line that is not blank, without parsing it."""
     while lines.fill():
         raw = lines.text[lines.begin : lines.end].tobytes()
         line = next((line for line in raw.split(b"\n") if line.strip()), None)
@@ -208,15 +208,15 @@ def _number(name: str, column: str | int, cells: list[str], text: TextFile) -> i
 
 def _names_columns(cells: dict[int, str], missing: list[str], text: TextFile) -> bool:
     """Return whether the first line holds names, or raise if it might hold numbers as well."""
-    told = {k: cell for k, cell in cells.items() if cell not in missing}  # no name and no number: a corner left empty
+    given = {k: cell for k, cell in cells.items() if cell not in missing}  # no name and no number: a corner left empty
     numbers = [
-        k for k, cell in told.items() if _native.parse_number(np.frombuffer(cell.encode(), dtype=np.uint8)) is not None
+        k for k, cell in given.items() if _native.parse_number(np.frombuffer(cell.encode(), dtype=np.uint8)) is not None
     ]
-    names = sorted(set(told) - set(numbers))
+    names = sorted(set(given) - set(numbers))
     if numbers and names:
         raise FileFormatError(
-            f"{text}: its first line has a number ({told[numbers[0]]!r:.40} in column {numbers[0]}, counted from 0) "
-            f"and a text ({told[names[0]]!r:.40} in column {names[0]}): is it the header, or are these data?",
+            f"{text}: its first line has a number ({given[numbers[0]]!r:.40} in column {numbers[0]}, counted from 0) "
+            f"and a text ({given[names[0]]!r:.40} in column {names[0]}): is it the header, or are these data?",
             "Pass header=True if it holds the names of the columns. If it is data, pass header=False, and name the "
             "column of the text with label= or id=, or the text with missing_text=.",
             "id",
@@ -225,7 +225,7 @@ def _names_columns(cells: dict[int, str], missing: list[str], text: TextFile) ->
 
 
 def _decoded(raw: bytes, start: int, stop: int, lines: TextLines) -> str:
-    """Return what a cell holds: quotes around it taken off, and a doubled one in it made one."""
+    """Return the content of a cell: without quotes around it, and with a doubled one in it made one."""
     cell = raw[start:stop]
     if cell.startswith(b'"'):
         cell = cell[1:-1].replace(b'""', b'"')
@@ -235,7 +235,7 @@ def _decoded(raw: bytes, start: int, stop: int, lines: TextLines) -> str:
         lines.refuse(f"{cell[:40]!r} is not UTF-8: save the file as UTF-8", raw.count(b"\n", 0, start), start)
 
 
-#: What stands for a missing value, unless it is said otherwise.
+#: Cells that mean a missing value, by default.
 MISSING_TEXT = ("", "NA", "nan", "NaN", ".")
 
 
@@ -251,14 +251,14 @@ class DelimitedMatrix(Matrix):
 
     def blocks(self, request: BlockRequest = ALL_BLOCKS) -> Iterator[Block]:
         """Yield groups of rows."""
-        rooms: dict[int, NDArray[Any]] = {}
+        buffers: dict[int, NDArray[Any]] = {}
         rows = max(group.rows for group in self._index.groups)
         columns = self._columns.without_texts()
 
         def parse(group: RowGroup, lines: TextLines, slot: int) -> Block:
-            if slot not in rooms:
-                rooms[slot] = block_memory(rows * self.shape[1], self.dtype).reshape(rows, -1)
-            values = rooms[slot][: group.rows]
+            if slot not in buffers:
+                buffers[slot] = block_memory(rows * self.shape[1], self.dtype).reshape(rows, -1)
+            values = buffers[slot][: group.rows]
             columns.skip_header(lines)
             done = 0
             while done < group.rows:

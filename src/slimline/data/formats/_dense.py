@@ -17,9 +17,9 @@ from slimline.data._storage import StorageTraits
 from slimline.errors import InvalidParameterError
 from slimline.projections._base import lies_in_order
 
-#: Bytes of a block: between two of them progress is told, and a view may have to copy one.
+#: Bytes of a block: progress is reported between two of them, and a view may have to copy one.
 _BLOCK_BYTES = 128 << 20
-#: Of one that nobody copies: after each of them threads wait for each other.
+#: Bytes of a block that is not copied: after each of them threads wait for each other.
 _LARGE_BYTES = 1 << 30
 #: Rows of such a block: where they are written out after all, that is 16 columns at a time.
 _LARGE_ROWS = 1 << 16
@@ -31,12 +31,12 @@ _LOW = 1024
 _COPY_BYTES = 8 << 20
 #: An array in C order with more rows than this has panels too narrow to be fast: two passes by rows take less time.
 _TALL = 4096
-#: Pieces that a fingerprint looks at.
+#: Pieces in a fingerprint.
 _SAMPLES = 64
 
 
 class DenseMatrix(Matrix):
-    """An array; nothing is copied unless its type or layout is one that no kernel reads."""
+    """Array in memory; nothing is copied unless no kernel reads its type or layout."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class DenseMatrix(Matrix):
 
     @property
     def array(self) -> NDArray[Any] | None:
-        """Return the array, unless a number in it stands for a missing value."""
+        """Return the array, unless a number in it means a missing value."""
         return self._array if self._missing is None else None
 
     @property
@@ -128,7 +128,7 @@ class DenseMatrix(Matrix):
 
 
 def panel_width(columns: int, d: int, least: int = 16) -> int:
-    """Return how many columns a panel has: at most so many, in round numbers (the Hadamard transform likes them)."""
+    """Return how many columns a panel has: at most so many, in round numbers, which suit the Hadamard transform."""
     columns = max(columns, least)
     for unit in (4096, 256, 16):
         if columns >= unit:
@@ -137,7 +137,7 @@ def panel_width(columns: int, d: int, least: int = 16) -> int:
 
 
 def read_frame(frame: Any) -> tuple[NDArray[Any], dict[str, Any]]:
-    """Return the numbers of a frame, and what `DenseMatrix` is told of them.
+    """Return the numbers of a frame, and options of `DenseMatrix`.
 
     Name, names of the columns, and those of the rows if pandas has an index that says more than their number.
     """

@@ -96,7 +96,7 @@ def matrix_of(store: Store, root: Any, key: str, label: str | None, missing: int
 
 
 def names_of(store: Store, root: Any, key: str, shape: tuple[int, int], label: str | None) -> Names:
-    """Return what a store says about the rows and columns of a matrix."""
+    """Return the names and labels that a store has for a matrix."""
     if is_anndata(root):
         return anndata_names(store, root, key, shape, label)
     node = root[key]
@@ -172,7 +172,7 @@ class ContiguousDataset(NpyMatrix):
 
     @property
     def fingerprint(self) -> str:
-        """Return a digest of shape, type, place, what stands for a missing value, and pieces of the file."""
+        """Return a digest of shape, type, place, the number for a missing value, and pieces of the file."""
         return digest("hdf5", self.shape, self.dtype, self._offset, self._missing, self._file.fingerprint())
 
 
@@ -192,7 +192,7 @@ def open_hdf5(path: Any, *, dataset: str | None = None, label: str | None = None
 
 
 def _require_inside(node: Any, key: str, root: Any, store: Hdf5Store) -> None:
-    """Raise if the numbers are in other files: nobody would notice that those change."""
+    """Raise if the numbers are in other files: changes in those would go unnoticed."""
     parts = [node[name] for name in ("data", "indices", "indptr")] if is_group(node) else [node]
     for part in parts:
         elsewhere = part.file.filename != root.file.filename or part.external is not None or part.is_virtual

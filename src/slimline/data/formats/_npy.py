@@ -32,7 +32,7 @@ _MOST_PANEL_BYTES = 48 << 20
 
 
 class NpyMatrix(Matrix):
-    """A dense array in a file, at a known place."""
+    """Dense array at a known place of a file."""
 
     traits = StorageTraits(whole_columns=True)
 
@@ -83,7 +83,7 @@ class NpyMatrix(Matrix):
 
     @property
     def fingerprint(self) -> str:
-        """Return a digest of shape, type, order, what stands for a missing value, and pieces of the file."""
+        """Return a digest of shape, type, order, the number for a missing value, and pieces of the file."""
         return digest("npy", self.shape, self._stored, self._fortran, self._missing, self._file.fingerprint())
 
     def require_unchanged(self) -> None:

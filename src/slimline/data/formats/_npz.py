@@ -172,7 +172,7 @@ _MOST_TEXT_BYTES = 64
 
 
 class NpzSparseMatrix(Matrix):
-    """A CSR or CSC matrix in an `.npz` file; indices and values go by side by side."""
+    """A CSR or CSC matrix in an `.npz` file; indices and values are read side by side."""
 
     def __init__(
         self,

@@ -227,7 +227,7 @@ class ParquetMatrix(Matrix):
 
 
 def opened(file: DataFile, metadata: Any = None) -> Any:
-    """Return pyarrow's handle of a file; checksums of pages are looked at where there are any."""
+    """Return pyarrow's handle of a file; checksums of pages are compared, if it has any."""
     parquet = require_reader("pyarrow.parquet", "parquet", "Parquet files")
     with translated_errors(file, _KIND):
         return parquet.ParquetFile(file.path, metadata=metadata, page_checksum_verification=True, pre_buffer=False)

@@ -32,17 +32,17 @@ _LONGEST_NUMBER = 64
 _BLOCKS_TOGETHER = 2
 #: Bytes of a variant up to which kernels read by themselves: each of their threads holds some variants.
 _LONGEST_LINE = 1 << 15
-#: Variants at whose end it is looked for people that nobody named.
+#: Variants whose last byte is checked for samples that the `.fam` file does not name.
 _LOOKED_AT = 64
-#: Phenotypes that say that there is none; so does 0, where the others are 1 and 2.
+#: Missing phenotypes; 0 is one, too, if the others are 1 and 2.
 _NO_PHENOTYPE = frozenset(("-9", "NA", "nan", "NaN", "."))
 
 
 class PlinkMatrix(Matrix):
-    """People × variants: 0, 1 or 2 copies of allele 1, or a missing call.
+    """Samples × variants: 0, 1 or 2 copies of allele 1, or a missing call.
 
-    People whose name is not unique are called family_person. Labels are the phenotypes, None if nobody has one: whole
-    numbers if all are, real numbers with NaN for a missing one, or texts.
+    Samples whose name is not unique are called family_person. Labels are the phenotypes, None if all are missing:
+    whole numbers if all are, real numbers with NaN for a missing one, or texts.
     """
 
     # a byte is read in a fraction of the time that its four genotypes take
@@ -79,12 +79,12 @@ class PlinkMatrix(Matrix):
 
     @property
     def families_and_people(self) -> tuple[PackedStrings, PackedStrings]:
-        """Return the first two columns of the `.fam` file, which together name a person."""
+        """Return the first two columns of the `.fam` file, which together name a sample."""
         return self._families_and_people
 
     @property
     def variants(self) -> Variants:
-        """Return chromosome, position and alleles of each variant; the `.bim` file is read when first asked for."""
+        """Return chromosome, position and alleles of each variant; the first call reads the `.bim` file."""
         if self._variants is None:
             columns, skipped = read_text_columns(self._bim, 6, (0, 2, 3, 4, 5), _BIM)
             chromosome, cm, position, allele1, allele2 = columns
@@ -126,7 +126,7 @@ class PlinkMatrix(Matrix):
         )
 
     def _require_end_of_people(self) -> None:
-        """Look at the bits after the last person, 0 in sound files: a few people too few need as many bytes."""
+        """Raise if a bit after the last sample is set: a few samples too few in the `.fam` file need as many bytes."""
         n, d = self.shape
         used = n % 4
         if not used:
@@ -200,7 +200,7 @@ def _require_bed(bed: DataFile) -> None:
 
 
 def _unique_ids(families: PackedStrings, people: PackedStrings, fam: DataFile, skipped: list[int]) -> PackedStrings:
-    """Return the names of the people; with their families where two have the same."""
+    """Return the names of the samples, with their families if two have the same."""
     seen: set[bytes] = set()
     for piece in people.pieces():
         seen.update(piece)
@@ -248,7 +248,7 @@ def _numbers(texts: PackedStrings, dtype: Any, file: DataFile, skipped: list[int
             raise FileFormatError(f"{file}, line {line:,}: the {what} is {shown[:60]!r}, not a {kind}.")
         out[first : first + len(piece)] = part
         first += len(piece)
-    return out if out.any() else np.zeros_like(out)  # of which no page is there before it is written to
+    return out if out.any() else np.zeros_like(out)  # zeros take no memory before they are written to
 
 
 def _as_numbers(texts: list[bytes], dtype: Any) -> NDArray[Any] | None:

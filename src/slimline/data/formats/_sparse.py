@@ -1,4 +1,4 @@
-"""SciPy's sparse matrices in memory: CSR is seen as rows, CSC as columns."""
+"""SciPy's sparse matrices in memory: CSR is read by rows, CSC by columns."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from slimline.data._storage import StorageTraits
 from slimline.errors import FileFormatError, InvalidParameterError
 from slimline.projections._base import KERNEL_TYPES, require_sound, result_dtype, without_wrapping
 
-#: Stored values of a block: between two of them progress is told and an interrupt is heard.
+#: Stored values of a block: progress is reported and interrupts are handled between two of them.
 _BLOCK_VALUES = 1 << 23
 
 
 class SparseMatrix(Matrix):
-    """A CSR or CSC matrix; other formats are turned into CSR first."""
+    """CSR or CSC matrix in memory; other formats are converted to CSR first."""
 
     def __init__(
         self,

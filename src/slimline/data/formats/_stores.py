@@ -60,7 +60,7 @@ class Store(ABC):
     def whole(self, array: Any, shape: tuple[int | None, ...], what: str) -> NDArray[Any]:
         """Read an array into memory, after its shape and size have been found to be possible.
 
-        A file of a few bytes can declare an array of any size: what was never written stands for the fill value.
+        A file of a few bytes can declare an array of any size: what was never written has the fill value.
         """
         found = tuple(array.shape or ())
         if len(found) != len(shape) or any(size not in (None, n) for size, n in zip(shape, found, strict=True)):

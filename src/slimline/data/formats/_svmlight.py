@@ -38,22 +38,22 @@ class SvmlightMatrix(Matrix):
 
     def blocks(self, request: BlockRequest = ALL_BLOCKS) -> Iterator[Block]:
         """Yield groups of rows."""
-        rooms: dict[int, _Room] = {}
+        buffers: dict[int, _RowBuffer] = {}
         rows = max(group.rows for group in self._index.groups)
         values = max(group.values for group in self._index.groups)
 
         def parse(group: RowGroup, lines: TextLines, slot: int) -> Block:
-            if slot not in rooms:
-                rooms[slot] = _Room(rows, values, self._index_type)
-            room = rooms[slot]
-            room.clear(group.rows, group.values)
-            while room.rows < group.rows:
-                if not lines.fill() or room.parse(lines, self._base).row_too_long:
+            if slot not in buffers:
+                buffers[slot] = _RowBuffer(rows, values, self._index_type)
+            buffer = buffers[slot]
+            buffer.clear(group.rows, group.values)
+            while buffer.rows < group.rows:
+                if not lines.fill() or buffer.parse(lines, self._base).row_too_long:
                     self._text.refuse_changed()
-            if room.values != group.values:
+            if buffer.values != group.values:
                 self._text.refuse_changed()
             last = group.first_row + group.rows
-            return Block(slice(group.first_row, last), slice(0, self.shape[1]), room.csr(self.shape[1]))
+            return Block(slice(group.first_row, last), slice(0, self.shape[1]), buffer.csr(self.shape[1]))
 
         return group_blocks(self._text, self._index.groups, parse, request.start)
 
@@ -147,33 +147,33 @@ def _index(text: TextFile, base: int) -> SvmlightIndex:
     groups: list[RowGroup] = []
     labels: list[NDArray[np.float64]] = []
     smallest, largest, largest_line = -1, -1, 0
-    room = _Room(_GROUP_ROWS, _GROUP_VALUES, np.dtype(np.int64))
+    buffer = _RowBuffer(_GROUP_ROWS, _GROUP_VALUES, np.dtype(np.int64))
     with text.lines() as lines:
         more = lines.fill()
         while more:
             start, line, first_row = lines.offset, lines.line, groups[-1].first_row + groups[-1].rows if groups else 0
-            room.clear(_GROUP_ROWS, room.most_values)
+            buffer.clear(_GROUP_ROWS, buffer.most_values)
             full = False
             while more and not full:
                 before = lines.line
-                parsed = room.parse(lines, base)
+                parsed = buffer.parse(lines, base)
                 if parsed.largest > largest:
                     largest, largest_line = parsed.largest, before + parsed.largest_line
                 if parsed.smallest >= 0:
                     smallest = parsed.smallest if smallest < 0 else min(smallest, parsed.smallest)
-                full = lines.begin < lines.end or room.rows == room.most_rows
+                full = lines.begin < lines.end or buffer.rows == buffer.most_rows
                 more = lines.fill()
-            if room.rows:
-                groups.append(RowGroup(len(groups), start, lines.offset, line, first_row, room.rows, room.values))
-                labels.append(room.labels[: room.rows].copy())
-            elif full:  # one row that is longer than all that there is room for
-                room = _Room(_GROUP_ROWS, 2 * room.most_values, np.dtype(np.int64))
+            if buffer.rows:
+                groups.append(RowGroup(len(groups), start, lines.offset, line, first_row, buffer.rows, buffer.values))
+                labels.append(buffer.labels[: buffer.rows].copy())
+            elif full:  # one row that is longer than all that the buffer holds
+                buffer = _RowBuffer(_GROUP_ROWS, 2 * buffer.most_values, np.dtype(np.int64))
     if not groups:
         raise FileFormatError(f"{text} holds no rows.")
     return SvmlightIndex(groups, np.concatenate(labels), smallest, largest, largest_line)
 
 
-class _Room:
+class _RowBuffer:
     """Arrays for the rows of a group, filled piece by piece of the text."""
 
     def __init__(self, rows: int, values: int, index_type: np.dtype[Any]) -> None:
@@ -184,12 +184,12 @@ class _Room:
         self.clear(rows, values)
 
     def clear(self, most_rows: int, most_values: int) -> None:
-        """Make room for so many rows and values."""
+        """Empty the arrays, and enlarge them for so many rows and values."""
         self.rows = self.values = 0
         self.most_rows, self.most_values = most_rows, most_values
 
     def parse(self, lines: TextLines, base: int) -> _native.ParsedText:
-        """Take rows from the text, as many as it has at hand or as there is room for."""
+        """Parse rows of the text, as many as are in memory or fit the arrays."""
         rows, values = slice(self.rows, self.most_rows), slice(self.values, self.most_values)
         pointer = self._pointer[self.rows : self.most_rows + 1]
         parts = (self.labels[rows], pointer, self._indices[values], self._data[values])
