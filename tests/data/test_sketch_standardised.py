@@ -5,11 +5,11 @@ import pytest
 import scipy.sparse as sp
 
 from slimline import open_matrix
+from slimline._base.layout import result_dtype
 from slimline.data import _products as products
 from slimline.data._blocks import PackedGenotypes
 from slimline.errors import InvalidParameterError
 from slimline.projections import HashEmbedding, ShiftedEmbedding
-from slimline.projections._base import result_dtype
 from tests.pairwise import pairwise
 
 WHOLE = [np.int8, np.uint8, np.int16]

@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from slimline._base.layout import KERNEL_TYPES, lies_in_order, require_sound
 from slimline._kernels import _native, thread_count
-from slimline.projections._base import KERNEL_TYPES, lies_in_order, require_sound
 
 Vector = NDArray[np.float64]
 Floats = NDArray[np.float64]

@@ -10,11 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from slimline._base.layout import require_sound
 from slimline._kernels import add_product
 from slimline.data._blocks import Block, ColumnTransform, PackedGenotypes, scaled_values, tile_width, tiles, to_float64
 from slimline.data._passes import Pass, resumed
 from slimline.data._statistics import refuse_overflow, require_finite
-from slimline.projections._base import require_sound
 
 if TYPE_CHECKING:
     from slimline.data._matrix import Matrix

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline._base.checks import right_hand_sides, sample_weights
+from slimline._base.layout import result_dtype
 from slimline._kernels import half_of_the_threads
 from slimline.data import _products as products
 from slimline.data._blocks import PLAIN, Block, BlockRequest, ColumnTransform
@@ -20,7 +21,6 @@ from slimline.data._statistics import ColumnStats, RunningStats, all_finite, ref
 from slimline.data._storage import Storage
 from slimline.errors import InvalidParameterError
 from slimline.projections import HashEmbedding, Projection
-from slimline.projections._base import result_dtype
 
 if TYPE_CHECKING:
     from slimline.data._standardised import Standardised

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from slimline._base.checks import sample_weights
+from slimline._base.layout import KERNEL_TYPES, require_sound, result_dtype
 from slimline._kernels import _native, thread_count
 from slimline.data._blocks import (
     Block,
@@ -26,7 +27,6 @@ from slimline.data._blocks import (
 from slimline.data._statistics import ColumnStats, missing_at_all, sparse_statistics, sums_at
 from slimline.errors import InvalidParameterError
 from slimline.projections import HashEmbedding, Projection
-from slimline.projections._base import KERNEL_TYPES, require_sound, result_dtype
 
 Floats = NDArray[np.float64]
 

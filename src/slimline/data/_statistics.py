@@ -11,10 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from slimline._base.layout import require_sound
 from slimline._kernels import _native, thread_count
 from slimline.data._blocks import MISSING_CALL, Block, ColumnTransform, PackedGenotypes
 from slimline.errors import NonFiniteError
-from slimline.projections._base import require_sound
 
 if TYPE_CHECKING:
     from slimline.data._matrix import Matrix

@@ -13,9 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from slimline._base.layout import require_sound
 from slimline._kernels import Rows, native_rows, one_blas_thread, thread_count
 from slimline.errors import InvalidParameterError
-from slimline.projections._base import FloatArray, KernelProjection, Projection, require_sound
+from slimline.projections._base import FloatArray, KernelProjection, Projection
 from slimline.projections._docstrings import with_shared_paragraphs
 from slimline.projections._transformer import RandomProjection
 

@@ -12,9 +12,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from slimline._base.checks import one_of, whole
+from slimline._base.layout import result_dtype
 from slimline._kernels import Scatter, _native, native_scatter, thread_count
 from slimline.errors import InvalidParameterError
-from slimline.projections._base import FloatArray, KernelProjection, Projection, result_dtype
+from slimline.projections._base import FloatArray, KernelProjection, Projection
 from slimline.projections._docstrings import with_shared_paragraphs
 from slimline.projections._sparse import apply_sparse, scattered_gram, scattered_rows
 from slimline.projections._transformer import SparseOutputProjection

@@ -12,9 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from slimline._base.layout import require_sound
 from slimline._kernels import Rows, Scatter, native_rows, native_scatter, thread_count
 from slimline.errors import InvalidParameterError
-from slimline.projections._base import FloatArray, Projection, require_sound
+from slimline.projections._base import FloatArray, Projection
 from slimline.projections._dense import RowDrawnProjection
 from slimline.projections._docstrings import with_shared_paragraphs
 from slimline.projections._transformer import SparseOutputProjection, require_finite

@@ -18,16 +18,10 @@ from sklearn.utils import assert_all_finite, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from slimline._base.checks import chance, flag, is_auto, whole
+from slimline._base.layout import KERNEL_TYPES, require_sound, result_dtype, without_wrapping
 from slimline.errors import InvalidParameterError, NoDimensionError
 from slimline.laws import norm_dimension
-from slimline.projections._base import (
-    KERNEL_TYPES,
-    FloatArray,
-    Projection,
-    require_sound,
-    result_dtype,
-    without_wrapping,
-)
+from slimline.projections._base import FloatArray, Projection
 from slimline.projections._pseudo_inverse import PseudoInverse, pseudo_inverse
 
 #: Below this a dimension that scikit-learn's formula gives is no longer a number of 64 bits.

@@ -12,11 +12,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from slimline._base.layout import KERNEL_TYPES, lies_in_order, require_sound
 from slimline._kernels.threads import number_of_threads
 from slimline.data import Block, BlockRequest, Matrix, PackedGenotypes
 from slimline.data._blocks import MISSING_CALL
 from slimline.data._passes import read_blocks_ahead
-from slimline.projections._base import KERNEL_TYPES, lies_in_order, require_sound
 from slimline.testing._explicit import Explicit, Floats
 from slimline.testing._matrix_passes import check_columns, check_passes, check_rows, check_standardised
 

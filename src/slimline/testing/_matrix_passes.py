@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from slimline._base.layout import result_dtype
 from slimline.data import Matrix, PassProgress
 from slimline.data import _gram as gram_module
 from slimline.errors import NonFiniteError
 from slimline.projections import Gaussian, HashEmbedding, Projection, RandomSign, SubsampledHadamard
-from slimline.projections._base import result_dtype
 from slimline.testing._explicit import Explicit, ExplicitStats, Floats, standardise
 from slimline.testing._moments import accumulation_error, require_close
 

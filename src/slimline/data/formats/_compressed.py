@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from slimline._base.layout import KERNEL_TYPES
 from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest
 from slimline.data._files import digest
 from slimline.data._matrix import Matrix
@@ -19,7 +20,6 @@ from slimline.data._storage import StorageTraits
 from slimline.data.formats._sparse import line_cuts, one_value_a_place
 from slimline.data.formats._stores import Store, is_group, text
 from slimline.errors import FileFormatError
-from slimline.projections._base import KERNEL_TYPES
 
 
 class Stretches:

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline._base.checks import missing_number
+from slimline._base.layout import lies_in_order
 from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest, block_type, with_missing
 from slimline.data._files import digest
 from slimline.data._matrix import Matrix
 from slimline.data._names import Names
 from slimline.data._storage import StorageTraits
 from slimline.errors import InvalidParameterError
-from slimline.projections._base import lies_in_order
 
 #: Bytes of a block: progress is reported between two of them, and a view may have to copy one.
 _BLOCK_BYTES = 128 << 20

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slimline._base.layout import KERNEL_TYPES
 from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest
 from slimline.data._files import DataFile, digest, require_reader, translated_errors
 from slimline.data._matrix import Matrix
@@ -17,7 +18,6 @@ from slimline.data._names import Names
 from slimline.data._passes import BLOCK_BYTES, Buffers
 from slimline.data._storage import StorageTraits, from_number
 from slimline.errors import FileFormatError, InvalidParameterError
-from slimline.projections._base import KERNEL_TYPES
 
 
 @dataclass(frozen=True)

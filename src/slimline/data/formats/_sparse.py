@@ -10,13 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from slimline._base.layout import KERNEL_TYPES, require_sound, result_dtype, without_wrapping
 from slimline.data._blocks import ALL_BLOCKS, Block, BlockRequest
 from slimline.data._files import digest
 from slimline.data._matrix import Matrix
 from slimline.data._names import Names
 from slimline.data._storage import StorageTraits
 from slimline.errors import FileFormatError, InvalidParameterError
-from slimline.projections._base import KERNEL_TYPES, require_sound, result_dtype, without_wrapping
 
 #: Stored values of a block: progress is reported and interrupts are handled between two of them.
 _BLOCK_VALUES = 1 << 23
