@@ -177,7 +177,7 @@ def test_embeddings_of_every_family(family, rank, bound, required):
     if eps is None:
         takes = np.ceil(required(rank, d)(0.3))
         assert promise.eps is promise.frequency is None
-        assert promise.note == f"promises nothing with {r} dimensions; ε = 0.3 takes {takes:,.0f}"
+        assert promise.note == f"guarantees nothing with {r} components; ε = 0.3 takes {takes:,.0f}"
     else:
         assert promise.high == promise.eps == pytest.approx(eps, rel=1e-9)
     for one in about_family:
@@ -214,7 +214,7 @@ def test_balcan():
         if allowed:
             assert half.low == pytest.approx(gamma / 2.0, rel=1e-6) and "not proved" in half.note
         else:
-            assert half.note == f"speaks of all but {100 * half.eps:.3g} % of the points with {r} dimensions"
+            assert half.note == f"speaks of all but {100 * half.eps:.3g} % of the points with {r} components"
 
 
 @pytest.mark.parametrize("errors, allowed", [(0.0, 0), (0.1, 1), (0.2, 2), (0.25, 3)])
@@ -241,12 +241,12 @@ def test_a_theorem_that_says_nothing_says_so_and_what_it_takes():
     for name in ("normalised margin", "normalised margin, same separator"):
         promise = by_bound(kept_of(found, name))["shi2012.6"]
         assert (promise.low, promise.high, promise.predicted, promise.frequency) == (None,) * 4
-        assert promise.note == f"promises nothing with 20 dimensions; a margin above 0 takes {takes:,.0f}"
+        assert promise.note == f"guarantees nothing with 20 components; a margin above 0 takes {takes:,.0f}"
         assert promise.needed == takes
     half = by_bound(kept_of(found, "error-allowed margin"))["balcan2006"]
-    assert half.note == "promises nothing with 20 dimensions" and half.frequency is None
+    assert half.note == "guarantees nothing with 20 components" and half.frequency is None
     for pairs in found.pairs[1:]:
-        assert pairs.promises[0].frequency is None and pairs.promises[0].note.startswith("promises nothing with 20 ")
+        assert pairs.promises[0].frequency is None and pairs.promises[0].note.startswith("guarantees nothing with 20 ")
 
 
 def test_what_any_data_have_is_no_promise():
@@ -267,11 +267,11 @@ def test_what_any_data_have_is_no_promise():
     angles = found.pairs[1].promises[0]  # no two cosines are further apart than 2
     eps = eps_of(cubic(4 * N * (N - 1) / 2), 300)
     assert 4.0 * eps / (1.0 - eps) > 2.0
-    assert angles.high is None and angles.note.startswith("promises nothing with 300 dimensions; ε = 0.2 takes ")
+    assert angles.high is None and angles.note.startswith("guarantees nothing with 300 components; ε = 0.2 takes ")
     share = np.exp(-300 * gamma**2 / 8.0) / DELTA
     half = by_bound(kept_of(found, "error-allowed margin"))["balcan2006"]
     assert 1 / N < share < 1.0
-    assert half.note == f"speaks of all but {100 * share:.3g} % of the points with 300 dimensions"
+    assert half.note == f"speaks of all but {100 * share:.3g} % of the points with 300 components"
 
 
 def test_a_margin_of_1_stays_1():

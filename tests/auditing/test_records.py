@@ -63,7 +63,7 @@ def test_text(name):
     X, y, settings = cases()[name]
     found = audit(X, y, repeats=2, **settings)
     lines = str(found).splitlines()
-    assert lines[0].endswith(f"{found.family} projection to {counted(found.n_components, 'dimension')}, 2 draws")
+    assert lines[0].endswith(f"{found.family} projection to {counted(found.n_components, 'component')}, 2 draws")
     assert lines[2] == f"Verdict: {found.outcome.upper()}"
     assert lines[3 : 3 + len(found.verdict)] == [f"- {said}" for said in found.verdict]
     for kept in (*found.margins, found.ball, found.embedding):

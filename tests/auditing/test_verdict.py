@@ -209,7 +209,7 @@ def test_sentences_about_data():
         "a theorem that came true": audit(X, y, n_components=390, repeats=3),
         "of a Gaussian projection": audit(X, y, projection="srht", n_components=390, repeats=3),
         "a theorem without a positive margin": audit(X, y, n_components=250, repeats=1),
-        "a theorem that promises nothing": audit(X, y, n_components=4, repeats=3),
+        "a theorem that guarantees nothing": audit(X, y, n_components=4, repeats=3),
         "a law that promises little": audit(*clouds(10, 400, 1.0, seed=1), n_components=4),
         "several classes": audit(*several(9, 3, 200, seed=3), n_components=150, repeats=2),
     }
@@ -234,5 +234,5 @@ def test_small_cases_have_a_verdict(n, d, r, repeats, labels):
     found = audit(X, y if labels else None, n_components=r, repeats=repeats)
     assert found.outcome in ("kept", "shrunk", "lost")
     assert len(found.verdict) >= 3 and all(said.endswith(".") for said in (*found.verdict, *found.notes))
-    assert not any(part in said for said in found.verdict for part in ("nan", "inf", "None", " 1 dimensions", "all 1 "))
+    assert not any(part in said for said in found.verdict for part in ("nan", "inf", "None", " 1 components", "all 1 "))
     assert any("makes nothing smaller" in note for note in found.notes) == (r >= d)

@@ -98,7 +98,7 @@ def test_files_of_every_kind_and_the_code_that_makes_the_same(monkeypatch, capsy
     assert made["n_classes"] == classes and made["n_components"] == R and made["repeats"] == 3
     for part in (
         "Verdict", made["outcome"].upper(), "What was measured", "Before, and after 3 draws", "All pairs of points",
-        "What theorems promise and laws foretell at r = 64, δ = 0.05", "What the embedding error makes certain",
+        "Guarantees of theorems and predictions of laws at r = 64, δ = 0.05", "Bounds from the embedding error",
     ):  # fmt: skip
         assert part in said
     code = said.split("The same in Python:\n")[1]
@@ -249,7 +249,7 @@ def test_several_classes_and_classes_that_are_not_separable(monkeypatch, capsys)
 def test_what_is_lost_is_said_to_be(monkeypatch, capsys):
     made = _audit(monkeypatch, *_npy(), "--components", "1", "--repeats", "4")["audit"]
     said = " ".join(capsys.readouterr().out.split())
-    assert made["outcome"] == "lost" and "LOST" in said and "to 1 dimension " in said
+    assert made["outcome"] == "lost" and "LOST" in said and "to 1 component " in said
     assert "The classes stayed separable in none of 4 draws" in said
     assert f"Nothing is left of the normalised margin, which was {made['margins'][1]['before']:.3g}." in said
 

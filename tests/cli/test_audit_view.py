@@ -1,4 +1,4 @@
-"""An audit in the terminal: every number stands in it, at any width, and what promises nothing is not shown as kept."""
+"""An audit in the terminal: every number stands in it, at any width, and what guarantees nothing is not shown as kept."""
 
 import re
 from dataclasses import replace
@@ -105,13 +105,13 @@ def test_every_number_stands_in_its_line(made, name):
         assert sentence.replace(" %", "%") in " ".join(text.replace("│", " ").split())
     for check in found.brackets:
         assert f"{check.about}, {check.bound}" in text
-    assert ("What the embedding error makes certain" in text) == bool(found.brackets)
+    assert ("Bounds from the embedding error" in text) == bool(found.brackets)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_promises_are_shown_where_they_say_something_and_named_where_not(made, name):
     found = made[name]
-    table, _, rest = _section(_text(found, 160), "What theorems promise").partition("•")
+    table, _, rest = _section(_text(found, 160), "Guarantees of theorems").partition("•")
     rows = [" ".join(line.split()) for line in table.splitlines()]
     points = [" ".join(point.split()) for point in rest.split("•")]
     numbers = [(kept.name, one) for kept in (*found.margins, found.ball, found.embedding) for one in kept.promises]
@@ -122,7 +122,7 @@ def test_promises_are_shown_where_they_say_something_and_named_where_not(made, n
         empty = (margin and promise.low <= 0.0) or (about == "change of angles" and (promise.high or 0.0) >= 2.0)
         if promise.frequency is None or empty:
             assert not here
-            assert any(point.startswith(f"{promise.bound} promises no") and about in point for point in points)
+            assert any(point.startswith(f"{promise.bound} guarantees no") and about in point for point in points)
         else:
             held = f"{promise.frequency.held} of {promise.frequency.draws}"
             assert any(held in row and ("* " in row) == bool(promise.note) for row in here), (about, promise.bound)

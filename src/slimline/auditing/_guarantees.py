@@ -128,7 +128,7 @@ def margin_theorem(
         needed = _needed(bound, float(bound.eps_keeping(0.0, **before)), asked, 1.0, sizes)
     if low is None or low <= least:
         takes = "" if needed is None else f"; a margin above 0 takes {needed:,}"
-        return _silent(bound, asked, f"promises nothing with {counted(asked.r, 'dimension')}{takes}", eps, needed)
+        return _silent(bound, asked, f"guarantees nothing with {counted(asked.r, 'component')}{takes}", eps, needed)
     predicted = law(low) if low < most else None
     held = _held(values, low, None)
     return Promise(name, "theorem", bound.statement, eps, asked.delta, low, None, predicted, held, asked.note, needed)
@@ -221,8 +221,8 @@ def share_theorem(
     bound = get("balcan2006")
     share = _eps(bound, asked, 1.0, {"margin": margin})
     if share is None or share * asked.points >= asked.allowed + 1:  # a share below 1/m is no point
-        of_points = "promises nothing" if share is None else f"speaks of all but {100.0 * share:.3g} % of the points"
-        return _silent(bound, asked, f"{of_points} with {counted(asked.r, 'dimension')}", share)
+        of_points = "guarantees nothing" if share is None else f"speaks of all but {100.0 * share:.3g} % of the points"
+        return _silent(bound, asked, f"{of_points} with {counted(asked.r, 'component')}", share)
     low = float(bound.guarantee(share, margin=margin).lower)
     note = "with a constant, 8, that is compared with the exact law, not proved"
     note += f"; {asked.note}" if asked.note else ""
@@ -238,7 +238,7 @@ def _eps(bound: Bound, asked: AuditSettings, share: float, sizes: dict[str, Any]
 def _nothing(bound: Bound, asked: AuditSettings, share: float, sizes: dict[str, Any]) -> Promise:
     needed = _needed(bound, asked.eps, asked, share, sizes)
     takes = "" if needed is None else f"; ε = {asked.eps:g} takes {needed:,}"
-    return _silent(bound, asked, f"promises nothing with {counted(asked.r, 'dimension')}{takes}", None, needed)
+    return _silent(bound, asked, f"guarantees nothing with {counted(asked.r, 'component')}{takes}", None, needed)
 
 
 def _needed(bound: Bound, eps: float, asked: AuditSettings, share: float, sizes: dict[str, Any]) -> int | None:

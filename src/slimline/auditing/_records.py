@@ -51,7 +51,7 @@ class Promise:
     frequency: Frequency | None
     #: What is to be known of it.
     note: str = ""
-    #: Dimensions that a theorem which promises nothing, or no margin above 0, would take: for that margin, or for
+    #: Dimensions that a theorem which guarantees nothing, or no margin above 0, would take: for that margin, or for
     #: the distortion asked about.
     needed: int | None = None
 

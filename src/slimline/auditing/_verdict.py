@@ -68,7 +68,7 @@ def verdict_of(
     if needed is not None:
         whose = "the separator" if asked.classes == 2 else "the vectors"
         said.append(
-            f"By {_law(asked)} it takes {counted(needed, 'dimension')} to keep the margin of {whose} chosen before "
+            f"By {_law(asked)} it takes {counted(needed, 'component')} to keep the margin of {whose} chosen before "
             f"above 0 with a chance of {percent(1.0 - asked.delta)} or more"
             + (f", and there are only {counted(asked.features, 'feature')}." if needed > asked.features else ".")
         )
@@ -183,11 +183,11 @@ def _of_statements(margins: tuple[Preservation, ...], asked: AuditSettings) -> l
             said.append(f"{promise.bound} {promise.note}.")
         elif promise.kind == "theorem" and promise.low <= 0.0:
             takes = "" if promise.needed is None else f"; it takes {promise.needed:,}"
-            said.append(f"{promise.bound} promises no positive margin with {counted(asked.r, 'dimension')}{takes}.")
+            said.append(f"{promise.bound} guarantees no positive margin with {counted(asked.r, 'component')}{takes}.")
         elif promise.kind == "theorem":
             to = "" if asked.family == "gaussian" else " to a Gaussian projection"
             true = "every draw" if promise.frequency.held == promise.frequency.draws else times(promise.frequency)
-            said.append(f"{promise.bound} promises{to} a margin of {promise.low:.3g}, which came true in {true}.")
+            said.append(f"{promise.bound} guarantees{to} a margin of {promise.low:.3g}, which came true in {true}.")
         elif promise.low == 0.0 and promise.predicted is not None:
             law = f"{loses} {its} margin with a chance of at most {percent(promise.predicted)}"
             if promise.predicted >= 1.0:

@@ -20,7 +20,7 @@ def audit_text(audit: Audit) -> str:
     rows = of + counted(audit.n_samples, "row")
     head = (
         f"{audit.data}: {rows} × {counted(audit.n_features, 'feature')}, {audit.family} projection to "
-        f"{counted(audit.n_components, 'dimension')}, {counted(audit.repeats, 'draw')}"
+        f"{counted(audit.n_components, 'component')}, {counted(audit.repeats, 'draw')}"
     )
     lines = [head, "", f"Verdict: {_OUTCOMES[audit.outcome]}", *(f"- {sentence}" for sentence in audit.verdict), ""]
     within = f"in 1 ± {audit.eps:g}"

@@ -53,11 +53,11 @@ def audit_view(audit: Audit, labels: str, standardised: bool = False) -> Rendera
         Padding(_numbers(audit), _ROOM),
         _heading(f"All pairs of points, after {draws}"),
         Padding(_pairs(audit), _ROOM),
-        _heading(f"What theorems promise and laws foretell at r = {audit.n_components:,}, δ = {audit.delta:g}"),
+        _heading(f"Guarantees of theorems and predictions of laws at r = {audit.n_components:,}, δ = {audit.delta:g}"),
         Padding(_promises(audit), _ROOM),
     ]
     if audit.brackets:
-        parts += [_heading("What the embedding error makes certain"), Padding(_brackets(audit), _ROOM)]
+        parts += [_heading("Bounds from the embedding error"), Padding(_brackets(audit), _ROOM)]
     if audit.notes:
         parts += [_heading("Notes"), Padding(_points(audit.notes), _ROOM)]
     return Group(*parts)
@@ -90,7 +90,7 @@ def _verdict(audit: Audit) -> Panel:
 
 
 def _projection(audit: Audit) -> str:
-    features, components = counted(audit.n_features, "feature"), counted(audit.n_components, "dimension")
+    features, components = counted(audit.n_features, "feature"), counted(audit.n_components, "component")
     return f"{audit.family} projection of {features} to {components}"
 
 
@@ -187,7 +187,7 @@ def _counted(pairs: Sequence[PairsKept]) -> str:
 
 def _promises(audit: Audit) -> RenderableType:
     table = _table(
-        ("about", ""), ("\npromised", "bold"), ("with a\nchance", ""), ("by the\nlaw", "cyan"), ("it\nheld", ""),
+        ("about", ""), ("\nguarantee", "bold"), ("with a\nchance", ""), ("by the\nlaw", "cyan"), ("it\nheld", ""),
         ("chance,\n95% sure", "dim"),
     )  # fmt: skip
     spoken = [(name, promise) for name, promise in _all_promises(audit) if not _silence(name, promise, audit)]
@@ -214,11 +214,11 @@ def _silence(name: str, promise: Promise, audit: Audit) -> str:
     """Return how a theorem says nothing at this dimension; "" where it says something."""
     if promise.frequency is None:
         return promise.note
-    with_ = f"with {counted(audit.n_components, 'dimension')}"
+    with_ = f"with {counted(audit.n_components, 'component')}"
     if promise.kind == "theorem" and promise.high is None and promise.low is not None and promise.low <= 0.0:
-        return f"promises no margin above 0 {with_}"
+        return f"guarantees no margin above 0 {with_}"
     if name == "change of angles" and promise.high is not None and promise.high >= _MOST_COSINE:
-        return f"promises nothing {with_}"
+        return f"guarantees nothing {with_}"
     return ""
 
 

@@ -96,7 +96,7 @@ def multiclass_margin(X: Any, y: Any, *, normalised: bool = True, tol: float = 1
         value=lower,
         lower=lower,
         upper=best.upper,
-        reached=reached_by(found.looks, len(found.index), len(points.pairs), "pairs of a point and a rival class"),
+        reached=reached_by(found.looks, len(found.index), len(points.pairs), "pairs of a point and another class"),
         separable=separable,
         separators=np.ascontiguousarray(best.separators.T),
         support=points.pairs.points(index),
@@ -119,7 +119,7 @@ def stacked_margin(X: Any, y: Any, *, tol: float = 1e-8) -> Bracketed:
     points = _PairPoints(data, ClassPairs(codes, len(names)), normalised=True)
     best, found = _plain(points, tol)
     lower, upper = best.lower / float(np.sqrt(2.0)), best.upper / float(np.sqrt(2.0))
-    reached = reached_by(found.looks, len(found.index), len(points.pairs), "pairs of a point and a rival class")
+    reached = reached_by(found.looks, len(found.index), len(points.pairs), "pairs of a point and another class")
     return Bracketed(lower, lower, upper, reached)
 
 

@@ -98,7 +98,7 @@ def one_parameter_margin(
         value=lower,
         lower=lower,
         upper=found.upper,
-        reached=reached_by(found.looks, len(found.index), len(points.pairs), "pairs of a point and a rival class"),
+        reached=reached_by(found.looks, len(found.index), len(points.pairs), "pairs of a point and another class"),
         separable=separable,
         vector=vector / max(float(np.linalg.norm(vector)), np.finfo(float).tiny),
         support=points.pairs.points(index),

@@ -153,7 +153,7 @@ def _draw_beyond(
 def _words(strips: Sequence[Strip], band: str) -> list[tuple[str, str]]:
     said = [("one draw", BLUE), ("median", INK), (band, GREY)]
     if any(end is not None for strip in strips for end in strip.ends):
-        said.append(("promised by a theorem", GREEN))
+        said.append(("guaranteed by a theorem", GREEN))
     return said
 
 
@@ -392,7 +392,7 @@ def audit_figure(audit: Audit) -> Figure:
 def _write_title(figure: Figure, audit: Audit) -> None:
     left = 0.04
     family = _FAMILIES.get(audit.family, audit.family.capitalize())
-    said = f"{family} projection to {counted(audit.n_components, 'dimension')}:"
+    said = f"{family} projection to {counted(audit.n_components, 'component')}:"
     figure.text(left, 0.953, said, fontsize=20, weight="bold", color=INK, gid="title")
     figure.text(
         left + _width(said) + 0.014, 0.953, audit.outcome.upper(), fontsize=20, weight="bold",
