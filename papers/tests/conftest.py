@@ -5,6 +5,13 @@ import os
 import pytest
 
 from papers.tests import replayed
+from slimline.bounds._bound import FULL_NAMES
+
+
+def pytest_itemcollected(item):
+    """The replays of a document, which measure before they compare, are no part of the fast tier."""
+    if item.path.parent.name in FULL_NAMES:
+        item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -21,6 +21,7 @@ from tests.bounds.attack import (
     projection,
     residuals,
 )
+from tests.tiers import once_then_all
 
 DELTA = 0.45
 
@@ -218,9 +219,9 @@ EMBEDDINGS = [
 ]
 
 
-@pytest.mark.parametrize("kind", ["axes", "spread", "pairs", "random"])
-@pytest.mark.parametrize("name, family", EMBEDDINGS)
-def test_subspaces(name, family, kind, rng):
+@pytest.mark.parametrize("theorem, kind", once_then_all(EMBEDDINGS, ["axes", "spread", "pairs", "random"]))
+def test_subspaces(theorem, kind, rng):
+    name, family = theorem
     bound, d, rank, trials = get(name), 64, 3, 150
     eps = 0.5 if bound.eps_below == 0.5 else 0.9
     sizes = {"features": d} if "features" in bound.needs else {}

@@ -4,14 +4,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from slimline import open_matrix
+from tests.tiers import each_once, rest_nightly
 
 TYPES = [np.float64, np.float32, np.float16, np.int8, np.uint8, np.int16, np.bool_]
 STORAGES = ["array", "columns", "csr", "csc", "memory map", "standardised", "some rows"]
 
 
 def cases():
-    """Return (type, storage), less what SciPy does not have."""
-    return [(t, s) for t in TYPES for s in STORAGES if t != np.float16 or s not in ("csr", "csc")]
+    """Return (type, storage), less what SciPy does not have: all of them at night, each once in the full tier."""
+    there = [(t, s) for t in TYPES for s in STORAGES if t != np.float16 or s not in ("csr", "csc")]
+    return rest_nightly([case for case in each_once(TYPES, STORAGES[1:] + STORAGES[:1]) if case in there], there)
 
 
 def few_values(dtype, shape, seed=0):

@@ -84,7 +84,7 @@ def test_equals_a_loop_over_the_pairs_in_every_family(family, global_random_seed
     check(X, FAMILIES[family](300, 64, global_random_seed))
 
 
-@pytest.mark.parametrize("dtype,storage", cases())
+@pytest.mark.parametrize("dtype, storage", cases())
 def test_every_type_and_storage(dtype, storage, tmp_path):
     given, X = stored(few_values(dtype, (16, 200)), storage, tmp_path)
     check(X, HashEmbedding(200, 64, 3, 2), given)

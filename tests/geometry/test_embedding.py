@@ -18,6 +18,7 @@ from tests.families import FAMILIES
 from tests.geometry.storages import cases, few_values, stored, written_out
 from tests.learning.real_sets import real_set
 from tests.refusals import refuses
+from tests.tiers import once_then_all
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -51,14 +52,13 @@ def check(X, projection, given=None, tolerance=1e-11):
     return error
 
 
-@pytest.mark.parametrize("components", [16, 32, 64, 512])
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family, components", once_then_all(FAMILIES, [64, 16, 32, 512]))
 def test_equals_the_direct_computation_in_every_family(family, components, global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     check(rng.standard_normal((40, 700)), FAMILIES[family](700, components, global_random_seed))
 
 
-@pytest.mark.parametrize("dtype,storage", cases())
+@pytest.mark.parametrize("dtype, storage", cases())
 def test_every_type_and_storage(dtype, storage, tmp_path):
     given, X = stored(few_values(dtype, (24, 400)), storage, tmp_path)
     check(X, HashEmbedding(400, 64, 3, 2), given)
@@ -270,8 +270,10 @@ def test_wide_sparse_data_stay_sparse():
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", ["arcene", "dorothea", "golub", "alon", "newsgroups"])
-@pytest.mark.parametrize("family", ["osnap", "gaussian"])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name, family", once_then_all(["arcene", "dorothea", "golub", "alon", "newsgroups"], ["osnap", "gaussian"])
+)
 def test_real_data(name, family, data_dir):
     X, _ = real_set(data_dir, name)
     X = X[:60]

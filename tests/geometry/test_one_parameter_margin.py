@@ -21,6 +21,7 @@ from tests.geometry.cones import all_pairs, least_norm_margin
 from tests.geometry.several_classes import clusters, real_classes
 from tests.geometry.storages import written_out
 from tests.refusals import refuses
+from tests.tiers import once_then_all
 
 
 def differences(X, codes, projections, denominator):
@@ -60,8 +61,7 @@ def proof(Z, codes, found):
     return float(np.linalg.norm(found.multipliers @ Z[index]))
 
 
-@pytest.mark.parametrize("denominator", ["difference", "printed"])
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family, denominator", once_then_all(FAMILIES, ["difference", "printed"]))
 def test_equals_the_least_norm_in_every_family(family, denominator, global_random_seed):
     X, y = clusters(20, 300, 3, global_random_seed)
     projections = [FAMILIES[family](300, 64, 7 * global_random_seed + k) for k in range(3)]

@@ -13,8 +13,9 @@ from slimline.geometry import enclosing_ball, margin
 from tests.geometry.checks import MARGINS, assert_witness
 from tests.geometry.exact import clarabel_ball, clarabel_margin, svc_margin
 from tests.learning.real_sets import real_set
+from tests.tiers import once_then_all
 
-pytestmark = pytest.mark.data
+pytestmark = [pytest.mark.data, pytest.mark.slow]
 FULL = os.environ.get("SLIMLINE_FULL") == "1"
 PAIRS = range(0, 190, 5) if FULL else (0, 60, 111, 150)
 NAMES = ["arcene", "dorothea", "golub", "alon", "singh", "gordon", *(f"newsgroups {pair}" for pair in PAIRS)]
@@ -41,9 +42,9 @@ def points_of(K):
     return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("normalised, intercept", MARGINS)
-def test_margin(data_dir, name, normalised, intercept):
+@pytest.mark.parametrize("name, kind", once_then_all(NAMES, MARGINS))
+def test_margin(data_dir, name, kind):
+    normalised, intercept = kind
     X, y, K = data_of(data_dir, name)
     rows = np.flatnonzero(K.diagonal() > 0.0)
     X, y, K = X[rows], y[rows], K[np.ix_(rows, rows)]
