@@ -12,7 +12,7 @@ from slimline.bounds import (
     multiclass_margin_failure,
     one_parameter_cosines,
 )
-from slimline.errors import InvalidParameterError
+from slimline.errors import InvalidParameterError, NoDimensionError
 from slimline.laws import cosine
 from tests.bounds.attack import assert_fails_at_most, assert_frequency, cosines_after, gaussians, points_at
 from tests.refusals import refuses
@@ -157,9 +157,9 @@ def test_what_cannot_be_asked_for():
         assert margin_failure(cosines, 10_000, margin) > 0.49
     with pytest.raises(InvalidParameterError, match=r"3 of 5 points .*allow errors=3"):
         margin_dimension([-0.5, -0.5, 0.0, 0.2, 0.4], 0.05, errors=2)
-    with pytest.raises(InvalidParameterError, match="No dimension below 2⁴⁰"):
+    with pytest.raises(NoDimensionError):
         margin_dimension([1e-8], 0.05)
-    with pytest.raises(InvalidParameterError, match="No dimension below 2⁴⁰"):
+    with pytest.raises(NoDimensionError):
         margin_dimension([1e-200], 0.05)
     assert 10**11 < margin_dimension([1e-5], 1e-9) < 10**12
 
@@ -190,29 +190,18 @@ def test_a_hundred_thousand_points(rng):
 
 
 WRONG = [
-    ({"cosines": []}, "cosines is empty"),
-    ({"cosines": [[0.1, 0.2]]}, r"one a point; got an array of shape \(1, 2\). For several classes"),
-    ({"cosines": 0.3}, r"one a point; got an array of shape \(\)"),
-    ({"cosines": [0.3, 1.0001]}, r"cosines must lie in \[-1, 1\]: divide"),
-    ({"cosines": [float("nan")]}, "cosines must lie in"),
-    ({"cosines": ["0.3"]}, "cosines must be a number or an array of them"),
-    ({"margin": 1.0}, r"margin .* must lie in \[-1, 1\); got 1"),
-    ({"margin": float("nan")}, "margin .* must lie in"),
-    ({"margin": "large"}, "margin must be a number"),
-    ({"margin": [0.1, 0.2]}, r"margin must be one number; got an array of shape \(2,\)"),
-    ({"errors": -1}, "errors must be a whole number, at least 0; got -1"),
-    ({"errors": 2}, "errors must be below the number of points, 2; got 2"),
-    ({"errors": 0.5}, "errors must be a whole number"),
-    ({"errors": None}, "errors must be a whole number"),
+    *({"cosines": cosines} for cosines in ([], [[0.1, 0.2]], 0.3, [0.3, 1.0001], [float("nan")], ["0.3"])),
+    *({"margin": margin} for margin in (1.0, float("nan"), "large", [0.1, 0.2])),
+    *({"errors": errors} for errors in (-1, 2, 0.5, None)),
 ]
 
 
-@pytest.mark.parametrize("changes, words", WRONG)
-def test_arguments(changes, words):
+@pytest.mark.parametrize("changes", WRONG, ids=str)
+def test_arguments(changes):
     given = {"cosines": [0.3, 0.4], **changes}
-    with pytest.raises(InvalidParameterError, match=words):
+    with refuses(next(iter(changes))):
         margin_dimension(delta=0.05, **given)
-    with pytest.raises(InvalidParameterError, match=words):
+    with refuses(next(iter(changes))):
         margin_failure(r=10, **given)
 
 
@@ -223,9 +212,9 @@ def test_probability_and_dimension():
         with refuses("delta"):
             multiclass_margin_dimension([[0.3, 0.1]], [0], wrong)
     for wrong in (0, -3, 2.5, float("inf"), "ten", [3]):
-        with pytest.raises(InvalidParameterError, match="r must be"):
+        with refuses("r"):
             margin_failure([0.3], wrong)
-        with pytest.raises(InvalidParameterError, match="r must be"):
+        with refuses("r"):
             multiclass_margin_failure([[0.3, 0.1]], [0], wrong)
 
 

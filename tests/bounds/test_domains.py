@@ -1,4 +1,4 @@
-"""Tests that values outside a theorem's domain are refused."""
+"""Tests that arguments outside a theorem's domain are refused, and named by the error."""
 
 import numpy as np
 import pytest
@@ -7,10 +7,11 @@ from slimline.bounds import get
 from slimline.bounds._numerics import SIZES
 from slimline.errors import InvalidParameterError
 from tests.bounds.statements import STATEMENTS, middle_of, names_of, some_sizes
+from tests.refusals import refuses
 
 
-def refused(match, call, *arguments, **named):
-    with pytest.raises(InvalidParameterError, match=match):
+def refused(argument, call, *arguments, **named):
+    with refuses(argument):
         call(*arguments, **named)
 
 
@@ -18,15 +19,14 @@ def refused(match, call, *arguments, **named):
 @pytest.mark.parametrize("wrong", [0.0, -0.1, float("nan"), -float("inf"), float("inf")])
 def test_eps(name, wrong):
     bound, sizes = STATEMENTS[name], some_sizes(STATEMENTS[name].needs)
-    words = rf"eps must lie in \(0, .* for {bound.name}; got {wrong:g}"
-    refused(words, bound.required, wrong, 0.05, **sizes)
-    refused(words, bound.dimension, [middle_of(bound), wrong], 0.05, **sizes)
+    refused("eps", bound.required, wrong, 0.05, **sizes)
+    refused("eps", bound.dimension, [middle_of(bound), wrong], 0.05, **sizes)
     if bound.needs_delta:
-        refused(words, bound.delta, 100, wrong, **sizes)
+        refused("eps", bound.delta, 100, wrong, **sizes)
     if bound.kept is not None:
-        refused(words, bound.guarantee, wrong, **some_sizes(bound.guarantee_needs))
+        refused("eps", bound.guarantee, wrong, **some_sizes(bound.guarantee_needs))
     if bound.exact is not None:
-        refused(words, bound.exact_dimension, wrong, 0.05, **some_sizes(bound.exact_needs))
+        refused("eps", bound.exact_dimension, wrong, 0.05, **some_sizes(bound.exact_needs))
 
 
 @pytest.mark.parametrize("name", [name for name, bound in STATEMENTS.items() if bound.eps_below < np.inf])
@@ -35,10 +35,10 @@ def test_end_of_the_domain(name):
     end, beyond = bound.eps_below, np.nextafter(bound.eps_below, 9.0)
     if bound.eps_closed:
         assert np.isfinite(bound.required(end, 0.05, **sizes))
-        refused(r"\]; got", bound.required, beyond, 0.05, **sizes)
+        refused("eps", bound.required, beyond, 0.05, **sizes)
     else:
         assert np.isfinite(bound.required(np.nextafter(end, 0.0), 0.05, **sizes))
-        refused(r"\); got", bound.required, end, 0.05, **sizes)
+        refused("eps", bound.required, end, 0.05, **sizes)
 
 
 ENDS = {
@@ -64,9 +64,8 @@ def test_domains_are_those_of_the_documents(name):
 @pytest.mark.parametrize("wrong", [0.0, 1.0, -0.5, 2.0, float("nan")])
 def test_delta(name, wrong):
     bound, sizes = STATEMENTS[name], some_sizes(STATEMENTS[name].needs)
-    words = rf"delta \(failure probability\) must lie in \(0, 1\); got {wrong:g}"
-    refused(words, bound.required, middle_of(bound), wrong, **sizes)
-    refused(words, bound.eps, 10_000, [0.5, wrong], **sizes)
+    refused("delta", bound.required, middle_of(bound), wrong, **sizes)
+    refused("delta", bound.eps, 10_000, [0.5, wrong], **sizes)
 
 
 @pytest.mark.parametrize("name", STATEMENTS)
@@ -74,17 +73,17 @@ def test_what_is_missing_or_unknown(name):
     bound, sizes = STATEMENTS[name], some_sizes(STATEMENTS[name].needs)
     for size in sizes:
         fewer = {other: value for other, value in sizes.items() if other != size}
-        refused(f"it needs .*{size}.*; {size} is missing", bound.required, middle_of(bound), 0.05, **fewer)
-    refused("shoes is not among them", bound.required, middle_of(bound), 0.05, **sizes, shoes=2)
+        refused(size, bound.required, middle_of(bound), 0.05, **fewer)
+    refused("shoes", bound.required, middle_of(bound), 0.05, **sizes, shoes=2)
     if not names_of(bound.formula):
-        refused("it needs no sizes", bound.required, middle_of(bound), 0.05, points=2)
+        refused("points", bound.required, middle_of(bound), 0.05, points=2)
     if bound.needs_delta:
-        refused("delta .*must be given for", bound.required, middle_of(bound), **sizes)
-        refused("delta .*must be given for", bound.eps, 1000, **sizes)
+        refused("delta", bound.required, middle_of(bound), **sizes)
+        refused("delta", bound.eps, 1000, **sizes)
     if bound.needs_eps:
-        refused(rf"eps must be given for {bound.name}, in \(0, ", bound.required, **sizes)
+        refused("eps", bound.required, **sizes)
     if bound.exact is not None:
-        refused("delta .*must be given", bound.exact_dimension, middle_of(bound), None, **some_sizes(bound.exact_needs))
+        refused("delta", bound.exact_dimension, middle_of(bound), None, **some_sizes(bound.exact_needs))
 
 
 WRONG = {
@@ -116,56 +115,52 @@ def test_sizes_that_make_no_sense(size):
         chance = {"delta": 0.05} if call == bound.required else {}
         good = some_sizes(bound.needs if call == bound.required else bound.guarantee_needs)
         for wrong in WRONG[size]:
-            words = rf"{size} \(.*\) must be (a|a whole) number, (above|at least) .*, for {bound.name}; got {wrong:g}"
-            refused(words, call, middle_of(bound), **chance, **{**good, size: wrong})
-            refused(words, call, middle_of(bound), **chance, **{**good, size: [SIZES[size].least + 1, wrong]})
-        refused(f"{size} .*; got nan", call, middle_of(bound), **chance, **{**good, size: None})
-        for wrong in ["7", "many", [1, "2"], 1j, True, [[1], [2, 3]]]:
-            refused(
-                f"{size} .*must be a number or an array of them",
-                call,
-                middle_of(bound),
-                **chance,
-                **{**good, size: wrong},
-            )
+            refused(size, call, middle_of(bound), **chance, **{**good, size: wrong})
+            refused(size, call, middle_of(bound), **chance, **{**good, size: [SIZES[size].least + 1, wrong]})
+        for wrong in [None, "7", "many", [1, "2"], 1j, True, [[1], [2, 3]]]:
+            refused(size, call, middle_of(bound), **chance, **{**good, size: wrong})
 
 
 def test_what_is_no_number():
     bound = STATEMENTS["shi2012.6"]
     for wrong in ("0.1", "small", 1j, True, [0.1, "0.1"], [[0.1], [0.1, 0.2]], {}):
-        refused("eps must be a number or an array of them, for .*; got", bound.required, wrong, 0.05, points=5)
-        refused("delta must be a number", bound.required, 0.1, wrong, points=5)
-        refused("r must be a number", bound.eps, wrong, 0.05, points=5)
-        refused("lower must be a number", bound.eps_keeping, wrong, margin=0.3)
-    refused("lower .*must be a number; got nan", bound.eps_keeping, float("nan"), margin=0.3)
+        refused("eps", bound.required, wrong, 0.05, points=5)
+        refused("delta", bound.required, 0.1, wrong, points=5)
+        refused("r", bound.eps, wrong, 0.05, points=5)
+        refused("lower", bound.eps_keeping, wrong, margin=0.3)
+    refused("lower", bound.eps_keeping, float("nan"), margin=0.3)
 
 
 @pytest.mark.parametrize("wrong", [0, -1, np.inf, np.nan])
 def test_dimensions(wrong):
     bound = STATEMENTS["shi2012.6"]
-    refused("r must be a positive number of dimensions", bound.eps, wrong, 0.05, points=5)
-    refused("r must be a positive number of dimensions", bound.delta, [10, wrong], 0.1, points=5)
+    refused("r", bound.eps, wrong, 0.05, points=5)
+    refused("r", bound.delta, [10, wrong], 0.1, points=5)
 
 
 def test_shapes_that_do_not_go_together():
     bound = STATEMENTS["shi2012.6"]
-    words = "shapes of the arguments do not go together"
-    refused(words, bound.required, [0.1, 0.2], [0.1, 0.2, 0.3], points=5)
-    refused(words, bound.eps, [1000, 2000], [0.1, 0.2, 0.3], points=5)
-    refused(words, bound.delta, [1000, 2000], 0.1, points=[1, 2, 3])
-    refused(words, bound.guarantee, [0.1, 0.2], margin=[0.1, 0.2, 0.3])
-    refused(words, bound.eps_keeping, [0.1, 0.2], margin=[0.1, 0.2, 0.3])
-    refused(words, bound.exact_dimension, [0.1, 0.2], 0.1, points=5, margin=[0.1, 0.2, 0.3])
+    two, three = [0.1, 0.2], [0.1, 0.2, 0.3]
+    for call in (
+        lambda: bound.required(two, three, points=5),
+        lambda: bound.eps([1000, 2000], three, points=5),
+        lambda: bound.delta([1000, 2000], 0.1, points=[1, 2, 3]),
+        lambda: bound.guarantee(two, margin=three),
+        lambda: bound.eps_keeping(two, margin=three),
+        lambda: bound.exact_dimension(two, 0.1, points=5, margin=three),
+    ):
+        with pytest.raises(InvalidParameterError):
+            call()
 
 
 @pytest.mark.parametrize("wrong", ["fourier", "Gaussian", 3, None, ["gaussian"], np.array(["cw", "osnap"])])
 def test_families(wrong):
-    words = "family must be one of gaussian, sign, achlioptas, very_sparse, srht, cw, osnap; got"
     for name in ("paul2013.1", "paul2013.1.soft", "paul2013.2"):
-        refused(words, STATEMENTS[name].required, 0.1, 0.05, family=wrong, rank=3, features=10)
-        refused(words, STATEMENTS[name].eps, 1000, 0.05, family=wrong, rank=3, features=10)
+        refused("family", STATEMENTS[name].required, 0.1, 0.05, family=wrong, rank=3, features=10)
+        refused("family", STATEMENTS[name].eps, 1000, 0.05, family=wrong, rank=3, features=10)
 
 
 def test_names():
-    refused("There is no bound 'shi2012.7'. Choose from uml2014.23.3, ", get, "shi2012.7")
-    refused('version must be "correct" or "printed"; got \'right\'', get, "shi2012.6", "right")
+    with pytest.raises(InvalidParameterError):
+        get("shi2012.7")
+    refused("version", get, "shi2012.6", "right")

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from slimline.errors import InvalidParameterError
 from slimline.laws import norm, norm_dimension, norm_failure
 from slimline.projections import Gaussian
 from tests.laws import references
 from tests.laws.accuracy import assert_accurate
+from tests.refusals import refuses
 
 
 @pytest.mark.parametrize("r", [1, 2, 3, 16, 100, 1000, 10**6])
@@ -115,7 +115,7 @@ def test_dimension_is_the_smallest(eps, delta, n_vectors):
 @pytest.mark.parametrize(
     "call, named",
     [
-        (lambda: norm_failure(0, 0.1), "r must be"),
+        (lambda: norm_failure(0, 0.1), "r"),
         (lambda: norm_failure(5, 0), "eps"),
         (lambda: norm_failure(5, float("nan")), "eps"),
         (lambda: norm_dimension(0, 0.1), "eps"),
@@ -125,9 +125,9 @@ def test_dimension_is_the_smallest(eps, delta, n_vectors):
         (lambda: norm_dimension(0.1, 1), "delta"),
         (lambda: norm_dimension(0.1, 0.1, 0), "n_vectors"),
         (lambda: norm_dimension(0.1, 0.1, float("inf")), "n_vectors"),
-        (lambda: norm_dimension([0.1, 2.5], 0.1), r"eps must lie in \(0, 1\); got 2\.5"),
+        (lambda: norm_dimension([0.1, 2.5], 0.1), "eps"),
     ],
 )
 def test_impossible_parameters(call, named):
-    with pytest.raises(InvalidParameterError, match=named):
+    with refuses(named):
         call()
