@@ -173,6 +173,7 @@ def test_without_a_change_it_goes_on(monkeypatch, capsys):
 
 
 @pytest.mark.usefixtures("_begun")
+@pytest.mark.slow
 def test_the_second_fit_to_all_rows_goes_on_too(monkeypatch, capsys):
     steps = []
 
@@ -200,6 +201,7 @@ def test_after_a_change_it_begins_anew(monkeypatch, capsys, change, place):
     require_weights_of_the_data("m.slim")
 
 
+@pytest.mark.slow
 def test_a_large_chunk_in_which_the_fingerprint_sees_nothing(tmp_path, monkeypatch, capsys):
     """Of a large file a fingerprint reads pieces, and the time of change can be set back."""
     monkeypatch.chdir(tmp_path)
@@ -229,6 +231,7 @@ def test_a_change_between_two_passes_ends_the_fit(monkeypatch, capsys, change):
     assert not Path("m.slim").exists()
 
 
+@pytest.mark.slow
 def test_names_of_variants_and_people_are_part_of_the_data(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     write_genotypes("cohort", 80, 2000, n_populations=2, seed=1)

@@ -134,6 +134,7 @@ def test_a_link_to_the_checkpoint_of_another_model_is_not_followed(monkeypatch, 
     assert "Going on" not in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_files_of_others_in_a_checkpoint_stay(monkeypatch):
     _stopped(monkeypatch, IN_THE_FIT)
     mine = ["notes.txt", "pass-1", "pass-0001.bak", "pass-0001x", ".pass-0001.tmp", "key"]
@@ -146,6 +147,7 @@ def test_files_of_others_in_a_checkpoint_stay(monkeypatch):
     assert all((RESUME / name).read_text() == "mine" for name in mine)
 
 
+@pytest.mark.slow
 def test_it_says_that_it_goes_on_only_if_it_can(monkeypatch, capsys):
     _foreign_folder(RESUME)
     _stopped(monkeypatch, IN_THE_FIT)
@@ -215,6 +217,7 @@ def test_a_page_saved_there_since_is_refused(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("option", [[], ["--no-resume"]])
+@pytest.mark.slow
 def test_the_model_of_another_job_is_refused(monkeypatch, capsys, option):
     _stopped(monkeypatch, BEFORE_THE_PAGE)
     before = _content(Path())
@@ -223,6 +226,7 @@ def test_the_model_of_another_job_is_refused(monkeypatch, capsys, option):
     assert run_here(monkeypatch, *FIT, *option) == 0
 
 
+@pytest.mark.slow
 def test_a_file_that_comes_while_the_fit_runs_is_not_replaced(monkeypatch, capsys):
     with monkeypatch.context() as patched:
         patched.setattr(FitDisplay, "on_step", lambda self, step: Path("data.slim").write_text("precious"))
@@ -259,6 +263,7 @@ def test_a_checkpoint_that_cannot_be_written_does_not_end_the_fit(monkeypatch, c
     assert _names(".") == ["data.npy", "data.slim", "labels.npy"]
 
 
+@pytest.mark.slow
 def test_what_was_kept_before_the_disk_was_full_is_used(monkeypatch, capsys):
     assert run_here(monkeypatch, *FIT, "--no-report", "--model", "whole.slim") == 0
     with monkeypatch.context() as patched:
@@ -276,6 +281,7 @@ def _interrupt(*_, **__):
     raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_a_checkpoint_is_written(monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(pass_files, "tensor_pieces", _interrupt)
@@ -312,6 +318,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_of_the_checkpoint(monkeypatch, capsys, small_disk):
     options = ["--tol", "1e-9", "--model", str(small_disk / "data.slim"), "--no-report"]
     assert run_here(monkeypatch, *FIT, *options) in (0, 3)

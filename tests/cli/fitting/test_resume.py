@@ -83,6 +83,7 @@ def _passes(path):
     return StoredModel.read(path).details["n_passes"] + 3  # held-out rows, and two for near-duplicates
 
 
+@pytest.mark.slow
 def test_changed_data_or_settings_begin_anew(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     write_genotypes(tmp_path / "cohort", 80, 3000, n_populations=2, seed=1)
