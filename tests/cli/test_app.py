@@ -113,7 +113,6 @@ def test_help_says_what_exit_codes_mean(monkeypatch, capsys):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-@pytest.mark.slow
 def test_output_that_cannot_be_written_is_one_line():
     with Path("/dev/full").open("w") as full:
         command = [sys.executable, "-m", "slimline.cli", "plan", "--samples", "50", "--features", "900"]
