@@ -2,11 +2,13 @@
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from sklearn.linear_model import SGDClassifier
 
 from slimline.errors import InvalidParameterError
 from slimline.learning import LOSSES, loss_named
@@ -187,3 +189,28 @@ def test_unknown_losses_are_refused_with_the_known_ones(name):
 def test_losses_are_found_by_name():
     for name in NAMES:
         assert loss_named(name).name == name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_solvers_are_told_the_truth_about_a_loss(name):
+    loss = LOSSES[name]
+    a = np.linspace(max(loss.lower, 0.0), min(loss.upper, 3.0), 50)
+    if loss.dual_curvature is not None:
+        assert loss.lower == 0.0
+        np.testing.assert_allclose(loss.conjugate(a), 0.5 * loss.dual_curvature * a * a - a, rtol=1e-14)
+    curvatures = loss.curvature(np.linspace(-5.0, 5.0, 101))
+    assert loss.is_quadratic == (curvatures.min() == curvatures.max() > 0.0)
+    if loss.smoothness is not None:
+        assert curvatures.max() == pytest.approx(loss.smoothness, rel=1e-12)
+
+
+def test_every_loss_is_named_where_users_choose_one():
+    from slimline import CertifiedClassifier
+    from slimline.cli._options import Loss
+
+    assert [option.value for option in Loss] == NAMES
+    guide = (Path(__file__).parents[2] / "docs" / "classifier.md").read_text(encoding="utf-8")
+    for name, loss in LOSSES.items():
+        assert f'"{name}"' in CertifiedClassifier.__doc__
+        assert f'| `"{name}"` |' in guide
+        SGDClassifier(loss=loss.sklearn_name).fit([[0.0], [1.0]], [0, 1])  # what `to_sklearn` falls back on

@@ -30,8 +30,8 @@ class SolverCosts(NamedTuple):
     factorisations: float = 6.0
     #: Whether each of them takes all samples, and not those alone whose dual variable can move.
     all_samples: bool = False
-    #: Products with the rows of the data that conjugate gradients take; None if coordinate descent solves the loss.
-    products: float | None = None
+    #: Products with the rows of the data that conjugate gradients take, unless coordinate descent solves the loss.
+    products: float = 170.0
     #: Factor of the number of steps if there are more samples than components.
     steps_by_rows: int = 4
     #: Components that a sketch needs, relative to the other losses.
@@ -154,7 +154,7 @@ class Logistic(Loss):
     name, sklearn_name = "logistic", "log_loss"
     smoothness = 0.25
     lower, upper = 0.0, 1.0
-    costs = SolverCosts(all_samples=True, products=170.0, steps_by_rows=1, components=0.5)  # it is flat
+    costs = SolverCosts(all_samples=True, steps_by_rows=1, components=0.5)  # it is flat
 
     def value(self, margin: Floats) -> Floats:
         return np.logaddexp(0.0, -margin)

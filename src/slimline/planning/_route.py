@@ -168,8 +168,8 @@ def small_seconds(shape: DataShape, n: float, n_tasks: int, loss: str, n_compone
     """Return what the small problem of a step takes."""
     if by_gram(n, n_components):
         return 2.0 * factor_seconds(shape, n, n_tasks)
-    products = LOSSES[loss].costs.products
-    times = _EPOCHS / _DESCENT_READ if products is None else products / 2.0 / READ
+    by_descent, products = LOSSES[loss].dual_curvature is not None, LOSSES[loss].costs.products
+    times = _EPOCHS / _DESCENT_READ if by_descent else products / 2.0 / READ
     return n_tasks * n * n_components * 4.0 * times
 
 
@@ -182,15 +182,16 @@ def direct_seconds(shape: DataShape, n: float, n_tasks: int, loss: str) -> float
     """Return what going through the rows themselves takes."""
     if not shape.stored_rows:
         return inf
-    cells, products = n * shape.shape[1], LOSSES[loss].costs.products
+    cells = n * shape.shape[1]
+    by_descent, products = LOSSES[loss].dual_curvature is not None, LOSSES[loss].costs.products
     if shape.density is None:
         size = cells * shape.dtype.itemsize
-        solve = _EPOCHS * size / _DESCENT_READ if products is None else products * size / READ
+        solve = _EPOCHS * size / _DESCENT_READ if by_descent else products * size / READ
     else:
         stored = cells * shape.density
         if 12.0 * stored > _DIRECT_BYTES:
             return inf
-        solve = stored * (_EPOCHS * _DESCENT_VALUE if products is None else products * _SPARSE_VALUE)
+        solve = stored * (_EPOCHS * _DESCENT_VALUE if by_descent else products * _SPARSE_VALUE)
     return float(n_tasks * solve + 6.0 * pass_seconds(shape, n) * n_tasks**0.5)
 
 
