@@ -38,12 +38,34 @@ def _steady(report):
     report = replace(
         report, features=features, history=history, cost=replace(report.cost, phases=(Phase("fit", 4, 0.4),))
     )
-    if report.plan is not None:
-        plan = replace(report.plan, advice="Advice.", choice=report.plan.costs[0], errors={2: 0.1, 9: 0.01})
-        report = replace(report, plan=plan)
-    if report.audit is not None:
-        report = replace(report, audit=replace(report.audit, verdict=("Verdict.",) * 4))
-    return report
+    plan, audit = report.plan, report.audit
+    if plan is not None:  # what other subpackages say is approved elsewhere
+        guarantees = tuple(replace(row, about="about", note="note") for row in plan.guarantees[:2])
+        plan = replace(
+            plan,
+            advice="Advice.",
+            source="source",
+            choice=plan.costs[0],
+            errors={2: 0.1, 9: 0.01},
+            guarantees=guarantees,
+        )
+    if audit is not None:
+        audit = replace(
+            audit,
+            margins=tuple(_brief(kept) for kept in audit.margins[:1]),
+            ball=_brief(audit.ball),
+            embedding=_brief(audit.embedding),
+            pairs=tuple(_brief(pairs) for pairs in audit.pairs[:1]),
+            brackets=tuple(replace(check, about="about") for check in audit.brackets[:1]),
+            verdict=("Verdict.",) * 4,
+            notes=("Note.",),
+        )
+    return replace(report, plan=plan, audit=audit)
+
+
+def _brief(measured):
+    promises = tuple(replace(promise, statement="statement", note="note") for promise in measured.promises[:2])
+    return replace(measured, about="about", promises=promises)
 
 
 def _lines(element):
