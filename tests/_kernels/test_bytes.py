@@ -6,8 +6,8 @@ Sums are compared with γ · |x| @ |right-hand side|, which holds for any order 
 import numpy as np
 import pytest
 
-from slimline._kernels import _native
 from slimline.testing._moments import accumulation_error, require_close
+from tests._kernels import flat
 
 LENGTHS = [*range(1, 140, 3), 191, 192, 193, 255, 256, 257, 1023, 1025, 2047, 2048, 2049, 4096, 4099]
 
@@ -34,7 +34,7 @@ def _products(x, missing, fill, centre, way, V, begin, threads=1):
     size = np.abs(np.nan_to_num(wide)) + (0 if centre is None else 2 * np.abs(centre))
     wide, size = (wide, size) if way == "dot" else (wide.T, size.T)
     got = begin.copy()
-    getattr(_native, f"block_{way}")(x, 0, missing, V, centre, fill, got, threads)
+    getattr(flat, f"block_{way}")(x, 0, missing, V, centre, fill, got, threads)
     with np.errstate(invalid="ignore"):
         expected = begin + wide @ V
     bound = 4 * accumulation_error(len(V) + 64, np.float64) * (size @ np.abs(V) + np.abs(begin))
@@ -103,7 +103,7 @@ def test_the_largest_sums_do_not_overflow(dtype, order):
         for weight in (1.0, -1.0, 1 - 2.0**-53, 0.5 + 2.0**-50):  # digits of all sizes
             for way, length, rows in (("dot", 4200, 1100), ("tdot", 1100, 4200)):
                 got = np.zeros((rows, 1))
-                getattr(_native, f"block_{way}")(x, 0, None, np.full((length, 1), weight), None, None, got, 1)
+                getattr(flat, f"block_{way}")(x, 0, None, np.full((length, 1), weight), None, None, got, 1)
                 exact = length * value * weight
                 assert np.abs(got - exact).max() <= 2 * accumulation_error(length, np.float64) * abs(exact)
 
@@ -120,10 +120,10 @@ def test_a_missing_value_that_nothing_fills_shows_whatever_it_is_multiplied_with
             V[3:10] = 0.0
         if way == "normal":
             got, out = np.zeros((90, 2)), np.zeros((70, 2))
-            _native.block_normal(x, 0, -127, V, None, None, None, got, out, 1)
+            flat.block_normal(x, 0, -127, V, None, None, None, got, out, 1)
         else:
             got = np.zeros((70 if way == "dot" else 90, 2))
-            getattr(_native, f"block_{way}")(x, 0, -127, V, None, None, got, 1)
+            getattr(flat, f"block_{way}")(x, 0, -127, V, None, None, got, 1)
         expected = (x == -127).any(axis=1 if way == "dot" else 0)
         assert np.array_equal(np.isnan(got), np.stack([expected] * 2, axis=1)), kind
 
@@ -150,7 +150,7 @@ def test_a_normal_product_of_tiny_factors():
     for size, scale in ((1e-90, 1e-49), (1e90, 1e49), (1e-90, 1e-120), (1.0, 1e-140)):
         A, factor = size * rng.standard_normal((60, 1)), scale * (1 + rng.random(200))
         W, out = np.zeros((200, 1)), np.zeros((60, 1))
-        _native.block_normal(x, 0, None, A, None, factor, None, W, out, 1)
+        flat.block_normal(x, 0, None, A, None, factor, None, W, out, 1)
         scaled = x * factor
         require_close(W, scaled.T @ A, 1e-12 * np.abs(scaled).T @ np.abs(A), "first part")
         require_close(

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from slimline._kernels import _native
 from slimline.testing._moments import accumulation_error, require_close
+from tests._kernels import flat
 from tests.reference import blocks as reference
 
 KINDS = ["sorted", "shuffled", "repeated", "one column", "few lines"]
@@ -48,7 +48,7 @@ def test_scattered_sums_with_several_threads(kind, index_type):
         terms = np.bincount(index, minlength=places).max() + 2
         for threads in (1, 2, 3, 7):
             got = begin.copy()
-            _native.compressed_scatter(pointer, index, value, V, None, None, got, threads)
+            flat.compressed_scatter(pointer, index, value, V, None, None, got, threads)
             require_close(got, expected, 2 * accumulation_error(terms, np.float64) * size, f"{kind}, {threads} threads")
 
 
@@ -63,10 +63,10 @@ def test_damage_is_found_by_every_thread(harm, threads):
         index[pointer[line + 1] - 1 if harm == "index" else pointer[line]] = places if harm == "index" else -1
     V = np.ones((len(pointer) - 1, 3))
     with pytest.raises(ValueError, match="damaged"):
-        _native.compressed_scatter(pointer, index, value, V, None, None, np.zeros((places, 3)), threads)
+        flat.compressed_scatter(pointer, index, value, V, None, None, np.zeros((places, 3)), threads)
     statistics = _statistics_arguments(places, None)
     with pytest.raises(ValueError, match="damaged"):
-        _native.compressed_totals(pointer, index, value, True, len(pointer) - 1, *(None,) * 6, *statistics[:4], threads)
+        flat.compressed_totals(pointer, index, value, True, len(pointer) - 1, *(None,) * 6, *statistics[:4], threads)
 
 
 def _statistics_arguments(columns, weights):
@@ -96,9 +96,9 @@ def test_statistics(by_row, kind, change, weighted):
     expected = reference.compressed_statistics(*parts, weights, *halves, *affine, mean)
     for threads in (1, 3):
         sums, of_weights, zeros, absent, around = _statistics_arguments(columns, weights)
-        _native.compressed_totals(*parts, weights, *halves, *affine, sums, of_weights, zeros, absent, threads)
+        flat.compressed_totals(*parts, weights, *halves, *affine, sums, of_weights, zeros, absent, threads)
         around[:, 0] = mean
-        _native.compressed_deviations(*parts, weights, *affine, around, threads)
+        flat.compressed_deviations(*parts, weights, *affine, around, threads)
         terms = int(expected.stored.max()) + 4
         error = 2 * accumulation_error(terms, np.float64)
         assert np.array_equal(sums[:, 1], expected.stored)
@@ -118,7 +118,7 @@ def test_statistics_that_do_not_fit_together_are_refused():
     def totals(rows, weights=(None,) * 3, of_weights=None, spared=0):
         sums, _, zeros, absent, _ = _statistics_arguments(places, None)
         head = (pointer, index, value, True, rows)
-        _native.compressed_totals(*head, *weights, *(None,) * 3, sums, of_weights, zeros[spared:], absent, 1)
+        flat.compressed_totals(*head, *weights, *(None,) * 3, sums, of_weights, zeros[spared:], absent, 1)
 
     with pytest.raises(ValueError, match="indptr does not fit"):
         totals(rows + 1)
@@ -129,4 +129,4 @@ def test_statistics_that_do_not_fit_together_are_refused():
     with pytest.raises(ValueError, match="zeros must have"):
         totals(rows, spared=1)
     with pytest.raises(ValueError, match="mean and deviation"):
-        _native.compressed_deviations(pointer, index, value, True, rows, *(None,) * 4, three, 1)
+        flat.compressed_deviations(pointer, index, value, True, rows, *(None,) * 4, three, 1)

@@ -6,9 +6,9 @@ Sums are compared with γ · |x| @ |right-hand side|, which holds for any order 
 import numpy as np
 import pytest
 
-from slimline._kernels import _native
 from slimline.data._blocks import MISSING_CALL, PackedGenotypes
 from slimline.testing._moments import accumulation_error, require_close
+from tests._kernels import flat
 
 #: People and variants.
 SHAPES = [(n, 9) for n in (1, 2, 3, 4, 5, 15, 16, 17, 61, 62, 63, 64, 65, 66, 127, 128, 129, 255, 257, 1000)]
@@ -44,7 +44,7 @@ def _products(packed, n, centre, fill, A, threads):
     with np.errstate(invalid="ignore"):
         expected = wide.T @ A
     got = np.zeros((d, 1))
-    _native.block_tdot(packed, n, None, A, centre, fill, got, threads)
+    flat.block_tdot(packed, n, None, A, centre, fill, got, threads)
     return got, expected, 8 * accumulation_error(n + 64, np.float64) * size.T @ np.abs(A)
 
 
@@ -70,7 +70,7 @@ def test_numbers_that_digits_cannot_hold():
             A = rng.standard_normal((n, 1))
             A[n // 2] *= size
             fill, got = rng.random(d), np.zeros((d, 1))
-            _native.block_tdot(packed, n, None, A, None, fill, got, 1)
+            flat.block_tdot(packed, n, None, A, None, fill, got, 1)
             if not np.isfinite(size):
                 assert not np.isfinite(got[PackedGenotypes(packed, n).unpack()[n // 2] != 0]).any()
             else:
@@ -82,9 +82,9 @@ def test_a_missing_call_that_nothing_fills_shows_whatever_it_is_multiplied_with(
         absent = (PackedGenotypes(packed, n).unpack() == MISSING_CALL).any(axis=0)
         for A in (np.zeros((n, 1)), np.tile([[1.0], [-1.0]], (n // 2 + 1, 1))[:n]):
             got, W, out = np.zeros((d, 1)), np.zeros((d, 1)), np.zeros((n, 1))
-            _native.block_tdot(packed, n, None, A, None, None, got, 1)
+            flat.block_tdot(packed, n, None, A, None, None, got, 1)
             assert np.array_equal(np.isnan(got[:, 0]), absent), (n, d)
-            _native.block_normal(packed, n, None, A, None, None, None, W, out, 1)
+            flat.block_normal(packed, n, None, A, None, None, None, W, out, 1)
             assert np.array_equal(np.isnan(W[:, 0]), absent), (n, d)
 
 
@@ -94,7 +94,7 @@ def test_both_products_at_once():
         values = PackedGenotypes(packed, n).unpack().astype(np.float64)
         wide = (np.where(values == MISSING_CALL, fill, values) - centre) * factor
         W, out = np.zeros((d, 1)), np.zeros((n, 1))
-        _native.block_normal(packed, n, None, A, centre, factor, fill, W, out, 2)
+        flat.block_normal(packed, n, None, A, centre, factor, fill, W, out, 2)
         size = np.abs(wide) + 2 * centre * factor + 2 * factor
         require_close(W, wide.T @ A, 1e-12 * size.T @ np.abs(A), f"{n} × {d}, first part")
         require_close(out, wide @ (wide.T @ A), 1e-12 * size @ (size.T @ np.abs(A)), f"{n} × {d}, second part")
@@ -104,5 +104,5 @@ def test_both_products_at_once():
 def test_the_largest_sums_do_not_overflow(weight):
     packed = np.zeros((10, 1100), dtype=np.uint8)  # two copies each
     got = np.zeros((10, 1))
-    _native.block_tdot(packed, 4400, None, np.full((4400, 1), weight), None, None, got, 1)
+    flat.block_tdot(packed, 4400, None, np.full((4400, 1), weight), None, None, got, 1)
     assert np.abs(got - 8800 * weight).max() <= accumulation_error(4400, np.float64) * 8800

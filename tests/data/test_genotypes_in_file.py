@@ -14,6 +14,7 @@ from slimline.data.formats._plink import open_plink
 from slimline.errors import FileChangedError, FileFormatError, FileReadError
 from slimline.projections import HashEmbedding
 from slimline.testing import check_matrix
+from tests._kernels import flat
 from tests.data.plink_files import random_genotypes, write_plink
 
 EPS = np.finfo(np.float64).eps
@@ -111,7 +112,7 @@ def test_a_block_is_of_no_use_after_its_pass(tmp_path):
     with pytest.raises(FileReadError, match=r"a\.bed could not be read"):
         _ = block.values.packed
     with pytest.raises(FileReadError, match=r"a\.bed could not be read"), block.values.streamed() as x:
-        _native.block_tdot(x, 50, None, np.ones((50, 1)), None, np.zeros(90), np.zeros((90, 1)), 1)
+        flat.block_tdot(x, 50, None, np.ones((50, 1)), None, np.zeros(90), np.zeros((90, 1)), 1)
 
 
 VIEWS = {
@@ -216,7 +217,7 @@ def test_an_error_that_is_kept_keeps_no_file_open(tmp_path, small_blocks, operat
 @reads_itself()
 def test_rows_of_a_file_that_do_not_fit_are_refused(rows, samples, message):
     with pytest.raises(ValueError, match=message):
-        _native.block_tdot(
+        flat.block_tdot(
             _native.FileRows(*rows), samples, None, np.ones((50, 1)), None, np.zeros(rows[2]), np.zeros((90, 1)), 1
         )
 
@@ -227,7 +228,7 @@ def test_the_byte_where_a_file_ends_is_told(tmp_path):
     with (tmp_path / "a").open("rb") as file:
         rows = _native.FileRows(file.fileno(), 3, 90, 13)
         with pytest.raises(_native.ReadError) as error:
-            _native.block_tdot(rows, 50, None, np.ones((50, 1)), None, np.zeros(90), np.zeros((90, 1)), 2)
+            flat.block_tdot(rows, 50, None, np.ones((50, 1)), None, np.zeros(90), np.zeros((90, 1)), 2)
     assert error.value.args == (0, 1000)
 
 
@@ -236,4 +237,4 @@ def test_weights_of_people_need_genotypes_in_memory():
     d = 9
     results = [np.zeros(d) for _ in range(3)] + [np.zeros(d, np.int64) for _ in range(2)]
     with pytest.raises(ValueError, match="in memory"):
-        _native.block_statistics(_native.FileRows(0, 3, d, 13), 50, None, np.ones(50), *results, 1)
+        flat.block_statistics(_native.FileRows(0, 3, d, 13), 50, None, np.ones(50), *results, 1)

@@ -10,6 +10,7 @@ from slimline.data._statistics import _PIECE, all_finite
 from slimline.data.formats import _dense as dense
 from slimline.errors import NonFiniteError
 from slimline.projections import Gaussian, HashEmbedding
+from tests._kernels import flat
 from tests.pairwise import pairwise
 
 
@@ -138,7 +139,7 @@ def test_sums_do_not_depend_on_who_is_first(dtype, shape):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 100, shape).astype(dtype)
     W, A = rng.standard_normal((shape[1], 1)), rng.standard_normal((shape[0], 1))
-    for multiply, right, lines in ((_native.block_dot, W, shape[0]), (_native.block_tdot, A, shape[1])):
+    for multiply, right, lines in ((flat.block_dot, W, shape[0]), (flat.block_tdot, A, shape[1])):
         results = []
         for threads in (2, 2, 2, 3, 3, 3):
             out = np.zeros((lines, 1))
@@ -147,5 +148,5 @@ def test_sums_do_not_depend_on_who_is_first(dtype, shape):
         for start in (0, 3):
             np.testing.assert_array_equal(results[start], results[start + 1])
             np.testing.assert_array_equal(results[start], results[start + 2])
-        wide = X.astype(np.float64) if multiply is _native.block_dot else X.astype(np.float64).T
+        wide = X.astype(np.float64) if multiply is flat.block_dot else X.astype(np.float64).T
         assert np.all(np.abs(results[0] - wide @ right) <= 1e-12 * np.abs(wide) @ np.abs(right))

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 from slimline import open_matrix
 from slimline._base.layout import result_dtype
+from slimline._kernels import _native
 from slimline.data import _products as products
 from slimline.data._blocks import PackedGenotypes
 from slimline.errors import InvalidParameterError
@@ -140,9 +141,10 @@ def test_what_cannot_be_standardised_on_the_way_is_left_to_others():
     assert not out.any()
     native = grouped._native
     with pytest.raises(ValueError, match="fill must have one entry a column"):
-        native.apply_standard(np.ones((5, 399), np.int8), None, *parts, 0, 1.0, out, 1)
+        native.apply_standard(np.ones((5, 399), np.int8), None, _native.ColumnTransform(*parts), 0, 1.0, out, 1)
+    x = np.ones((5, 400), np.int8)
     with pytest.raises(ValueError, match="grouped hash"):
-        independent._native.apply_standard(np.ones((5, 400), np.int8), None, *parts, 0, 1.0, out, 1)
+        independent._native.apply_standard(x, None, _native.ColumnTransform(*parts), 0, 1.0, out, 1)
 
 
 @pytest.mark.parametrize("hash_", ["grouped", "independent"])

@@ -161,6 +161,11 @@ class ColumnTransform:
     #: Columns whose centre is far above their spread (see `shifted`); None: not known. Of shape (d,).
     far: NDArray[np.bool_] | None = None
 
+    @property
+    def native(self) -> _native.ColumnTransform:
+        """Return what the kernels are given."""
+        return _native.ColumnTransform(*self.parts)
+
     def of(self, columns: slice | NDArray[np.intp]) -> ColumnTransform:
         """Return the part that belongs to some columns."""
         far = None if self.far is None else self.far[columns]
@@ -187,21 +192,21 @@ class ColumnTransform:
 PLAIN = ColumnTransform()
 
 
-def raw_values(block: Block) -> tuple[NDArray[Any], int]:
-    """Return the array of a dense block, and the number of samples if it holds packed genotypes."""
+def native_block(block: Block, columns: slice = slice(None)) -> _native.Block:
+    """Return some columns of a dense block, or of packed genotypes, as the kernels take them."""
     if isinstance(block.values, PackedGenotypes):
-        return block.values.packed, block.values.n_samples
-    return block.values, 0
+        return _native.Block(block.values.packed[columns], block.values.n_samples)
+    return _native.Block(block.values[:, columns], 0, block.missing)
 
 
 @contextmanager
-def streamed_values(block: Block) -> Iterator[tuple[Any, int]]:
-    """Yield what `raw_values` returns, or genotypes that are still in a file, for a kernel that reads them itself."""
+def streamed_block(block: Block) -> Iterator[_native.Block]:
+    """Yield what `native_block` returns, or genotypes that are still in a file, for a kernel that reads them itself."""
     if isinstance(block.values, PackedGenotypes):
         with block.values.streamed() as genotypes:
-            yield genotypes, block.values.n_samples
+            yield _native.Block(genotypes, block.values.n_samples)
     else:
-        yield block.values, 0
+        yield native_block(block)
 
 
 def by_rows(block: Block, all_rows: bool) -> Iterator[tuple[slice, Block]]:
@@ -243,9 +248,7 @@ def tiles(block: Block, transform: ColumnTransform, dtype: Any) -> Iterator[tupl
         if sp.issparse(block.values):
             values[...] = dense_values(whole[:, columns], part)
         else:
-            x, samples = raw_values(block)
-            x = x[columns] if samples else x[:, columns]
-            _native.block_tile(x, samples, block.missing, *part.parts, values, thread_count())
+            _native.block_tile(native_block(block, columns), part.native, values, thread_count())
         yield columns, values
 
 

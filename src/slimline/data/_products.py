@@ -19,9 +19,9 @@ from slimline.data._blocks import (
     by_rows,
     can_stay_int8,
     impute_int8,
-    raw_values,
+    native_block,
     scaled_values,
-    streamed_values,
+    streamed_block,
     tiles,
 )
 from slimline.data._statistics import ColumnStats, missing_at_all, sparse_statistics, sums_at
@@ -129,8 +129,7 @@ class Squares:
         if sp.issparse(block.values):
             _add_sparse(block.values, transform, weight, rows, columns)
         else:
-            x, samples = raw_values(block)
-            _native.block_squares(x, samples, block.missing, *transform.parts, weight, rows, columns, thread_count())
+            _native.block_squares(native_block(block), transform.native, weight, rows, columns, thread_count())
         if not whole:
             self.rows[block.rows] += rows
 
@@ -193,8 +192,8 @@ def add_dot(block: Block, W: Floats, transform: ColumnTransform, out: Floats) ->
         if sp.issparse(block.values):
             _sparse_dot(block.values, W, transform, sums)
         else:
-            with streamed_values(block) as (x, samples):
-                _native.block_dot(x, samples, block.missing, W, transform.centre, transform.fill, sums, thread_count())
+            with streamed_block(block) as x:
+                _native.block_dot(x, transform.native, W, sums, thread_count())
 
 
 def add_tdot(block: Block, A: Floats, transform: ColumnTransform, out: Floats) -> None:
@@ -204,8 +203,8 @@ def add_tdot(block: Block, A: Floats, transform: ColumnTransform, out: Floats) -
     if sp.issparse(block.values):
         _sparse_tdot(block.values, A, transform, sums)
     else:
-        with streamed_values(block) as (x, samples):
-            _native.block_tdot(x, samples, block.missing, A, transform.centre, transform.fill, sums, thread_count())
+        with streamed_block(block) as x:
+            _native.block_tdot(x, transform.native, A, sums, thread_count())
     if transform.factor is not None:
         out[block.columns] += sums * transform.factor[:, None]
 
@@ -216,8 +215,8 @@ def add_normal(block: Block, A: Floats, transform: ColumnTransform, W: Floats, o
         add_tdot(block, A, transform, W)
         add_dot(block, W, transform, out)
         return
-    with streamed_values(block) as (x, samples):
-        _native.block_normal(x, samples, block.missing, A, *transform.parts, W[block.columns], out, thread_count())
+    with streamed_block(block) as x:
+        _native.block_normal(x, transform.native, A, W[block.columns], out, thread_count())
 
 
 def add_sketch(block: Block, projection: Projection, transform: ColumnTransform, out: NDArray[Any]) -> None:
@@ -257,28 +256,18 @@ def statistics(block: Block, transform: ColumnTransform, weights: Floats | None)
     weight, mean, deviation = np.zeros(width), np.zeros(width), np.zeros(width)
     nonzeros, absent = np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64)
 
-    def fill_in(columns: slice, x: Any, samples: int, missing: int | None) -> None:
-        _native.block_statistics(
-            x,
-            samples,
-            missing,
-            weights,
-            weight[columns],
-            mean[columns],
-            deviation[columns],
-            nonzeros[columns],
-            absent[columns],
-            thread_count(),
-        )
+    def fill_in(columns: slice, x: _native.Block) -> None:
+        results = (weight[columns], mean[columns], deviation[columns], nonzeros[columns], absent[columns])
+        _native.block_statistics(x, weights, _native.Moments(*results), thread_count())
 
     if sp.issparse(block.values):
         return sparse_statistics(block.values, transform, weights)
     if not transform.trivial:
         for columns, values in tiles(block, transform, np.float64):
-            fill_in(columns, values, 0, None)
+            fill_in(columns, _native.Block(values))
     else:
-        with streamed_values(block) if weights is None else nullcontext(raw_values(block)) as (x, samples):
-            fill_in(slice(None), x, samples, block.missing)
+        with streamed_block(block) if weights is None else nullcontext(native_block(block)) as x:
+            fill_in(slice(None), x)
     return ColumnStats(weight, mean * weight, mean, deviation, nonzeros, absent, block.values.shape[0])
 
 
@@ -302,21 +291,21 @@ class _Rows:
 
 
 def _sparse_dot(x: Any, W: Floats, transform: ColumnTransform, out: Floats) -> None:
-    parts = (x.indptr, x.indices, x.data)
+    parts = _native.Compressed(x.indptr, x.indices, x.data)
     if x.format == "csr":
-        _native.compressed_gather(*parts, W, None, transform.fill, out, thread_count())
+        _native.compressed_gather(parts, W, None, transform.fill, out, thread_count())
     else:
-        _native.compressed_scatter(*parts, W, transform.fill, None, out, thread_count())
+        _native.compressed_scatter(parts, W, transform.fill, None, out, thread_count())
     if transform.centre is not None:
         out -= transform.centre @ W
 
 
 def _sparse_tdot(x: Any, A: Floats, transform: ColumnTransform, out: Floats) -> None:
-    parts = (x.indptr, x.indices, x.data)
+    parts = _native.Compressed(x.indptr, x.indices, x.data)
     if x.format == "csr":
-        _native.compressed_scatter(*parts, A, None, transform.fill, out, thread_count())
+        _native.compressed_scatter(parts, A, None, transform.fill, out, thread_count())
     else:
-        _native.compressed_gather(*parts, A, transform.fill, None, out, thread_count())
+        _native.compressed_gather(parts, A, transform.fill, None, out, thread_count())
     if transform.centre is not None:
         out -= np.outer(transform.centre, A.sum(axis=0))
 

@@ -195,13 +195,12 @@ def sparse_statistics(x: Any, transform: ColumnTransform, weights: Floats | None
     """Return the statistics of the columns of a CSR or CSC block, standardised, without writing it out."""
     require_sound(x)
     n, width = x.shape
-    parts = (x.indptr, x.indices, x.data, x.format == "csr", n)
+    parts = (_native.Compressed(x.indptr, x.indices, x.data), x.format == "csr", n, transform.native)
     coarse, rest = (None, None) if weights is None else _in_two(weights)
     of_weights = None if weights is None else np.zeros((width, 3))
     sums, zeros, absent = np.zeros((width, 2)), np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64)
-    _native.compressed_totals(
-        *parts, weights, coarse, rest, *transform.parts, sums, of_weights, zeros, absent, thread_count()
-    )
+    totals = _native.Totals(sums, of_weights, zeros, absent)
+    _native.compressed_totals(*parts, _native.RowWeights(weights, coarse, rest), totals, thread_count())
     total, not_stored = sums[:, 0].copy(), n - sums[:, 1]
     nonzeros = sums[:, 1].astype(np.int64)
     nonzeros -= zeros + absent
@@ -217,7 +216,7 @@ def sparse_statistics(x: Any, transform: ColumnTransform, weights: Floats | None
         nonzeros += np.where(nothing != 0, not_stored, 0.0).astype(np.int64)
     mean = np.divide(total, weight, out=np.zeros(width), where=weight > 0)
     sums[:, 0], sums[:, 1] = mean, 0.0
-    _native.compressed_deviations(*parts, weights, *transform.parts, sums, thread_count())
+    _native.compressed_deviations(*parts, weights, sums, thread_count())
     with np.errstate(invalid="ignore", over="ignore"):  # who uses the statistics refuses what comes of it
         away = mean if nothing is None else nothing - mean
         deviation = sums[:, 1] + weight_of_zeros * away**2

@@ -130,14 +130,14 @@ class ArrayRows(Rows):
         """Return the product with weights."""
         out = np.full((self.shape[0], 1), self.constant * v[-1])
         right = np.ascontiguousarray(v[:-1, None])
-        _native.block_dot(self.Z, 0, None, right, None, None, out, thread_count())
+        _native.block_dot(_native.Block(self.Z), _native.ColumnTransform(), right, out, thread_count())
         return out[:, 0]
 
     def transposed_times(self, g: Floats) -> Floats:
         """Return the product of the transpose with one number a sample."""
         out = np.zeros((self.shape[1], 1))
         right = np.ascontiguousarray(g[:, None])
-        _native.block_tdot(self.Z, 0, None, right, None, None, out[:-1], thread_count())
+        _native.block_tdot(_native.Block(self.Z), _native.ColumnTransform(), right, out[:-1], thread_count())
         out[-1] = self.constant * g.sum()
         return out[:, 0]
 
@@ -178,13 +178,13 @@ class SparseRows:
     def times(self, v: Floats) -> Floats:
         """Return the product with weights."""
         out = np.full((self.shape[0], 1), self.constant * v[-1])
-        _native.compressed_gather(*self._parts, np.ascontiguousarray(v[:-1, None]), None, None, out, thread_count())
+        _native.compressed_gather(self._parts, np.ascontiguousarray(v[:-1, None]), None, None, out, thread_count())
         return out[:, 0]
 
     def transposed_times(self, g: Floats) -> Floats:
         """Return the product of the transpose with one number a sample."""
         out = np.zeros((self.shape[1], 1))
-        _native.compressed_scatter(*self._parts, np.ascontiguousarray(g[:, None]), None, None, out[:-1], thread_count())
+        _native.compressed_scatter(self._parts, np.ascontiguousarray(g[:, None]), None, None, out[:-1], thread_count())
         out[-1] = self.constant * g.sum()
         return out[:, 0]
 
@@ -213,8 +213,8 @@ class SparseRows:
         return np.asarray((part @ part.T).toarray() + self.constant**2)
 
     @property
-    def _parts(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        return self.Z.indptr, self.Z.indices, self.Z.data
+    def _parts(self) -> _native.Compressed:
+        return _native.Compressed(self.Z.indptr, self.Z.indices, self.Z.data)
 
 
 def solve_rows(

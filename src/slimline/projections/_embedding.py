@@ -162,7 +162,8 @@ class HashEmbedding(KernelProjection):
         if (by_row and self.effective_hash != "grouped") or out.dtype != result_dtype(x.dtype):
             return False
         row = self._kernel_row(first_feature)
-        return self._native.apply_standard(x, missing, *parts, row, self.scale, out, thread_count())
+        transform = _native.ColumnTransform(*parts)
+        return self._native.apply_standard(x, missing, transform, row, self.scale, out, thread_count())
 
     def add_genotypes(
         self,

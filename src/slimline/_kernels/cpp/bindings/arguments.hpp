@@ -3,8 +3,11 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "families/products.hpp"
 
@@ -31,6 +34,9 @@ inline Type type_of(nb::dlpack::dtype t) {
   }
   refuse("X must hold float64, float32, float16, int8, uint8, int16 or bool");
 }
+
+using Vector = nb::ndarray<nb::ro, double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Maybe = std::optional<Vector>;
 
 template <class A> void require_aligned(const A& array, const char* name) {
   const size_t item = std::max<size_t>(1, array.dtype().bits / 8);
@@ -88,6 +94,32 @@ template <class F> auto by_index(const Array& index, F f) {
   if (index.dtype() == nb::dtype<int32_t>()) return f(int32_t());
   if (index.dtype() == nb::dtype<int64_t>()) return f(int64_t());
   refuse("indices must be int32 or int64");
+}
+
+inline const double* vector_of(const Maybe& v, size_t size, const char* name) {
+  if (!v) return nullptr;
+  if (v->shape(0) != size) refuse(std::string(name) + " must have one entry a column");
+  require_aligned(*v, name);
+  return v->data();
+}
+
+// What is done to the values of each column, with the arrays that say it.
+class NativeTransform {
+ public:
+  NativeTransform(Maybe mean, Maybe scale, Maybe fill) : mean_(std::move(mean)), scale_(std::move(scale)), fill_(std::move(fill)) {}
+  ColumnTransform of(size_t columns) const {
+    return {vector_of(mean_, columns, "mean"), vector_of(scale_, columns, "scale"), vector_of(fill_, columns, "fill")};
+  }
+
+ private:
+  Maybe mean_, scale_, fill_;
+};
+
+// The missing value of a type: a number that the type does not have stands for nothing.
+inline Missing missing_of(Type type, std::optional<int> number) {
+  const int low = type == Type::i8 ? -128 : type == Type::i16 ? -32768 : 0;
+  const int high = type == Type::u8 ? 255 : type == Type::i8 || type == Type::i16 ? -1 - low : -1;
+  return {number && *number >= low && *number <= high, number.value_or(0)};
 }
 
 inline void match(const Dense& x, bool wide) {

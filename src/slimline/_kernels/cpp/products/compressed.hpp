@@ -1,7 +1,7 @@
 // Sums over the lines of a compressed sparse block (rows of CSR, columns of CSC), in float64.
 #pragma once
 
-#include "isa/kernels.hpp"
+#include "families/products.hpp"
 
 namespace slimline {
 
@@ -19,8 +19,7 @@ template <class Index, class T> void gather(const SparseLines<Index, T>&, const 
 // out (places x k) += Σ value · v[line], v lines x k
 template <class Index, class T> void scatter(const SparseLines<Index, T>&, const double* v, size_t k, double* out, int threads);
 
-// Statistics of the columns of X, which are the places (`by_row`) or the lines. What is done to each value, by column; null: nothing.
-struct SparseChange { const double *centre, *factor, *fill; };
+// Statistics of the columns of X, which are the places (`by_row`) or the lines.
 // Of the rows, all of them or none; coarse + rest = all.
 struct SparseWeights { const double *all, *coarse, *rest; };
 // Added to by column. Numbers that are used together lie together, as columns come in no order that a cache would like: the
@@ -31,9 +30,9 @@ struct SparseTotals {
   int64_t *zeros, *absent;
 };
 template <class Index, class T>
-void sparse_totals(const SparseLines<Index, T>&, bool by_row, const SparseChange&, const SparseWeights&, const SparseTotals&, int threads);
+void sparse_totals(const SparseLines<Index, T>&, bool by_row, const ColumnTransform&, const SparseWeights&, const SparseTotals&, int threads);
 // deviation += Σ weight · (value - mean)², of what is not missing; mean and deviation of a column lie together
 template <class Index, class T>
-void sparse_deviations(const SparseLines<Index, T>&, bool by_row, const SparseChange&, const double* weights, double (*mean_and_deviation)[2], int threads);
+void sparse_deviations(const SparseLines<Index, T>&, bool by_row, const ColumnTransform&, const double* weights, double (*mean_and_deviation)[2], int threads);
 
 }  // namespace slimline

@@ -28,17 +28,17 @@ template <class Index, class T, class F> void for_columns(const SparseLines<Inde
   });
 }
 
-template <class Index, class T> double changed(const SparseLines<Index, T>& x, const SparseChange& s, size_t i, size_t column) {
+template <class Index, class T> double changed(const SparseLines<Index, T>& x, const ColumnTransform& s, size_t i, size_t column) {
   double z = as_double(x.value[i]);
   if (s.fill && z != z) z = s.fill[column];
-  if (s.centre) z -= s.centre[column];
-  return s.factor ? z * s.factor[column] : z;
+  if (s.mean) z -= s.mean[column];
+  return s.scale ? z * s.scale[column] : z;
 }
 
 }  // namespace
 
 template <class Index, class T>
-void sparse_totals(const SparseLines<Index, T>& x, bool by_row, const SparseChange& s, const SparseWeights& weights, const SparseTotals& to, int threads) {
+void sparse_totals(const SparseLines<Index, T>& x, bool by_row, const ColumnTransform& s, const SparseWeights& weights, const SparseTotals& to, int threads) {
   for_columns(x, by_row, threads, [&](size_t row, size_t column, size_t i) {
     const double z = changed(x, s, i, column), weight = weights.all ? weights.all[row] : 1.0;
     double(&sums)[2] = to.sums[column];
@@ -53,7 +53,7 @@ void sparse_totals(const SparseLines<Index, T>& x, bool by_row, const SparseChan
 }
 
 template <class Index, class T>
-void sparse_deviations(const SparseLines<Index, T>& x, bool by_row, const SparseChange& s, const double* weights, double (*mean_and_deviation)[2], int threads) {
+void sparse_deviations(const SparseLines<Index, T>& x, bool by_row, const ColumnTransform& s, const double* weights, double (*mean_and_deviation)[2], int threads) {
   for_columns(x, by_row, threads, [&](size_t row, size_t column, size_t i) {
     double(&of)[2] = mean_and_deviation[column];
     const double away = changed(x, s, i, column) - of[0];
@@ -62,8 +62,8 @@ void sparse_deviations(const SparseLines<Index, T>& x, bool by_row, const Sparse
 }
 
 #define SLIMLINE_SPARSE(Index, T)                                                                                                                        \
-  template void sparse_totals<Index, T>(const SparseLines<Index, T>&, bool, const SparseChange&, const SparseWeights&, const SparseTotals&, int);        \
-  template void sparse_deviations<Index, T>(const SparseLines<Index, T>&, bool, const SparseChange&, const double*, double (*)[2], int);
+  template void sparse_totals<Index, T>(const SparseLines<Index, T>&, bool, const ColumnTransform&, const SparseWeights&, const SparseTotals&, int);        \
+  template void sparse_deviations<Index, T>(const SparseLines<Index, T>&, bool, const ColumnTransform&, const double*, double (*)[2], int);
 #define SLIMLINE_SPARSE_BOTH(T) SLIMLINE_SPARSE(int32_t, T) SLIMLINE_SPARSE(int64_t, T)
 SLIMLINE_SPARSE_BOTH(float)
 SLIMLINE_SPARSE_BOTH(double)
