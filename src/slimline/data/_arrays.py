@@ -15,7 +15,7 @@ from slimline.data._blocks import MISSING_CALL, PLAIN, BlockRequest, PackedGenot
 from slimline.data._files import OpenFile
 from slimline.data._matrix import Matrix
 from slimline.data._passes import Buffers, Pass
-from slimline.data._products import Squares, add_dot, begin_squares, statistics
+from slimline.data._products import Squares, add_dot, statistics
 from slimline.data._standardised import Standardised, standardised_with
 from slimline.data._statistics import ColumnStats, RunningStats
 from slimline.data._views import ColumnView, RowView
@@ -26,13 +26,11 @@ from slimline.data.formats._sparse import SparseMatrix
 def to_dense(matrix: Matrix, squares: Squares | None = None) -> NDArray[np.float64]:
     """Return the values of a matrix, centred, scaled and filled as it is seen, in one pass."""
     out = np.empty(matrix.shape)
-    begin_squares(squares, matrix.shape)
-    for block, transform in matrix._pass(Pass("copy", in_memory=True)):
+    for block, transform in matrix._pass(Pass("copy", in_memory=True), squares):
         for columns, values in tiles(block, transform, np.float64):
             first = block.columns.start
             out[block.rows, first + columns.start : first + columns.stop] = values
         matrix._require_finite(out[block.rows], slice(None), block, transform)
-        matrix._add_squares(squares, block, transform)
     return out
 
 
@@ -126,15 +124,13 @@ def _is_mapped(array: Any) -> bool:
 
 
 def _sparse_rows(matrix: Matrix, squares: Squares | None) -> Any:
-    begin_squares(squares, matrix.shape)
     parts, rows = [], []
-    for block, transform in matrix._pass(Pass("copy")):
+    for block, transform in matrix._pass(Pass("copy"), squares):
         assert sp.issparse(block.values)
         part = block.values.tocsr()  # type: ignore[attr-defined]
         narrow = part.dtype == np.float32 or part.dtype.itemsize < 4
         part = part.astype(np.float32 if narrow else np.float64, copy=matrix.traits.prefetch)
         matrix._require_finite(part.data, slice(None), block, transform)
-        matrix._add_squares(squares, block, transform)
         parts.append(part)
         rows.append(np.arange(matrix.shape[0])[block.rows])
     if parts[0].shape[1] < matrix.shape[1]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -16,7 +17,7 @@ from slimline.data import _products as products
 from slimline.data._blocks import PLAIN, Block, BlockRequest, ColumnTransform
 from slimline.data._gram import GramSum, gram_of_rows
 from slimline.data._passes import Pass, iterate_pass
-from slimline.data._products import BlockedSum, Squares, arrays_of, begin_squares
+from slimline.data._products import BlockedSum, Squares, require_squares
 from slimline.data._statistics import ColumnStats, RunningStats, all_finite, refuse_overflow, require_finite
 from slimline.data._storage import Storage
 from slimline.errors import InvalidParameterError
@@ -112,20 +113,16 @@ class Matrix(Storage):
         dtype = np.dtype(np.float64) if double else result_dtype(self.dtype)
         shape = (self.shape[0], projection.n_components)
         out: NDArray[np.floating[Any]] = np.zeros(shape, dtype=dtype)
-        # What is drawn for a panel of columns serves all rows, if they are all there.
-        begin_squares(squares, self.shape)
-        request = BlockRequest(
+        request = BlockRequest(  # what is drawn for a panel of whole columns serves all rows
             whole_columns=projection.draws_every_entry and self.whole_columns,
             size="large" if isinstance(projection, HashEmbedding) else "normal",  # others may write blocks out first
         )
-        inputs = {"projection": projection.to_json()}
-        work = Pass("sketch", request, lambda: {"out": out, **arrays_of(squares)}, inputs, in_memory=True)
-        for block, transform in self._pass(work):
+        work = Pass("sketch", request, lambda: {"out": out}, {"projection": projection.to_json()}, in_memory=True)
+        for block, transform in self._pass(work, squares):
             with nullcontext() if projection.draws_every_entry else self._beside_the_reader():
                 products.add_sketch(block, projection, transform, out)
             if not isinstance(block.rows, slice) or block.rows != slice(0, self.shape[0]):
                 self._require_finite(out, block.rows, block, transform)
-            self._add_squares(squares, block, transform)
         if not all_finite(out):  # whole columns: looking at all sums after each panel would take too long
             for block in self.blocks():
                 require_finite(self, block, self._transform(block))
@@ -160,18 +157,13 @@ class Matrix(Storage):
         """
         W, flat = right_hand_sides(W, self.shape[1], "W", "feature")
         out = np.zeros((self.shape[0], W.shape[1]))
-        begin_squares(squares, self.shape)
         sums = BlockedSum(out, self.shape[1])
-        work = Pass(
-            "dot", self._product_blocks, lambda: {**sums.arrays(), **arrays_of(squares)}, {"W": W}, squares is not None
-        )
-        for block, transform in self._pass(work):
+        for block, transform in self._pass(Pass("dot", self._product_blocks, sums.arrays, {"W": W}), squares):
             into = sums.of(block, transform)
             with self._beside_the_reader():
                 products.add_dot(block, W, transform, into)
             self._require_finite(into, block.rows, block, transform)
             sums.add(block)
-            self._add_squares(squares, block, transform)
         sums.finish()
         if not all_finite(out):
             refuse_overflow(self, out.dtype)
@@ -195,15 +187,11 @@ class Matrix(Storage):
         """
         A, flat = right_hand_sides(A, self.shape[0], "A", "sample")
         out = np.zeros((self.shape[1], A.shape[1]))
-        begin_squares(squares, self.shape)
-        work = Pass(
-            "tdot", self._product_blocks, lambda: {"out": out, **arrays_of(squares)}, {"A": A}, squares is not None
-        )
-        for block, transform in self._pass(work):
+        work = Pass("tdot", self._product_blocks, lambda: {"out": out}, {"A": A})
+        for block, transform in self._pass(work, squares):
             with self._beside_the_reader():
                 products.add_tdot(block, A, transform, out)
             self._require_finite(out, block.columns, block, transform)
-            self._add_squares(squares, block, transform)
         return out[:, 0] if flat else out
 
     def tdot_parts(self, A: Any) -> Iterator[tuple[slice, FloatMatrix]]:
@@ -268,21 +256,13 @@ class Matrix(Storage):
             return (W, product, terms) if return_terms else (W, product)
         A, flat = right_hand_sides(A, self.shape[0], "A", "sample")
         W, out = np.zeros((self.shape[1], A.shape[1])), np.zeros(A.shape)
-        begin_squares(squares, self.shape)
         sums = BlockedSum(out, self.shape[1])
-        work = Pass(
-            "normal",
-            _PANELS,
-            lambda: {"W": W, **sums.arrays(), **arrays_of(squares)},
-            {"A": A},
-            in_memory=squares is not None,
-        )
-        for block, transform in self._pass(work):
+        work = Pass("normal", _PANELS, lambda: {"W": W, **sums.arrays()}, {"A": A})
+        for block, transform in self._pass(work, squares):
             with self._beside_the_reader():
                 products.add_normal(block, A, transform, W, sums.of(block, transform))
             sums.add(block)
             self._require_finite(W, block.columns, block, transform)
-            self._add_squares(squares, block, transform)
         sums.finish()
         if not all_finite(out):
             refuse_overflow(self, out.dtype)
@@ -339,8 +319,8 @@ class Matrix(Storage):
             The norms.
         """
         squares = Squares(*self.shape)
-        for block, transform in self._pass(Pass("row_norms", _LARGE, squares.arrays, in_memory=True)):
-            self._add_squares(squares, block, transform)
+        for _ in self._pass(Pass("row_norms", _LARGE, dict, in_memory=True), squares):
+            pass
         return np.sqrt(squares.rows)
 
     @property
@@ -413,7 +393,22 @@ class Matrix(Storage):
     def _product_blocks(self) -> BlockRequest:
         return _PANELS if self.traits.products_by_column else _LARGE
 
-    def _pass(self, work: Pass) -> Iterator[tuple[Block, ColumnTransform]]:
+    def _pass(self, work: Pass, squares: Squares | None = None) -> Iterator[tuple[Block, ColumnTransform]]:
+        """Yield each block and the transform of its columns, and add the squares of a block once it has been used."""
+        if squares is None:
+            yield from self._iterate(work)
+            return
+        require_squares(squares).begin(self.shape)
+        if (sums := work.sums) is not None:
+            work = replace(work, sums=lambda: {**sums(), **squares.arrays()})
+        for block, transform in self._iterate(replace(work, in_memory=True)):
+            yield block, transform
+            with self._beside_the_reader():
+                squares.add(block, transform)
+            self._require_finite(squares.rows, block.rows, block, transform)
+            self._require_finite(squares.columns, block.columns, block, transform)
+
+    def _iterate(self, work: Pass) -> Iterator[tuple[Block, ColumnTransform]]:
         return iterate_pass(self, work)
 
     def _beside_the_reader(self) -> AbstractContextManager[None]:
@@ -435,14 +430,6 @@ class Matrix(Storage):
         if not all_finite(sums[where]):
             require_finite(self, block, transform, missing=missing)
             refuse_overflow(self, sums.dtype)
-
-    def _add_squares(self, squares: Squares | None, block: Block, transform: ColumnTransform) -> None:
-        if squares is None:
-            return
-        with self._beside_the_reader():
-            squares.add(block, transform)
-        self._require_finite(squares.rows, block.rows, block, transform)
-        self._require_finite(squares.columns, block.columns, block, transform)
 
     def _sound(self, stats: ColumnStats) -> ColumnStats:
         if not np.isfinite(stats.deviation).all():

@@ -134,20 +134,13 @@ class Squares:
             self.rows[block.rows] += rows
 
 
-def begin_squares(squares: Any, shape: tuple[int, int]) -> None:
-    """Set the squares of a pass to zero, if they are wanted; raise if they are something else."""
-    if squares is None:
-        return
+def require_squares(squares: Any) -> Squares:
+    """Return an argument `squares`, or raise if it is something else."""
     if not isinstance(squares, Squares):
         raise InvalidParameterError(
             f"must be slimline.data.Squares(n_samples, n_features) or None; got {type(squares).__name__}.", "squares"
         )
-    squares.begin(shape)
-
-
-def arrays_of(squares: Squares | None) -> dict[str, NDArray[Any]]:
-    """Return the arrays of the squares, if they are wanted."""
-    return {} if squares is None else squares.arrays()
+    return squares
 
 
 @np.errstate(over="ignore", invalid="ignore")  # whoever makes the pass refuses infinite sums

@@ -65,13 +65,13 @@ class Standardised(View):
         assert self._learned.value is not None
         return self._learned.value[1] or 0.0
 
-    def _pass(self, work: Pass) -> Iterator[tuple[Block, ColumnTransform]]:
+    def _iterate(self, work: Pass) -> Iterator[tuple[Block, ColumnTransform]]:
         if work.operation == "column_stats" or self._weight is not None:
             work = replace(work, in_memory=True)
         if self._learned.value is None and self.whole_columns and work.operation != "column_stats":
             return self._measuring_pass(work)
         _ = self.transform  # computed now, if it has not been
-        return super()._pass(work)
+        return super()._iterate(work)
 
     def _measuring_pass(self, work: Pass) -> Iterator[tuple[Block, ColumnTransform]]:
         """Yield whole columns, and compute the statistics of each on the way."""
@@ -79,7 +79,7 @@ class Standardised(View):
         sums = work.sums
         if sums is not None:
             work = replace(work, sums=lambda: {**sums(), **running.arrays()})
-        for block, _ in super()._pass(replace(work, request=BlockRequest(whole_columns=True))):
+        for block, _ in super()._iterate(replace(work, request=BlockRequest(whole_columns=True))):
             with self._beside_the_reader():
                 part = products.statistics(block, PLAIN, None if self._weight is None else self._weight[block.rows])
             self._require_finite(part.deviation, slice(None), block, PLAIN, missing=False)
