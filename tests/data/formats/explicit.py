@@ -3,12 +3,10 @@
 from itertools import pairwise
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from slimline.data import BlockRequest
-from slimline.errors import FileChangedError
 from slimline.projections import Gaussian, HashEmbedding, SubsampledHadamard
 
 
@@ -126,19 +124,3 @@ def _check_stats(matrix, exact):
     assert_allclose(stats.variance, np.nanvar(exact, axis=0), rtol=1e-10, atol=1e-12)
     assert np.array_equal(stats.missing, np.isnan(exact).sum(axis=0))
     assert np.array_equal(stats.nonzeros, ((exact != 0) & ~np.isnan(exact)).sum(axis=0))
-
-
-def check_changes_are_noticed(path, matrix):
-    """Require that the next pass refuses a file of another size, of another time, or that is gone."""
-    W = np.ones(matrix.shape[1])
-    matrix.dot(W)
-    content = path.read_bytes()
-    path.write_bytes(content + b"\n")
-    with pytest.raises(FileChangedError, match="changed"):
-        matrix.dot(W)
-    path.unlink()
-    with pytest.raises(FileChangedError, match="vanished"):
-        matrix.dot(W)
-    path.write_bytes(content[: len(content) // 2])
-    with pytest.raises(FileChangedError):
-        matrix.dot(W)

@@ -17,7 +17,7 @@ from slimline.data._passes import Pass
 from slimline.data.formats import _delimited as delimited
 from slimline.data.formats._delimited import MISSING_TEXT, open_delimited
 from slimline.errors import FileFormatError, InvalidParameterError, NonFiniteError, SlimlineError
-from tests.data.formats.explicit import check_changes_are_noticed, check_passes, dense_of
+from tests.data.formats.explicit import check_passes, dense_of
 
 COMPRESSORS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 TEXT = b'\xef\xbb\xbfname,a,"b, ""c""",class\r\nx1,1,2.5,cat\r\n\r\n"x,2",NA, -3e1 ,"a ""dog"""\r\n\xc3\xa4,.,"4",cat'
@@ -182,12 +182,6 @@ def test_many_pieces_and_groups_change_nothing(tmp_path, monkeypatch, ending, th
         check_passes(X, expected)
         got = np.vstack([block.values.copy() for block, _ in X._pass(Pass("test"))])
     np.testing.assert_array_equal(got, expected)
-
-
-@pytest.mark.parametrize("ending", COMPRESSORS)
-def test_changes_are_noticed(tmp_path, ending):
-    path = write(tmp_path, COMPRESSORS[ending](b"a,b\n" + b"1,2\n" * 50), "x.csv" + ending)
-    check_changes_are_noticed(path, open_delimited(path))
 
 
 def test_fingerprint_is_that_of_a_copy(tmp_path):

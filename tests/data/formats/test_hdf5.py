@@ -261,24 +261,6 @@ def test_data_in_other_files_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize("chunks", [None, (7, 5)])
-def test_changes_are_noticed(tmp_path, chunks):
-    path = write(tmp_path / "x.h5", numbers(50, 20), chunks=chunks)
-    matrix = open_matrix(path)
-    fingerprint = matrix.fingerprint
-    (tmp_path / "copy.h5").write_bytes(path.read_bytes())
-    assert open_matrix(tmp_path / "copy.h5").fingerprint == fingerprint
-    os.utime(path, ns=(1, 1))
-    with pytest.raises(FileChangedError, match=r"x\.h5"):
-        matrix.dot(np.ones(20))
-    matrix = open_matrix(path)
-    path.unlink()
-    with pytest.raises(FileChangedError, match="vanished"):
-        matrix.tdot(np.ones(50))
-    with pytest.raises(FileNotFoundError):
-        open_matrix(path)
-
-
-@pytest.mark.parametrize("chunks", [None, (7, 5)])
 def test_a_file_cut_during_a_pass(tmp_path, chunks, monkeypatch):
     from slimline.data.formats import _chunked as chunked
     from slimline.data.formats import _npy as npy

@@ -12,7 +12,7 @@ from slimline.data.formats import _npz as npz
 from slimline.data.formats import _npz as npz_sparse
 from slimline.data.formats._npz import NpzCompressedMatrix, NpzStoredMatrix, open_npz
 from slimline.errors import FileFormatError, InvalidParameterError, SlimlineError
-from tests.data.formats.explicit import check_changes_are_noticed, check_passes, dense_of
+from tests.data.formats.explicit import check_passes, dense_of
 from tests.pairwise import pairwise
 
 SAVERS = {"stored": np.savez, "compressed": np.savez_compressed}
@@ -247,12 +247,6 @@ def test_foreign_files(tmp_path):
         open_npz(write(tmp_path, stream.getvalue()))
     with pytest.raises(InvalidParameterError, match="member"):
         open_npz(write(tmp_path, SMALL["sparse"]), member="data")
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_changes_are_noticed(tmp_path, name):
-    path = write(tmp_path, SMALL[name])
-    check_changes_are_noticed(path, open_npz(path))
 
 
 @pytest.mark.data

@@ -103,7 +103,7 @@ def test_labels_ids_and_chosen_columns(tmp_path):
     assert list(chosen.feature_names) == ["c3", "c1"]
     check_passes(chosen, x[:, [3, 1]])
     for wrong in ({"label": "z"}, {"id": "z"}, {"columns": ["c1", "z"]}):
-        with pytest.raises(InvalidParameterError, match=r"label 'z'"):
+        with pytest.raises(InvalidParameterError, match="'z'"):
             open_matrix(path, **wrong)
     with pytest.raises(InvalidParameterError, match="twice"):
         open_matrix(path, columns=["c1", "c1"])
@@ -137,20 +137,6 @@ def test_odd_shapes(tmp_path):
     check_passes(open_matrix(write(tmp_path / "y.parquet", numbers(1, 1))), numbers(1, 1))
     none = open_matrix(write(tmp_path / "z.parquet", numbers(4, 2)), columns=[])
     assert none.shape == (4, 0) and none.dot(np.ones(0)).tolist() == [0.0] * 4
-
-
-def test_changes_are_noticed(tmp_path):
-    path = write(tmp_path / "x.parquet", numbers(50, 20))
-    matrix = open_matrix(path)
-    (tmp_path / "copy.parquet").write_bytes(path.read_bytes())
-    assert open_matrix(tmp_path / "copy.parquet").fingerprint == matrix.fingerprint
-    os.utime(path, ns=(1, 1))
-    with pytest.raises(FileChangedError, match=r"x\.parquet"):
-        matrix.dot(np.ones(20))
-    matrix = open_matrix(path)
-    path.unlink()
-    with pytest.raises(FileChangedError, match="vanished"):
-        matrix.tdot(np.ones(50))
 
 
 def test_a_file_cut_during_a_pass(tmp_path, monkeypatch):

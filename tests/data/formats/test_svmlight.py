@@ -18,7 +18,7 @@ from slimline.data._passes import Pass
 from slimline.data.formats import _svmlight as svmlight
 from slimline.data.formats._svmlight import open_svmlight
 from slimline.errors import FileFormatError, InvalidParameterError, NonFiniteError, SlimlineError
-from tests.data.formats.explicit import check_changes_are_noticed, check_passes, dense_of
+from tests.data.formats.explicit import check_passes, dense_of
 
 COMPRESSORS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 TEXT = b"""# a comment
@@ -157,18 +157,6 @@ def test_foreign_files(tmp_path):
         open_svmlight(tmp_path / "none.svm")
     assert open_svmlight(write(tmp_path, gzip.compress(TEXT), "misnamed.svm")).shape == (4, 9)
     assert open_svmlight(write(tmp_path, b"\xef\xbb\xbf" + TEXT)).shape == (4, 9)
-
-
-@pytest.mark.parametrize("ending", COMPRESSORS)
-def test_changes_are_noticed(tmp_path, ending):
-    path = write(tmp_path, COMPRESSORS[ending](TEXT * 20), "x.svm" + ending)
-    check_changes_are_noticed(path, open_svmlight(path))
-
-
-def test_fingerprint_is_that_of_a_copy(tmp_path):
-    a, b = write(tmp_path, TEXT, "a.svm"), write(tmp_path, TEXT, "b.svm")
-    c = write(tmp_path, TEXT.replace(b"0.5", b"0.6"), "c.svm")
-    assert open_svmlight(a).fingerprint == open_svmlight(b).fingerprint != open_svmlight(c).fingerprint
 
 
 @pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz"])
