@@ -1,4 +1,4 @@
-"""An audit in the terminal: every number stands in it, at any width, and what guarantees nothing is not shown as kept."""
+"""An audit in the terminal: every number stands in it, at any width; no guarantee is not shown as kept."""
 
 import re
 from dataclasses import replace

@@ -27,7 +27,7 @@ def test_files_of_others_stay(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "cohort.bed").write_text("precious")
     assert run_here(monkeypatch, "demo", "--quick", "--out", ".") == 2
-    assert "cohort.bed is there already: name another folder" in capsys.readouterr().err
+    assert "cohort.bed exists there. Choose another folder" in capsys.readouterr().err
     assert (tmp_path / "cohort.bed").read_text() == "precious"
     assert run_here(monkeypatch, "demo", "--quick", "--peer") == 2
     assert "without --projections" in capsys.readouterr().err

@@ -252,7 +252,7 @@ def test_files_that_are_there_stay(monkeypatch, capsys):
     *_, data = _npy()
     Path("data.slim").write_text("precious")
     assert _run(monkeypatch, *data) == 2
-    assert "data.slim is there already" in capsys.readouterr().err and Path("data.slim").read_text() == "precious"
+    assert "data.slim exists" in capsys.readouterr().err and Path("data.slim").read_text() == "precious"
 
 
 def test_json_on_standard_output_and_nothing_else(monkeypatch, capsys):

@@ -6,7 +6,15 @@ import scipy.sparse as sp
 import sklearn
 from sklearn.exceptions import NotFittedError
 
-from slimline import GaussianProjection, HadamardProjection, SparseEmbedding, SparseSignProjection
+from slimline import (
+    CertifiedClassifier,
+    GaussianProjection,
+    HadamardProjection,
+    SparseEmbedding,
+    SparseSignProjection,
+    open_matrix,
+)
+from slimline.errors import NonFiniteError
 from tests.estimators.transformers import CLASSES, TRANSFORMERS
 from tests.refusals import refuses
 from tests.tiers import each_once
@@ -151,3 +159,15 @@ def test_number_of_threads_is_checked(monkeypatch):
     monkeypatch.setenv("SLIMLINE_NUM_THREADS", "")
     monkeypatch.setenv("OMP_NUM_THREADS", "3,2")
     assert GaussianProjection(2).fit_transform(X).shape == (6, 2)
+
+
+def test_the_remedy_for_missing_values_works_for_what_the_caller_holds():
+    """An array has no method `standardised`: the message names a call that takes arrays."""
+    rng = np.random.default_rng(0)
+    data, labels = rng.standard_normal((20, 30)), np.arange(20) % 2
+    data[3, 4] = np.nan
+    with pytest.raises(NonFiniteError) as caught:
+        CertifiedClassifier().fit(data, labels)
+    remedy = "open_matrix(X).standardised(centre=None, scale=None, fill='mean')"
+    assert caught.value.parameter == "fill" and remedy in str(caught.value)
+    CertifiedClassifier().fit(eval(remedy, {"open_matrix": open_matrix, "X": data}), labels)

@@ -143,7 +143,9 @@ def test_sample_weights_reach_the_estimator():
     repeated = ProjectedClassifier("osnap", 64, RidgeClassifier(), random_state=0)
     repeated.fit(np.repeat(X, times, axis=0), np.repeat(y, times))
     np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=0, atol=1e-9)
-    with pytest.raises(InvalidParameterError, match="LinearDiscriminantAnalysis takes no sample_weight"):
+    with pytest.raises(
+        InvalidParameterError, match="sample_weight must be left out: LinearDiscriminantAnalysis takes none"
+    ):
         ProjectedClassifier("osnap", 64, LinearDiscriminantAnalysis()).fit(X, y, times)
 
 

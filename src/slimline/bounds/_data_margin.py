@@ -265,7 +265,7 @@ def _thresholds(own: Values, other: Values, margin: float) -> Values:
 def _cosines(cosines: npt.ArrayLike) -> Values:
     given = real_numbers("margin of data", "cosines", cosines)
     if not given.size:
-        raise InvalidParameterError("cosines is empty: give one cosine a point.")
+        raise InvalidParameterError("must not be empty: give one cosine a point.", "cosines")
     if not np.all(np.abs(given) <= 1 + _ROUNDING):
         raise InvalidParameterError("must lie in [-1, 1]: divide ⟨u, xᵢ⟩ by ‖u‖‖xᵢ‖.", "cosines")
     return np.clip(given, -1.0, 1.0)

@@ -69,11 +69,11 @@ def demo(
         show({"seed": seed, "peer": peer} | (_QUICK if quick else {}) | given, json)
         return
     if components is not None or peer:
-        raise InvalidParameterError("--components and --peer apply to --projections only.")
+        raise InvalidParameterError("--components and --peer cannot be used without --projections.")
     there = [name for name in _WRITTEN if (out / name).exists()]
     if there and not (force or out == _FOLDER):
         raise InvalidParameterError(
-            f"{out / there[0]} is there already: name another folder with --out FOLDER, or replace it with --force."
+            f"{out}: {there[0]} exists there. Choose another folder, or replace it with --force.", "--out", out
         )
     sizes = _SIZES | (_QUICK if quick else {}) | given
     _show_fit(sizes["people"], sizes["variants"], seed, out, json)

@@ -128,8 +128,9 @@ def _with_test(samples: Samples, test: Matrix, labels: Labels) -> Samples:
     new = np.ones(len(labels.rows), dtype=bool) if seen is None else ~seen[labels.rows]
     if not new.any():
         raise InvalidParameterError(
-            f"--test {test.name}: all of its {len(new):,} rows with a label are in {samples.data.name}, too, and would "
-            "be trained on. Give rows that are not, or leave --test out: then --holdout puts rows aside."
+            f"{test.name}: all of its {len(new):,} rows with a label are in {samples.data.name}, too, and would "
+            "be trained on. Give rows that are not, or leave --test out: then --holdout puts rows aside.",
+            "--test",
         )
     rows = labels.rows[new]
     return replace(

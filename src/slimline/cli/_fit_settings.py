@@ -162,7 +162,7 @@ class Outputs:
             require_file(option, path)
             if os.path.lexists(path) and not (self.overwrite or self._stopped_job_wrote(path, key)):
                 raise InvalidParameterError(
-                    f"{path} is there already: name another with {option} FILE, or replace it with --force."
+                    f"{path} exists: choose another name, or replace it with --force.", option, path
                 )
         if self.model is not None and self.model == self.report:
             raise InvalidParameterError(f"--model and --report are the same file, {self.model}.")

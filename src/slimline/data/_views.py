@@ -172,10 +172,10 @@ def row_numbers(index: Any, n: int) -> NDArray[np.intp]:
             raise InvalidParameterError(f"a mask of rows must have one entry for each of {n} rows; got {index.shape}.")
         return np.flatnonzero(index)
     if index.ndim != 1 or (index.size and index.dtype.kind not in "iu"):
-        raise InvalidParameterError("rows are chosen by a vector of whole numbers, a boolean mask or a slice.")
+        raise InvalidParameterError("must be a vector of whole numbers, a boolean mask or a slice.", "rows")
     index = np.asarray(index, dtype=np.intp)
     if index.size and (index.min() < -n or index.max() >= n):
-        raise InvalidParameterError(f"there are {n} rows; got row numbers from {index.min()} to {index.max()}.")
+        raise InvalidParameterError(f"must lie within 0:{n}; got numbers from {index.min()} to {index.max()}.", "rows")
     return np.asarray(np.where(index < 0, index + n, index), dtype=np.intp)
 
 
@@ -261,10 +261,12 @@ def column_numbers(index: Any, d: int) -> NDArray[np.intp]:
             )
         return np.flatnonzero(index)
     if index.ndim != 1 or (index.size and index.dtype.kind not in "iu"):
-        raise InvalidParameterError("columns are chosen by a vector of whole numbers, a boolean mask or a slice.")
+        raise InvalidParameterError("must be a vector of whole numbers, a boolean mask or a slice.", "columns")
     index = np.asarray(index, dtype=np.intp)
     if index.size and (index.min() < -d or index.max() >= d):
-        raise InvalidParameterError(f"there are {d} columns; got column numbers from {index.min()} to {index.max()}.")
+        raise InvalidParameterError(
+            f"must lie within 0:{d}; got numbers from {index.min()} to {index.max()}.", "columns"
+        )
     index = np.where(index < 0, index + d, index)
     if (index[1:] <= index[:-1]).any():
         raise InvalidParameterError(

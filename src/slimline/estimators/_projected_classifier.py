@@ -157,9 +157,7 @@ class ProjectedClassifier(NamedFeatures, ClassifierMixin, BaseEstimator):  # typ
         weights = {}
         if sample_weight is not None:
             if not has_fit_parameter(inner, "sample_weight"):
-                raise InvalidParameterError(
-                    f"{type(inner).__name__} takes no sample_weight: leave it out, or choose another estimator."
-                )
+                raise InvalidParameterError(f"must be left out: {type(inner).__name__} takes none.", "sample_weight")
             given = training_weights(sample_weight, matrix.shape[0])
             matrix, classes, codes, given = without_zero_weights(matrix, classes, codes, given)
             weights = {"sample_weight": given}

@@ -204,7 +204,7 @@ def test_a_file_saved_there_since_is_refused(monkeypatch, capsys, change, option
     change(Path("data.slim"))
     before = _content(Path())
     assert run_here(monkeypatch, *FIT, *option) == 2
-    assert "data.slim is there already" in capsys.readouterr().err and _content(Path()) == before
+    assert "data.slim exists" in capsys.readouterr().err and _content(Path()) == before
     assert run_here(monkeypatch, *FIT, "--force", *option) == 0
     assert CertifiedClassifier.load("data.slim").coef_.shape == (1, D) and not RESUME.exists()
 
@@ -213,7 +213,7 @@ def test_a_page_saved_there_since_is_refused(monkeypatch, capsys):
     _stopped(monkeypatch, IN_THE_FIT)
     Path("data.html").write_text("precious")
     assert run_here(monkeypatch, *FIT) == 2
-    assert "data.html is there already" in capsys.readouterr().err and Path("data.html").read_text() == "precious"
+    assert "data.html exists" in capsys.readouterr().err and Path("data.html").read_text() == "precious"
 
 
 @pytest.mark.parametrize("option", [[], ["--no-resume"]])
@@ -222,7 +222,7 @@ def test_the_model_of_another_job_is_refused(monkeypatch, capsys, option):
     _stopped(monkeypatch, BEFORE_THE_PAGE)
     before = _content(Path())
     assert run_here(monkeypatch, *FIT, "--seed", "1", *option) == 2  # its own settings, so another model
-    assert "data.slim is there already" in capsys.readouterr().err and _content(Path()) == before
+    assert "data.slim exists" in capsys.readouterr().err and _content(Path()) == before
     assert run_here(monkeypatch, *FIT, *option) == 0
 
 
@@ -231,7 +231,7 @@ def test_a_file_that_comes_while_the_fit_runs_is_not_replaced(monkeypatch, capsy
     with monkeypatch.context() as patched:
         patched.setattr(FitDisplay, "on_step", lambda self, step: Path("data.slim").write_text("precious"))
         assert run_here(monkeypatch, *FIT) == 2
-    assert "data.slim is there already" in capsys.readouterr().err and Path("data.slim").read_text() == "precious"
+    assert "data.slim exists" in capsys.readouterr().err and Path("data.slim").read_text() == "precious"
     assert run_here(monkeypatch, *FIT, "--force") == 0  # nothing of the work is lost
     assert "Going on from where" in capsys.readouterr().err
 

@@ -78,17 +78,17 @@ def test_files_that_could_not_be_written_are_refused_before_the_work(tmp_path):
     model, page = tmp_path / "m.slim", tmp_path / "m.html"
     Outputs(model, page, False).check()
     page.touch()
-    with pytest.raises(InvalidParameterError, match=r"m\.html is there already.*--report FILE.*--force"):
+    with pytest.raises(InvalidParameterError, match=r"--report .*m\.html exists.*--force"):
         Outputs(model, page, False).check()
     Outputs(model, page, True).check()
     checkpoint = CheckpointFolder(tmp_path / "m.slim.resume")
     checkpoint.begin("key")
-    with pytest.raises(InvalidParameterError, match=r"m\.html is there already"):
+    with pytest.raises(InvalidParameterError, match=r"m\.html exists"):
         Outputs(model, page, False).check()  # of a run that was stopped, but this is not its page
     checkpoint.note_result("key", page)
     Outputs(model, page, False).check()
     Outputs(model, page, False).check("key")
-    with pytest.raises(InvalidParameterError, match=r"m\.html is there already"):
+    with pytest.raises(InvalidParameterError, match=r"m\.html exists"):
         Outputs(model, page, False).check("key of another job")
     with pytest.raises(InvalidParameterError):
         Outputs(tmp_path / "no" / "m.slim", None, False).check()
