@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slimline._base.checks import share
 from slimline.cli._labels import Labels, known_labels
 from slimline.errors import DataError, InvalidParameterError
 
@@ -142,14 +143,13 @@ def _with_test(samples: Samples, test: Matrix, labels: Labels) -> Samples:
     )
 
 
-def held_out_rows(y: NDArray[Any], share: float, seed: int) -> tuple[Index, Index]:
+def held_out_rows(y: NDArray[Any], holdout: float, seed: int) -> tuple[Index, Index]:
     """Draw a share of the rows of each class."""
-    if not 0.0 <= share < 1.0:
-        raise InvalidParameterError(f"must be a share of the rows, in [0, 1); got {share:g}.", "holdout", share)
+    holdout = share("holdout", holdout, "the rows")
     rng = np.random.default_rng(seed)
     aside = np.zeros(len(y), dtype=bool)
     for label in np.unique(y):
         rows = np.flatnonzero(y == label)
-        count = min(round(share * len(rows)), len(rows) - 1)
+        count = min(round(holdout * len(rows)), len(rows) - 1)
         aside[rng.permutation(rows)[:count]] = True
     return np.flatnonzero(~aside), np.flatnonzero(aside)

@@ -30,7 +30,7 @@ def test_the_seed_decides_which():
 
 @pytest.mark.parametrize("share", [-0.1, 1.0, 2.0, float("nan")])
 def test_a_share_that_is_none(share):
-    with pytest.raises(InvalidParameterError, match="--holdout"):
+    with pytest.raises(InvalidParameterError, match="holdout must be a share"):
         held_out_rows(np.array([0, 1]), share, 0)
 
 
