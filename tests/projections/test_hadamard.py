@@ -47,7 +47,7 @@ def test_the_last_features_that_are_allowed(d):
 def test_limits():
     with pytest.raises(InvalidParameterError, match="n_features"):
         SubsampledHadamard(2**32 + 1, 4, 0)
-    with pytest.raises(InvalidParameterError, match="replace=True"):
+    with pytest.raises(InvalidParameterError, match="n_components"):
         SubsampledHadamard(100, 129, 0)
     assert SubsampledHadamard(100, 129, 0, replace=True).rows().shape == (100, 129)
     with pytest.raises(InvalidParameterError, match="replace"):

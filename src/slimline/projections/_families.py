@@ -79,13 +79,14 @@ def make_projection(family: str = "auto", n_components: int | str = "auto", **pa
 
 def frozen_projection(family: Any, n_features: int, n_components: int, seed: int) -> Projection:
     """Return the frozen projection of a family, or of a transformer with this number of components and seed."""
-    require_family(family)
     warn_if_no_reduction(n_features, n_components)
-    if isinstance(family, RandomProjection):
-        family._check_parameters()
-        return family._make_projection(n_features, n_components, seed)
-    value, _ = FAMILIES[_known_family(family, n_components)]
-    return value(n_features, n_components, seed)
+    if isinstance(family, str):
+        value, _ = FAMILIES[_known_family(family, n_components)]
+        return value(n_features, n_components, seed)
+    require_family(family)
+    family._check_parameters()
+    projection: Projection = family._make_projection(n_features, n_components, seed)
+    return projection
 
 
 def require_family(family: Any) -> None:
