@@ -88,7 +88,7 @@ def test_names_are_recorded_and_compared(frame):
     X = as_matrix(learner, frame(["a", "b", "c"]), reset=True)
     assert list(learner.feature_names_in_) == ["a", "b", "c"] == list(X.feature_names)
     as_matrix(learner, frame(["a", "b", "c"]), reset=False)
-    with pytest.raises(ValueError, match=r"unseen at fit time:\n- d\n.*missing:\n- c\n"):
+    with pytest.raises(ValueError, match=r"unseen at fit time:\n- d\n.*missing:\n- c"):
         as_matrix(learner, frame(["a", "b", "d"]), reset=False)
     with pytest.raises(ValueError, match="same order"):
         as_matrix(learner, frame(["b", "a", "c"]), reset=False)

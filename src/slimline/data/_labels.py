@@ -18,7 +18,7 @@ def class_labels(
 ) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the classes, in order, and the number of the class of each sample; `warn` of a column, as scikit-learn."""
     if y is None:
-        raise InvalidParameterError("must be given: requires y to be passed, but the target y is None.", name)
+        raise DataError("there are no labels: this estimator requires y to be passed, but the target y is None.")
     try:
         labels = column_or_1d(y, warn=warn)
     except ValueError as error:
