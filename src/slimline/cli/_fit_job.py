@@ -93,7 +93,7 @@ def run_fit(task: FitJob, display: FitDisplay) -> Finished:
     key = job_key(task.source.path, samples, {**task.settings.__dict__, "standardize": standardize})
     task.outputs.check(key)
     keeper = _keeper(task, key, display)
-    data.keep(keeper)
+    data.set_checkpoint(keeper)
     work.phases.matrices, work.standardize = [data], standardize
     if keeper is not None and keeper.replaced:
         work.notes.append("an earlier run had other data or settings, or another version: this one began anew.")

@@ -25,26 +25,25 @@ EVERY = 30.0
 
 
 class PassFiles(CheckpointStore):
-    """Keeps every pass of a job in a folder, one file each.
+    """Checkpoint of a job: a folder with one file for each pass.
 
-    Passes are numbered. When the job is started again it asks for the same passes in the same order, and those that
-    were finished are not made: their sums are read, and the job goes on with the same bits. Files are renamed when
-    they are complete, so that a kill leaves nothing half-written under its name; they are not forced to the disk, and
-    what a power failure damages does not fit its digest and is made again.
+    Passes are numbered. A job that is started again makes the same passes in the same order. Those that were finished
+    are read from their files instead, and the job goes on with the same bits. Files are renamed when they are complete,
+    so that a kill leaves nothing half-written under its name. They are not forced to the disk: a file that a power
+    failure damages does not fit its digest, and its pass is made again.
 
-    A checkpoint is not worth the job: if a file cannot be written, for instance because the disk is full, the job goes
-    on without, and no other is written.
+    If a file cannot be written, for instance because the disk is full, the job goes on without a checkpoint.
 
     Parameters
     ----------
     folder : str or path
         Where the files are; slimline makes it. A folder that it did not make is refused, and left as it is.
     key : str
-        What the passes belong to: data and settings. With another key nothing is taken from the folder.
+        Name of the job, from data and settings. With another key nothing is read from the folder.
     every : float
         Seconds of a pass between two files.
     tell : callable, optional
-        Told once, in a sentence or two, if a file cannot be written (default: a `CheckpointWarning`).
+        Called once with a message if a file cannot be written (default: a `CheckpointWarning`).
     """
 
     def __init__(
@@ -113,19 +112,18 @@ class PassFiles(CheckpointStore):
             self._write(sums(), blocks, done=False)
             self._last = time.monotonic()
 
-    def end(self, sums: Arrays | None) -> None:
+    def end(self, sums: Arrays) -> None:
         """Write the sums of the whole pass.
 
         Parameters
         ----------
-        sums : dict of arrays or None
-            The sums; None: nothing is written.
+        sums : dict of arrays
+            The sums.
         """
-        if sums is not None:
-            self._write(sums, 0, done=True)
+        self._write(sums, 0, done=True)
 
     def note_result(self, file: Path) -> None:
-        """Note that the job wrote a file: it may be replaced when the job goes on.
+        """Note that the job wrote a file, which may be replaced when the job goes on.
 
         Parameters
         ----------
@@ -135,7 +133,7 @@ class PassFiles(CheckpointStore):
         self._trying(lambda: self._files.note_result(self._key, file))
 
     def remove(self) -> None:
-        """Remove what was kept: the job is done. Files of others stay, and a folder that has some."""
+        """Remove the checkpoint of a finished job, but no files of others, nor a folder that has some."""
         if self._files.key() == self._key:
             self._files.remove()
 
@@ -151,7 +149,7 @@ class PassFiles(CheckpointStore):
         return f"pass-{self._number:04d}"
 
     def _read(self, sums: Arrays) -> tuple[int, bool] | None:
-        """Fill the sums with what the file of this pass holds; None where it cannot be used."""
+        """Fill the sums from the file of this pass; return None if it cannot be used."""
         try:
             arrays, plain = read_tensors(self.folder / self._name())
         except (OSError, DataError):
@@ -185,7 +183,7 @@ def _warn(text: str) -> None:
 
 
 def _digest(key: str, operation: str, inputs: dict[str, Any], sums: Arrays) -> str:
-    """Return a digest of what a pass is to compute, and for which job: another one may write into the same folder."""
+    """Return a digest of what a pass computes, and for which job: another one may write into the same folder."""
     digest = hashlib.sha256(f"{key}\n{operation}".encode())
     for name, value in sorted(inputs.items()):
         digest.update(name.encode())
@@ -196,7 +194,7 @@ def _digest(key: str, operation: str, inputs: dict[str, Any], sums: Arrays) -> s
     return digest.hexdigest()
 
 
-#: Name of the file that says what the others belong to.
+#: Name of the file with the key of the checkpoint.
 RECORD = "checkpoint.json"
 _KIND = "slimline checkpoint"
 _PASS = r"pass-\d{4,}"
@@ -204,22 +202,22 @@ _OWN = re.compile(rf"{_PASS}|\.({_PASS}|{re.escape(RECORD)})\.\d+\.tmp")
 
 
 class CheckpointFolder:
-    """A folder that slimline makes for a checkpoint and removes when the job is done.
+    """Folder that slimline makes for a checkpoint, and removes when the job is done.
 
-    It appears together with its record, so a folder without one is somebody else's; a symbolic link is, too. Such a
-    folder is neither written to nor removed. In slimline's own, files with other names than it gives stay.
+    It appears together with its record, so a folder without one belongs to others, as does a symbolic link. Such a
+    folder is neither written to nor removed. In its own folders, slimline leaves files that it did not name.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
 
     def key(self) -> str | None:
-        """Return what the checkpoint belongs to; None: slimline has none there."""
+        """Return the key of the checkpoint; None: there is none of slimline's."""
         record = self._record()
         return None if record is None else str(record["key"])
 
     def begin(self, key: str) -> None:
-        """Make the folder; one of slimline's for another key is emptied."""
+        """Make the folder, or empty one that slimline made for another key."""
         found = self.key()
         if found == key:
             return
@@ -240,7 +238,7 @@ class CheckpointFolder:
         self._put(name, content)
 
     def holds_passes(self) -> bool:
-        """Return whether there is anything to go on from."""
+        """Return whether a job can resume from it."""
         return self.key() is not None and any(re.fullmatch(_PASS, name) for name in self._own())
 
     def remove(self) -> None:
