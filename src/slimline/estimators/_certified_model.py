@@ -44,7 +44,7 @@ class CertifiedModel(NamedFeatures, ClassifierMixin, BaseEstimator):  # type: ig
     # Prediction ------------------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> Floats:
-        """Return `X @ coef_.T + intercept_`.
+        """Return the scores of the samples, `X @ coef_.T + intercept_`.
 
         Parameters
         ----------
@@ -54,7 +54,7 @@ class CertifiedModel(NamedFeatures, ClassifierMixin, BaseEstimator):  # type: ig
         Returns
         -------
         scores : array of shape (n_samples,) or (n_samples, n_classes)
-            For two classes one score: above 0 means the second.
+            For two classes one score: above 0 means the second class.
         """
         check_is_fitted(self)
         matrix = self._filled(as_matrix(self, X, reset=False, finite=self._fill is not None))
@@ -62,7 +62,7 @@ class CertifiedModel(NamedFeatures, ClassifierMixin, BaseEstimator):  # type: ig
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label of each row.
+        """Return the label of each sample.
 
         Parameters
         ----------
@@ -72,7 +72,7 @@ class CertifiedModel(NamedFeatures, ClassifierMixin, BaseEstimator):  # type: ig
         Returns
         -------
         labels : array of shape (n_samples,)
-            Of the class with the highest score.
+            Label of the class with the highest score.
         """
         scores = self.decision_function(X)
         return np.asarray(self.classes_[class_of_scores(scores)])
@@ -89,7 +89,7 @@ class CertifiedModel(NamedFeatures, ClassifierMixin, BaseEstimator):  # type: ig
         Returns
         -------
         probability : array of shape (n_samples, n_classes)
-            One against the rest, made to sum to 1, where there are more than two.
+            With more than two classes, the probabilities of one against the rest, scaled to sum to 1.
         """
         return probabilities(self.decision_function(X))
 
@@ -112,7 +112,7 @@ class CertifiedModel(NamedFeatures, ClassifierMixin, BaseEstimator):  # type: ig
     # Claims ----------------------------------------------------------------------------------------
 
     def certified(self, X: Any) -> NDArray[np.bool_]:
-        """Return which predictions are proved equal to those of the exact full-data model, in one pass over `X`.
+        """Return which predictions are certified to equal those of the exact model, in one pass over `X`.
 
         Parameters
         ----------
@@ -122,12 +122,20 @@ class CertifiedModel(NamedFeatures, ClassifierMixin, BaseEstimator):  # type: ig
         Returns
         -------
         proved : array of shape (n_samples,), bool
-            Equal to what training on everything, to the end, would predict; not: true of the world.
+            Whether training on all features, to the exact optimum, would give the same label. This is no statement
+            about the world.
+
+        Notes
+        -----
+        With two classes, the label of x is certified if `|w_mᵀx| > η‖x‖`, since the exact weights are within the radius
+        η of the certified ones w_m. With more, the score of its class must exceed the score of every other class b by
+        more than (η_a + η_b)‖x‖. x includes its constant feature and is standardised as in training; rounding errors
+        are added.
         """
         return self.decide(X).proved
 
     def decide(self, X: Any) -> Decisions:
-        """Return labels, scores and which labels are proved, all in one pass over `X`.
+        """Return labels, scores and which labels are certified, in one pass over `X`.
 
         Parameters
         ----------
@@ -137,7 +145,7 @@ class CertifiedModel(NamedFeatures, ClassifierMixin, BaseEstimator):  # type: ig
         Returns
         -------
         decisions : Decisions
-            What `predict`, `decision_function` and `certified` say, scores to rounding.
+            The results of `predict`, `decision_function` and `certified`; scores up to rounding.
         """
         check_is_fitted(self)
         matrix = as_matrix(self, X, reset=False, finite=self._fill is not None)
@@ -147,15 +155,15 @@ class CertifiedModel(NamedFeatures, ClassifierMixin, BaseEstimator):  # type: ig
         return decisions_of(matrix, self.classes_, claim.weights, claim.radius, self.intercept_scaling_)
 
     def top_features(self, k: int = 20, label: Any = None) -> TopFeatures:
-        """Return the features of the largest weights, with intervals, and whether their place is proved.
+        """Return the features of the largest weights, with intervals, and whether their rank is certified.
 
         Parameters
         ----------
         k : int
-            How many.
+            Number of features.
         label : object, optional
-            The class whose weights are meant. Unless given: of two classes the second; of more, a feature counts by
-            its largest weight over all of them.
+            The class whose weights are ranked. By default the second of two classes; with more, a feature counts by
+            its largest absolute weight over all of them.
 
         Returns
         -------

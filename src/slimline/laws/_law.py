@@ -61,16 +61,16 @@ class Law(ABC):
         Parameters
         ----------
         value : array-like
-            Where the law is asked for.
+            Value of the quantity.
         r : array-like of int
-            Columns of R.
+            Number of components.
         c : array-like
             The cosine before the projection; 1 for a vector with itself.
 
         Returns
         -------
         probability : float or ndarray
-            As exact where it is small as where it is not.
+            Small probabilities have the same relative accuracy as large ones.
         """
         return _answer(lambda *given: np.exp(self._log_lower(*given)), value, r, c)
 
@@ -80,76 +80,78 @@ class Law(ABC):
         Parameters
         ----------
         value : array-like
-            Where the law is asked for.
+            Value of the quantity.
         r : array-like of int
-            Columns of R.
+            Number of components.
         c : array-like
             The cosine before the projection; 1 for a vector with itself.
 
         Returns
         -------
         probability : float or ndarray
-            As exact where it is small as where it is not.
+            Small probabilities have the same relative accuracy as large ones.
         """
         return _answer(lambda *given: np.exp(self._log_upper(*given)), value, r, c)
 
     def logcdf(self, value: Real, r: Real, c: Real = 1.0) -> Any:
-        """Return the logarithm of `cdf`, far below the smallest float64 too.
+        """Return the logarithm of `cdf`, also if the probability is too small for float64.
 
         Parameters
         ----------
         value : array-like
-            Where the law is asked for.
+            Value of the quantity.
         r : array-like of int
-            Columns of R.
+            Number of components.
         c : array-like
             The cosine before the projection; 1 for a vector with itself.
 
         Returns
         -------
         logarithm : float or ndarray
-            Minus infinity where the event is impossible.
+            Minus infinity for an impossible event.
         """
         return _answer(self._log_lower, value, r, c)
 
     def logsf(self, value: Real, r: Real, c: Real = 1.0) -> Any:
-        """Return the logarithm of `sf`, far below the smallest float64 too.
+        """Return the logarithm of `sf`, also if the probability is too small for float64.
 
         Parameters
         ----------
         value : array-like
-            Where the law is asked for.
+            Value of the quantity.
         r : array-like of int
-            Columns of R.
+            Number of components.
         c : array-like
             The cosine before the projection; 1 for a vector with itself.
 
         Returns
         -------
         logarithm : float or ndarray
-            Minus infinity where the event is impossible.
+            Minus infinity for an impossible event.
         """
         return _answer(self._log_upper, value, r, c)
 
     def dimension(self, value: Real, probability: Real, c: Real = 1.0) -> Any:
-        """Return the smallest r from which on the value is passed with at most this probability.
-
-        A tail need not fall with r from the start: near c it first rises towards ½, and with one column the cosine is
-        ±1. So some smaller r may meet the target too, but between it and the answer another fails.
+        """Return the smallest r such that from r on the value is passed with at most this probability.
 
         Parameters
         ----------
         value : array-like
             Other than c. Below c, the event is a result of at most `value`; above c, one of more.
         probability : array-like
-            What it may happen with, in (0, 1).
+            Largest probability of the event, in (0, 1).
         c : array-like
             The cosine before the projection; 1 for a vector with itself.
 
         Returns
         -------
         r : int or ndarray of int
-            The target is met there and at every larger r; at r - 1 it is not.
+            The target is met at r and every larger number, and not at r - 1.
+
+        Notes
+        -----
+        A tail need not fall with r from the start: near c it first rises towards ½, and with one component the cosine
+        is ±1. So some smaller r may meet the target too, but between it and the result another one fails.
         """
         given = np.asarray(probability, np.float64)
         require((given > 0) & (given < 1), given, "probability", "must lie in (0, 1)")
