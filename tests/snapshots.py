@@ -2,7 +2,7 @@
 
 After an intended change, write the files again, read what changed in them, and commit them with the change:
 
-    SLIMLINE_WRITE_SNAPSHOTS=1 python -m pytest tests/cli tests/auditing benchmarks/tests/test_table.py
+    SLIMLINE_WRITE_SNAPSHOTS=1 python -m pytest tests/cli tests/auditing tests/report/page benchmarks/tests
 """
 
 import os

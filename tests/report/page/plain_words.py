@@ -1,20 +1,12 @@
-"""Write the words of some pages to files, to be read and approved: `python -m tests.report.page.approve`.
-
-Numbers are replaced by #, since they depend on the machine; tests/report/page/test_facts.py compares them with the
-record.
-"""
+"""The words of a page, a line for each element that begins one, with # for numbers, which depend on the machine."""
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 from slimline.report import fit_page
 from slimline.report._records import Phase, StepFacts
-from tests.report.page.examples import EXAMPLES
 from tests.report.page.reading import read
 
-FOLDER = Path(__file__).parent / "approved"
-APPROVED = ("two classes", "many classes", "nothing proved")
 #: Elements that begin a line.
 _LINES = {"h1", "h2", "h3", "p", "li", "tr", "dt", "figcaption", "summary", "caption", "div", "section", "pre"}
 _NUMBER = re.compile(
@@ -22,9 +14,9 @@ _NUMBER = re.compile(
 )
 
 
-def shown(name):
-    """Return the words of an example, a line for each element that begins one, numbers as #."""
-    page = read(fit_page(_steady(EXAMPLES[name]())))
+def plain_words(report):
+    """Return the words of the page of a report."""
+    page = read(fit_page(_steady(report)))
     lines = [_NUMBER.sub("#", line).strip() for line in _lines(next(page.all("body")))]
     kept = [line for place, line in enumerate(lines) if line and line != (lines[place - 1] if place else "")]
     return "\n".join(dict.fromkeys(kept)) + "\n"
@@ -86,9 +78,3 @@ def _lines(element):
                 words = inner[-1]
             words += " | " if child.tag in ("td", "th") else ""
     yield words
-
-
-if __name__ == "__main__":
-    FOLDER.mkdir(exist_ok=True)
-    for name in APPROVED:
-        (FOLDER / f"{name.replace(' ', '_')}.txt").write_text(shown(name), encoding="utf-8")
