@@ -1,6 +1,7 @@
 """Run `slimline` as a user does, in this process or in its own."""
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -21,13 +22,15 @@ def run_here(monkeypatch, *arguments: str) -> int:
 
 
 def refusals(monkeypatch, capsys, command: str, cases: Iterable[Sequence[str]]) -> str:
-    """Return what a command says to arguments that it refuses: each time one line, code 2, and nothing else."""
+    """Return what a command says to arguments that it refuses: each time one line after its progress, and code 2."""
     said = []
     for arguments in cases:
         assert run_here(monkeypatch, command, *arguments) == 2, arguments
         found = capsys.readouterr()
-        assert found.err.startswith("slimline: ") and found.err.count("\n") == 1 and not found.out, found
-        said.append(f"slimline {command} {shlex.join(arguments)}\n    {found.err.removeprefix('slimline: ')}")
+        *progress, line = found.err.splitlines()
+        assert line.startswith("slimline: ") and not found.out, found
+        assert all(re.fullmatch(r" *[\d.]+ s  [-a-z ]+", step) for step in progress), found
+        said.append(f"slimline {command} {shlex.join(arguments)}\n    {line.removeprefix('slimline: ')}\n")
     return "\n".join(said)
 
 
