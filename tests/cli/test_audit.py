@@ -97,7 +97,7 @@ def test_files_of_every_kind_and_the_code_that_makes_the_same(monkeypatch, capsy
     assert record["layout"] == 1 and record["labels"] == labels and record["standardize"] == (write is _plink)
     assert made["n_classes"] == classes and made["n_components"] == R and made["repeats"] == 3
     for part in (
-        "Verdict", made["outcome"].upper(), "What was measured", "Before, and after 3 draws", "All pairs of points",
+        "Verdict", made["outcome"].upper(), "Data and settings", "Before, and after 3 draws", "All pairs of points",
         "Guarantees of theorems and predictions of laws at r = 64, δ = 0.05", "Bounds from the embedding error",
     ):  # fmt: skip
         assert part in said

@@ -127,7 +127,7 @@ def test_promises_are_shown_where_they_say_something_and_named_where_not(made, n
             held = f"{promise.frequency.held} of {promise.frequency.draws}"
             assert any(held in row and ("* " in row) == bool(promise.note) for row in here), (about, promise.bound)
             assert not promise.note or f"* {promise.note}." in " ".join(rows)
-    assert ("They speak of none of these numbers." in rows) == (not numbers)
+    assert ("No guarantee applies to these numbers." in rows) == (not numbers)
 
 
 def test_numbers_as_they_are_written():

@@ -349,4 +349,4 @@ def test_a_model_that_is_no_better_than_naming_one_class_says_so(monkeypatch, ca
     assert told["held_out"]["worse_than_majority"] is True
     said = " ".join(capsys.readouterr().out.split())
     assert "Warning: On 18 samples that it did not see, the model is right for" in said
-    assert "no better than always naming that class" in Path("data.html").read_text()
+    assert "no better than always predicting that class" in Path("data.html").read_text()

@@ -86,7 +86,7 @@ def test_files_of_every_kind_and_the_code_that_follows(monkeypatch, capsys, writ
     made = record["plan"]
     assert record["layout"] == 1 and record["labels"] == labels
     assert made["n_classes"] == classes and made["passes"] >= 2 and made["margin"] is not None
-    for part in ("In plain words", "What is known", "What each guarantee asks for", "→", "Next, in Python:"):
+    for part in ("Recommendation", "Data and task", "Components that each guarantee needs", "→", "Next, in Python:"):
         assert part in said
     code = said.split("Next, in Python:\n")[1]
     known = {}
@@ -147,7 +147,7 @@ def test_json_on_standard_output_goes_alone(monkeypatch, capsys):
     said = capsys.readouterr()
     record = json.loads(said.out)
     assert record["plan"]["n_features"] == 900 and record["labels"] is None
-    assert json.loads(json.dumps(record)) == record and "In plain words" in said.err
+    assert json.loads(json.dumps(record)) == record and "Recommendation" in said.err
 
 
 def test_a_file_as_a_sample_of_more_rows(monkeypatch, capsys):
@@ -305,7 +305,7 @@ def test_the_view_fits_its_terminal(wide, width, every):
             assert any(row.name in line and scientific(row.dimension) in line for line in shown), row
     for cost in wide.costs:
         assert cost.label in text
-    (marked,) = [line for line in text.splitlines() if line.strip().startswith("→ ") and "we would" not in line]
+    (marked,) = [line for line in text.splitlines() if line.strip().startswith("→ ") and "recommended" not in line]
     assert wide.choice.label in marked
 
 

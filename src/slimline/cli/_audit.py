@@ -47,7 +47,7 @@ def audit_view(audit: Audit, labels: str, standardised: bool = False) -> Rendera
     draws = counted(audit.repeats, "draw")
     parts: list[RenderableType] = [
         _verdict(audit),
-        _heading("What was measured"),
+        _heading("Data and settings"),
         Padding(_known(audit, labels, standardised), _ROOM),
         _heading(f"Before, and after {draws}"),
         Padding(_numbers(audit), _ROOM),
@@ -200,7 +200,7 @@ def _promises(audit: Audit) -> RenderableType:
         said.append("By the law: the exact law of each point, added up over the points: a chance of at least that.")
     said += [f"* {note}." for note in sorted({promise.note for _, promise in spoken if promise.note})]
     if not _all_promises(audit):
-        said.append("They speak of none of these numbers.")
+        said.append("No guarantee applies to these numbers.")
     silent: dict[str, list[str]] = {}
     for name, promise in _all_promises(audit):
         if words := _silence(name, promise, audit):

@@ -34,12 +34,12 @@ _CODE_WIDTH = 76
 def plan_view(plan: Plan, labels: str, *, every: bool = False) -> RenderableType:
     """Return a plan for the terminal."""
     return Group(
-        Panel(_advice(plan), title="In plain words", title_align="left", border_style="green", padding=(1, 2)),
-        _heading("What is known"),
+        Panel(_advice(plan), title="Recommendation", title_align="left", border_style="green", padding=(1, 2)),
+        _heading("Data and task"),
         Padding(_known(plan, labels), (0, 2)),
-        _heading(f"What each guarantee asks for at ε = {plan.eps:g}, δ = {plan.delta:g}"),
+        _heading(f"Components that each guarantee needs at ε = {plan.eps:g}, δ = {plan.delta:g}"),
         Padding(_guarantees(plan, every), (0, 2)),
-        _heading(f"What each way to a certified error of {plan.tol:g} costs"),
+        _heading(f"Cost of each way to a certified error of {plan.tol:g} costs"),
         Padding(_costs(plan), (0, 2)),
     )
 
@@ -108,10 +108,10 @@ def _known(plan: Plan, labels: str) -> Table:
     )
     table.add_row("certified error", f"{_errors(plan)} (expected with a sketch)")
     table.add_row("margin", _margin(plan))
-    looked = "from sizes alone, for data that have nothing in common: the hardest case"
+    source = "from sizes alone, for independent samples: the hardest case"
     if plan.passes:
-        looked = f"{plan.source}; {plan.passes} passes"
-    table.add_row("this plan", f"{looked}; {duration(plan.seconds)}")
+        source = f"{plan.source}; {plan.passes} passes"
+    table.add_row("this plan", f"{source}; {duration(plan.seconds)}")
     return table
 
 
@@ -152,7 +152,7 @@ def _table(*columns: tuple[str, str]) -> Table:
 def _guarantees(plan: Plan, every: bool) -> RenderableType:
     shown = list(plan.guarantees) if every else telling(plan.guarantees)
     with_printed = any(row.printed is not None for row in shown)
-    columns = [("what is kept", ""), ("bound", "dim"), ("asks for", ""), ("exact\nlaw", "cyan")]
+    columns = [("preserved", ""), ("bound", "dim"), ("needs", ""), ("exact\nlaw", "cyan")]
     table = _table(*columns, *([("as\nprinted", "")] if with_printed else []))
     table.columns[1].justify = "left"
     for row in shown:
@@ -187,21 +187,21 @@ def _order(row: Guarantee) -> bool:
 
 
 def _reading(plan: Plan, shown: Sequence[Guarantee], with_printed: bool) -> str:
-    parts = [f"\n✓ fewer than the {plan.n_features:,} features, ✗ not: it saves nothing."]
+    parts = [f"\n✓ fewer than the {plan.n_features:,} features; ✗ not fewer, so that nothing is saved."]
     if any(row.exact is not None for row in shown):
-        parts.append("Exact law: what the same claim takes with a Gaussian projection.")
+        parts.append("Exact law: what the same claim needs with a Gaussian projection.")
     if with_printed:
-        parts.append("As printed: what the document has in its place, which, without ~, does not hold.")
+        parts.append("As printed: the number in the document, which does not hold unless marked ~.")
     if any(row.kind != "theorem" or _order(row) for row in shown):
-        parts.append("~ in the limit, or up to a constant.")
+        parts.append("~: in the limit, or up to a constant.")
     left = len(plan.guarantees) - len(shown)
     if left:
-        parts.append(f"Shown is the least that is asked for each thing kept; --all shows {left} more.")
+        parts.append(f"Of each quantity, the guarantee that needs least is shown; --all shows {left} more.")
     return " ".join(parts)
 
 
 def _costs(plan: Plan) -> RenderableType:
-    table = _table(("way", ""), ("components", ""), ("steps", ""), ("passes", ""), ("time", ""), ("memory", ""))
+    table = _table(("method", ""), ("components", ""), ("steps", ""), ("passes", ""), ("time", ""), ("memory", ""))
     notes = []
     for cost in sorted(plan.costs, key=lambda cost: cost.seconds):
         possible = isfinite(cost.seconds)
@@ -218,7 +218,7 @@ def _costs(plan: Plan) -> RenderableType:
         )
         if not possible and _reason(cost) not in notes:
             notes.append(_reason(cost))
-    notes.insert(0, "→ what we would take. Memory: beside the data.")
+    notes.insert(0, "→ recommended. Memory: beyond the data.")
     return Group(table, Text("\n" + " ".join(notes), style="dim"))
 
 

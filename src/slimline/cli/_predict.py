@@ -130,18 +130,18 @@ class PredictionSummary:
         if found.matched_by == "order":
             yield f"Columns: all {found.n_columns:,}, taken in their order, since they are not named on both sides."
             return
-        told = f"Columns: {found.used:,} of the model's {found.n_columns:,} are in {name}"
+        sentence = f"Columns: {found.used:,} of the model's {found.n_columns:,} are in {name}"
         if found.reordered:
-            told += ", in another order"
+            sentence += ", in another order"
         if found.swapped:
-            told += f"; {found.swapped:,} count the other allele there, and were counted the other way"
+            sentence += f"; {found.swapped:,} count the other allele there, and were counted the other way"
         if found.filled:
             kinds = [f"{found.absent:,} absent"] if found.absent else []
             kinds += [f"{found.other_alleles:,} with other alleles"] if found.other_alleles else []
-            told += f"; {found.filled:,} filled with their mean in training ({', '.join(kinds)})"
+            sentence += f"; {found.filled:,} filled with their mean in training ({', '.join(kinds)})"
         if found.ignored:
-            told += f"; {found.ignored:,} of {name} not used"
-        yield told + "."
+            sentence += f"; {found.ignored:,} of {name} not used"
+        yield sentence + "."
         if found.palindromic:
             yield (
                 f"{found.palindromic:,} of the swapped variants are A/T or C/G, which look swapped in a file of the "

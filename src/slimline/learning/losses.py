@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from scipy.special import expit, xlog1py, xlogy
 
 from slimline._base.checks import one_of
+from slimline._base.rounding import ROUNDOFF
 
 # ruff: noqa: D102 - methods of the four losses are explained where the base names them
 
 
 Floats = NDArray[np.float64]
-ROUNDOFF = 2.0**-53
 
 
 class SolverCosts(NamedTuple):
