@@ -120,11 +120,11 @@ def audit(
 
     References
     ----------
-    .. [1] S. Paul, C. Boutsidis, M. Magdon-Ismail, P. Drineas (2013). "Random projections for support vector machines."
-       AISTATS, PMLR 31, 498-506.
-    .. [2] Q. Shi, C. Shen, R. Hill, A. van den Hengel (2012). "Is margin preserved after random projection?" ICML.
-    .. [3] C. J. Clopper, E. S. Pearson (1934). "The use of confidence or fiducial limits illustrated in the case of the
-       binomial." Biometrika 26(4), 404-413.
+    .. [1] Paul, S.; Boutsidis, C.; Magdon-Ismail, M.; Drineas, P. (2013). "Random projections for support vector
+       machines." AISTATS, PMLR 31, 498-506.
+    .. [2] Shi, Q.; Shen, C.; Hill, R.; van den Hengel, A. (2012). "Is margin preserved after random projection?" ICML.
+    .. [3] Clopper, C. J.; Pearson, E. S. (1934). "The use of confidence or fiducial limits illustrated in the case of
+       the binomial." Biometrika 26(4), 404-413.
 
     Examples
     --------

@@ -102,14 +102,14 @@ class Bound:
 
     References
     ----------
-    .. [1] Q. Shi, C. Shen, R. Hill, A. van den Hengel (2012). "Is margin preserved after random projection?" ICML.
-    .. [2] S. Shalev-Shwartz, S. Ben-David (2014). "Understanding machine learning." Cambridge University Press.
-    .. [3] M. Milani Fard, Y. Grinberg, J. Pineau, D. Precup (2012). "Random projections preserve linearity in sparse
-       spaces." McGill University.
-    .. [4] S. Paul, C. Boutsidis, M. Magdon-Ismail, P. Drineas (2013). "Random projections for support vector machines."
-       AISTATS, PMLR 31, 498-506.
-    .. [5] S. Vaswani (2013). "Optimal weight recovery under random projections." University of British Columbia.
-    .. [6] M.-F. Balcan, A. Blum, S. Vempala (2006). "Kernels as features: on kernels, margins, and low-dimensional
+    .. [1] Shi, Q.; Shen, C.; Hill, R.; van den Hengel, A. (2012). "Is margin preserved after random projection?" ICML.
+    .. [2] Shalev-Shwartz, S.; Ben-David, S. (2014). "Understanding machine learning." Cambridge University Press.
+    .. [3] Milani Fard, M.; Grinberg, Y.; Pineau, J.; Precup, D. (2012). "Random projections preserve linearity in
+       sparse spaces." McGill University.
+    .. [4] Paul, S.; Boutsidis, C.; Magdon-Ismail, M.; Drineas, P. (2013). "Random projections for support vector
+       machines." AISTATS, PMLR 31, 498-506.
+    .. [5] Vaswani, S. (2013). "Optimal weight recovery under random projections." University of British Columbia.
+    .. [6] Balcan, M.-F.; Blum, A.; Vempala, S. (2006). "Kernels as features: on kernels, margins, and low-dimensional
        mappings." Machine Learning 65, 79-94.
     """
 

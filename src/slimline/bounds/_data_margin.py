@@ -94,7 +94,7 @@ def margin_dimension(cosines: npt.ArrayLike, delta: float, margin: float = 0.0, 
 
     References
     ----------
-    .. [1] Q. Shi, C. Shen, R. Hill, A. van den Hengel (2012). "Is margin preserved after random projection?" ICML.
+    .. [1] Shi, Q.; Shen, C.; Hill, R.; van den Hengel, A. (2012). "Is margin preserved after random projection?" ICML.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def multiclass_margin_dimension(
 
     References
     ----------
-    .. [1] Q. Shi, C. Shen, R. Hill, A. van den Hengel (2012). "Is margin preserved after random projection?" ICML.
+    .. [1] Shi, Q.; Shen, C.; Hill, R.; van den Hengel, A. (2012). "Is margin preserved after random projection?" ICML.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def one_parameter_cosines(cosines: npt.ArrayLike, labels: npt.ArrayLike) -> Valu
 
     References
     ----------
-    .. [1] Q. Shi, C. Shen, R. Hill, A. van den Hengel (2012). "Is margin preserved after random projection?" ICML.
+    .. [1] Shi, Q.; Shen, C.; Hill, R.; van den Hengel, A. (2012). "Is margin preserved after random projection?" ICML.
 
     Examples
     --------

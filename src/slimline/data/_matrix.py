@@ -64,8 +64,8 @@ class Matrix(Storage):
 
     References
     ----------
-    .. [1] N. J. Higham (2002). "Accuracy and stability of numerical algorithms." 2nd edition, SIAM.
-    .. [2] T. F. Chan, G. H. Golub, R. J. LeVeque (1983). "Algorithms for computing the sample variance: analysis and
+    .. [1] Higham, N. J. (2002). "Accuracy and stability of numerical algorithms." 2nd edition, SIAM.
+    .. [2] Chan, T. F.; Golub, G. H.; LeVeque, R. J. (1983). "Algorithms for computing the sample variance: analysis and
        recommendations." The American Statistician 37(3), 242-247.
 
     Examples

@@ -222,7 +222,7 @@ def simulate_genotypes(
 
     References
     ----------
-    .. [1] D. J. Balding, R. A. Nichols (1995). "A method for quantifying differentiation between populations at
+    .. [1] Balding, D. J.; Nichols, R. A. (1995). "A method for quantifying differentiation between populations at
        multi-allelic loci and its implications for investigating identity and paternity." Genetica 96, 3-12.
 
     Examples

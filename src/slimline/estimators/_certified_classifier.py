@@ -142,15 +142,16 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
 
     References
     ----------
-    .. [1] L. Zhang, M. Mahdavi, R. Jin, T. Yang, S. Zhu (2013). "Recovering the optimal solution by dual random
+    .. [1] Zhang, L.; Mahdavi, M.; Jin, R.; Yang, T.; Zhu, S. (2013). "Recovering the optimal solution by dual random
        projection." COLT, PMLR 30.
-    .. [2] S. Vaswani (2013). "Optimal weight recovery under random projections." University of British Columbia.
-    .. [3] J. Wang, J. D. Lee, M. Mahdavi, M. Kolar, N. Srebro (2017). "Sketching meets random projection in the dual."
-       AISTATS, PMLR 54.
-    .. [4] O. Fercoq, A. Gramfort, J. Salmon (2015). "Mind the duality gap: safer rules for the Lasso." ICML, PMLR 37.
-    .. [5] N. J. Higham (2002). "Accuracy and stability of numerical algorithms." 2nd edition, SIAM.
-    .. [6] R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R. Wang, C.-J. Lin (2008). "LIBLINEAR: a library for large linear
-       classification." Journal of Machine Learning Research 9, 1871-1874.
+    .. [2] Vaswani, S. (2013). "Optimal weight recovery under random projections." University of British Columbia.
+    .. [3] Wang, J.; Lee, J. D.; Mahdavi, M.; Kolar, M.; Srebro, N. (2017). "Sketching meets random projection in the
+       dual." AISTATS, PMLR 54.
+    .. [4] Fercoq, O.; Gramfort, A.; Salmon, J. (2015). "Mind the duality gap: safer rules for the Lasso." ICML, PMLR
+       37.
+    .. [5] Higham, N. J. (2002). "Accuracy and stability of numerical algorithms." 2nd edition, SIAM.
+    .. [6] Fan, R.-E.; Chang, K.-W.; Hsieh, C.-J.; Wang, X.-R.; Lin, C.-J. (2008). "LIBLINEAR: a library for large
+       linear classification." Journal of Machine Learning Research 9, 1871-1874.
 
     Examples
     --------

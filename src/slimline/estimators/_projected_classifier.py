@@ -104,9 +104,9 @@ class ProjectedClassifier(NamedFeatures, ClassifierMixin, BaseEstimator):  # typ
 
     References
     ----------
-    .. [1] S. Paul, C. Boutsidis, M. Magdon-Ismail, P. Drineas (2013). "Random projections for support vector machines."
-       AISTATS, PMLR 31, 498-506.
-    .. [2] S. Vaswani (2013). "Optimal weight recovery under random projections." University of British Columbia.
+    .. [1] Paul, S.; Boutsidis, C.; Magdon-Ismail, M.; Drineas, P. (2013). "Random projections for support vector
+       machines." AISTATS, PMLR 31, 498-506.
+    .. [2] Vaswani, S. (2013). "Optimal weight recovery under random projections." University of British Columbia.
 
     Examples
     --------

@@ -90,9 +90,9 @@ class CertifiedFeatureSelector(NamedFeatures, SelectorMixin, MetaEstimatorMixin,
 
     References
     ----------
-    .. [1] S. Nogueira, K. Sechidis, G. Brown (2018). "On the stability of feature selection algorithms." Journal of
+    .. [1] Nogueira, S.; Sechidis, K.; Brown, G. (2018). "On the stability of feature selection algorithms." Journal of
        Machine Learning Research 18(174), 1-54.
-    .. [2] S. Vaswani (2013). "Optimal weight recovery under random projections." University of British Columbia.
+    .. [2] Vaswani, S. (2013). "Optimal weight recovery under random projections." University of British Columbia.
 
     Examples
     --------

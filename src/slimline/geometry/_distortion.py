@@ -237,10 +237,10 @@ def distortions(X: Any, projection: Any, *, rows: int | None = None, random_stat
 
     References
     ----------
-    .. [1] S. Shalev-Shwartz, S. Ben-David (2014). "Understanding machine learning." Cambridge University Press.
-    .. [2] Q. Shi, C. Shen, R. Hill, A. van den Hengel (2012). "Is margin preserved after random projection?" ICML.
-    .. [3] M. Milani Fard, Y. Grinberg, J. Pineau, D. Precup (2012). "Random projections preserve linearity in sparse
-       spaces." McGill University.
+    .. [1] Shalev-Shwartz, S.; Ben-David, S. (2014). "Understanding machine learning." Cambridge University Press.
+    .. [2] Shi, Q.; Shen, C.; Hill, R.; van den Hengel, A. (2012). "Is margin preserved after random projection?" ICML.
+    .. [3] Milani Fard, M.; Grinberg, Y.; Pineau, J.; Precup, D. (2012). "Random projections preserve linearity in
+       sparse spaces." McGill University.
 
     Examples
     --------

@@ -57,8 +57,8 @@ def enclosing_ball(X: Any, *, tol: float = 1e-8) -> Ball:
 
     References
     ----------
-    .. [1] S. Paul, C. Boutsidis, M. Magdon-Ismail, P. Drineas (2013). "Random projections for support vector machines."
-       AISTATS, PMLR 31, 498-506.
+    .. [1] Paul, S.; Boutsidis, C.; Magdon-Ismail, M.; Drineas, P. (2013). "Random projections for support vector
+       machines." AISTATS, PMLR 31, 498-506.
 
     Examples
     --------
@@ -196,9 +196,9 @@ def embedding_error(X: Any, projection: Any, *, rows: int = MOST_ROWS, random_st
 
     References
     ----------
-    .. [1] S. Paul, C. Boutsidis, M. Magdon-Ismail, P. Drineas (2013). "Random projections for support vector machines."
-       AISTATS, PMLR 31, 498-506.
-    .. [2] S. Vaswani (2013). "Optimal weight recovery under random projections." University of British Columbia.
+    .. [1] Paul, S.; Boutsidis, C.; Magdon-Ismail, M.; Drineas, P. (2013). "Random projections for support vector
+       machines." AISTATS, PMLR 31, 498-506.
+    .. [2] Vaswani, S. (2013). "Optimal weight recovery under random projections." University of British Columbia.
 
     Examples
     --------

@@ -73,9 +73,9 @@ def margin(
 
     References
     ----------
-    .. [1] Q. Shi, C. Shen, R. Hill, A. van den Hengel (2012). "Is margin preserved after random projection?" ICML.
-    .. [2] S. Paul, C. Boutsidis, M. Magdon-Ismail, P. Drineas (2013). "Random projections for support vector machines."
-       AISTATS, PMLR 31, 498-506.
+    .. [1] Shi, Q.; Shen, C.; Hill, R.; van den Hengel, A. (2012). "Is margin preserved after random projection?" ICML.
+    .. [2] Paul, S.; Boutsidis, C.; Magdon-Ismail, M.; Drineas, P. (2013). "Random projections for support vector
+       machines." AISTATS, PMLR 31, 498-506.
 
     Examples
     --------
@@ -287,7 +287,7 @@ def error_allowed_margin(
 
     References
     ----------
-    .. [1] Q. Shi, C. Shen, R. Hill, A. van den Hengel (2012). "Is margin preserved after random projection?" ICML.
+    .. [1] Shi, Q.; Shen, C.; Hill, R.; van den Hengel, A. (2012). "Is margin preserved after random projection?" ICML.
 
     Examples
     --------

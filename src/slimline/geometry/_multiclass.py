@@ -71,9 +71,9 @@ def multiclass_margin(X: Any, y: Any, *, normalised: bool = True, tol: float = 1
 
     References
     ----------
-    .. [1] Q. Shi, C. Shen, R. Hill, A. van den Hengel (2012). "Is margin preserved after random projection?" ICML.
-    .. [2] K. Crammer, Y. Singer (2001). "On the algorithmic implementation of multiclass kernel-based vector machines."
-       Journal of Machine Learning Research 2, 265-292.
+    .. [1] Shi, Q.; Shen, C.; Hill, R.; van den Hengel, A. (2012). "Is margin preserved after random projection?" ICML.
+    .. [2] Crammer, K.; Singer, Y. (2001). "On the algorithmic implementation of multiclass kernel-based vector
+       machines." Journal of Machine Learning Research 2, 265-292.
 
     Examples
     --------

@@ -63,7 +63,7 @@ def one_parameter_margin(
 
     References
     ----------
-    .. [1] Q. Shi, C. Shen, R. Hill, A. van den Hengel (2012). "Is margin preserved after random projection?" ICML.
+    .. [1] Shi, Q.; Shen, C.; Hill, R.; van den Hengel, A. (2012). "Is margin preserved after random projection?" ICML.
 
     Examples
     --------

@@ -42,8 +42,8 @@ class Law(ABC):
 
     References
     ----------
-    .. [1] S. Shalev-Shwartz, S. Ben-David (2014). "Understanding machine learning." Cambridge University Press.
-    .. [2] H. Hotelling (1953). "New light on the correlation coefficient and its transforms." Journal of the Royal
+    .. [1] Shalev-Shwartz, S.; Ben-David, S. (2014). "Understanding machine learning." Cambridge University Press.
+    .. [2] Hotelling, H. (1953). "New light on the correlation coefficient and its transforms." Journal of the Royal
        Statistical Society B 15(2), 193-232.
 
     Examples

@@ -132,7 +132,7 @@ def norm_failure(n_components: Real, eps: Real) -> Any:
 
     References
     ----------
-    .. [1] S. Shalev-Shwartz, S. Ben-David (2014). "Understanding machine learning." Cambridge University Press.
+    .. [1] Shalev-Shwartz, S.; Ben-David, S. (2014). "Understanding machine learning." Cambridge University Press.
 
     Examples
     --------
@@ -174,8 +174,8 @@ def norm_dimension(eps: Real, delta: Real, n_vectors: Real = 1) -> Any:
 
     References
     ----------
-    .. [1] W. B. Johnson, J. Lindenstrauss (1984). "Extensions of Lipschitz mappings into a Hilbert space." Contemporary
-       Mathematics 26, 189-206.
+    .. [1] Johnson, W. B.; Lindenstrauss, J. (1984). "Extensions of Lipschitz mappings into a Hilbert space."
+       Contemporary Mathematics 26, 189-206.
 
     Examples
     --------

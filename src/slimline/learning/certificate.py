@@ -159,7 +159,7 @@ class Certificate:
 
     References
     ----------
-    .. [1] N. J. Higham (2002). "Accuracy and stability of numerical algorithms." 2nd edition, SIAM.
+    .. [1] Higham, N. J. (2002). "Accuracy and stability of numerical algorithms." 2nd edition, SIAM.
     """
 
     gap: Floats

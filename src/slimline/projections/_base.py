@@ -62,8 +62,8 @@ class Projection(ABC):
 
     References
     ----------
-    .. [1] Q. Shi, C. Shen, R. Hill, A. van den Hengel (2012). "Is margin preserved after random projection?" ICML.
-    .. [2] J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw (2011). "Parallel random numbers: as easy as 1, 2, 3."
+    .. [1] Shi, Q.; Shen, C.; Hill, R.; van den Hengel, A. (2012). "Is margin preserved after random projection?" ICML.
+    .. [2] Salmon, J. K.; Moraes, M. A.; Dror, R. O.; Shaw, D. E. (2011). "Parallel random numbers: as easy as 1, 2, 3."
        SC '11.
 
     Examples

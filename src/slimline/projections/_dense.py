@@ -94,7 +94,7 @@ class Gaussian(RowDrawnProjection):
 
     References
     ----------
-    .. [1] S. Shalev-Shwartz, S. Ben-David (2014). "Understanding machine learning." Cambridge University Press.
+    .. [1] Shalev-Shwartz, S.; Ben-David, S. (2014). "Understanding machine learning." Cambridge University Press.
     """
 
     family: ClassVar[str] = "gaussian"
@@ -137,10 +137,10 @@ class RandomSign(RowDrawnProjection):
 
     References
     ----------
-    .. [1] D. Achlioptas (2003). "Database-friendly random projections: Johnson-Lindenstrauss with binary coins."
+    .. [1] Achlioptas, D. (2003). "Database-friendly random projections: Johnson-Lindenstrauss with binary coins."
        Journal of Computer and System Sciences 66(4), 671-687.
-    .. [2] S. Paul, C. Boutsidis, M. Magdon-Ismail, P. Drineas (2013). "Random projections for support vector machines."
-       AISTATS, PMLR 31, 498-506.
+    .. [2] Paul, S.; Boutsidis, C.; Magdon-Ismail, M.; Drineas, P. (2013). "Random projections for support vector
+       machines." AISTATS, PMLR 31, 498-506.
     """
 
     family: ClassVar[str] = "sign"
@@ -228,7 +228,7 @@ class GaussianProjection(RandomProjection):
 
     References
     ----------
-    .. [1] S. Dasgupta, A. Gupta (2003). "An elementary proof of a theorem of Johnson and Lindenstrauss." Random
+    .. [1] Dasgupta, S.; Gupta, A. (2003). "An elementary proof of a theorem of Johnson and Lindenstrauss." Random
        Structures and Algorithms 22(1), 60-65.
 
     Examples
@@ -280,10 +280,10 @@ class SignProjection(RandomProjection):
 
     References
     ----------
-    .. [1] D. Achlioptas (2003). "Database-friendly random projections: Johnson-Lindenstrauss with binary coins."
+    .. [1] Achlioptas, D. (2003). "Database-friendly random projections: Johnson-Lindenstrauss with binary coins."
        Journal of Computer and System Sciences 66(4), 671-687.
-    .. [2] S. Paul, C. Boutsidis, M. Magdon-Ismail, P. Drineas (2013). "Random projections for support vector machines."
-       AISTATS, PMLR 31, 498-506.
+    .. [2] Paul, S.; Boutsidis, C.; Magdon-Ismail, M.; Drineas, P. (2013). "Random projections for support vector
+       machines." AISTATS, PMLR 31, 498-506.
 
     Examples
     --------

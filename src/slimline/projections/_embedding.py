@@ -69,9 +69,9 @@ class HashEmbedding(KernelProjection):
 
     References
     ----------
-    .. [1] K. L. Clarkson, D. P. Woodruff (2013). "Low rank approximation and regression in input sparsity time." STOC,
-       81-90.
-    .. [2] J. Nelson, H. L. Nguyễn (2013). "OSNAP: faster numerical linear algebra algorithms via sparser subspace
+    .. [1] Clarkson, K. L.; Woodruff, D. P. (2013). "Low rank approximation and regression in input sparsity time."
+       STOC, 81-90.
+    .. [2] Nelson, J.; Nguyễn, H. L. (2013). "OSNAP: faster numerical linear algebra algorithms via sparser subspace
        embeddings." FOCS, 117-126.
     """
 
@@ -279,12 +279,12 @@ class SparseEmbedding(SparseOutputProjection):
 
     References
     ----------
-    .. [1] K. L. Clarkson, D. P. Woodruff (2013). "Low rank approximation and regression in input sparsity time." STOC,
-       81-90.
-    .. [2] J. Nelson, H. L. Nguyễn (2013). "OSNAP: faster numerical linear algebra algorithms via sparser subspace
+    .. [1] Clarkson, K. L.; Woodruff, D. P. (2013). "Low rank approximation and regression in input sparsity time."
+       STOC, 81-90.
+    .. [2] Nelson, J.; Nguyễn, H. L. (2013). "OSNAP: faster numerical linear algebra algorithms via sparser subspace
        embeddings." FOCS, 117-126.
-    .. [3] S. Paul, C. Boutsidis, M. Magdon-Ismail, P. Drineas (2013). "Random projections for support vector machines."
-       AISTATS, PMLR 31, 498-506.
+    .. [3] Paul, S.; Boutsidis, C.; Magdon-Ismail, M.; Drineas, P. (2013). "Random projections for support vector
+       machines." AISTATS, PMLR 31, 498-506.
 
     Examples
     --------

@@ -59,10 +59,10 @@ class SubsampledHadamard(KernelProjection):
 
     References
     ----------
-    .. [1] S. Paul, C. Boutsidis, M. Magdon-Ismail, P. Drineas (2013). "Random projections for support vector machines."
-       AISTATS, PMLR 31, 498-506.
-    .. [2] J. A. Tropp (2011). "Improved analysis of the subsampled randomized Hadamard transform." Advances in Adaptive
-       Data Analysis 3(1-2), 115-126.
+    .. [1] Paul, S.; Boutsidis, C.; Magdon-Ismail, M.; Drineas, P. (2013). "Random projections for support vector
+       machines." AISTATS, PMLR 31, 498-506.
+    .. [2] Tropp, J. A. (2011). "Improved analysis of the subsampled randomized Hadamard transform." Advances in
+       Adaptive Data Analysis 3(1-2), 115-126.
     """
 
     replace: bool = False
@@ -189,12 +189,12 @@ class HadamardProjection(RandomProjection):
 
     References
     ----------
-    .. [1] N. Ailon, B. Chazelle (2009). "The fast Johnson-Lindenstrauss transform and approximate nearest neighbors."
+    .. [1] Ailon, N.; Chazelle, B. (2009). "The fast Johnson-Lindenstrauss transform and approximate nearest neighbors."
        SIAM Journal on Computing 39(1), 302-322.
-    .. [2] S. Paul, C. Boutsidis, M. Magdon-Ismail, P. Drineas (2013). "Random projections for support vector machines."
-       AISTATS, PMLR 31, 498-506.
-    .. [3] J. A. Tropp (2011). "Improved analysis of the subsampled randomized Hadamard transform." Advances in Adaptive
-       Data Analysis 3(1-2), 115-126.
+    .. [2] Paul, S.; Boutsidis, C.; Magdon-Ismail, M.; Drineas, P. (2013). "Random projections for support vector
+       machines." AISTATS, PMLR 31, 498-506.
+    .. [3] Tropp, J. A. (2011). "Improved analysis of the subsampled randomized Hadamard transform." Advances in
+       Adaptive Data Analysis 3(1-2), 115-126.
 
     Examples
     --------

@@ -110,9 +110,9 @@ class SparseSign(RowDrawnProjection):
 
     References
     ----------
-    .. [1] D. Achlioptas (2003). "Database-friendly random projections: Johnson-Lindenstrauss with binary coins."
+    .. [1] Achlioptas, D. (2003). "Database-friendly random projections: Johnson-Lindenstrauss with binary coins."
        Journal of Computer and System Sciences 66(4), 671-687.
-    .. [2] P. Li, T. J. Hastie, K. W. Church (2006). "Very sparse random projections." KDD, 287-296.
+    .. [2] Li, P.; Hastie, T. J.; Church, K. W. (2006). "Very sparse random projections." KDD, 287-296.
     """
 
     density: float
@@ -208,9 +208,9 @@ class SparseSignProjection(SparseOutputProjection):
 
     References
     ----------
-    .. [1] D. Achlioptas (2003). "Database-friendly random projections: Johnson-Lindenstrauss with binary coins."
+    .. [1] Achlioptas, D. (2003). "Database-friendly random projections: Johnson-Lindenstrauss with binary coins."
        Journal of Computer and System Sciences 66(4), 671-687.
-    .. [2] P. Li, T. J. Hastie, K. W. Church (2006). "Very sparse random projections." KDD, 287-296.
+    .. [2] Li, P.; Hastie, T. J.; Church, K. W. (2006). "Very sparse random projections." KDD, 287-296.
 
     Examples
     --------
