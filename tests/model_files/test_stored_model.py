@@ -9,6 +9,7 @@ from slimline.errors import InvalidParameterError, ModelFileError
 from slimline.model_files import StoredModel, read_tensors, write_tensors
 from slimline.model_files._stored_model import PROTOCOL
 from slimline.model_files._tensors import _digest
+from tests.refusals import refuses
 
 rng = np.random.default_rng(0)
 
@@ -265,7 +266,7 @@ def test_weights_of_any_scale(tmp_path):
 def test_a_model_without_finite_weights_is_not_written(tmp_path, name, value):
     broken = np.array(getattr(model(), name))
     broken[0] = value
-    with pytest.raises(InvalidParameterError, match=name):
+    with refuses(name):
         model(**{name: broken}).write(tmp_path / "m.slim")
     assert list(tmp_path.iterdir()) == []
 
