@@ -45,16 +45,16 @@ template <class A> void require_shape(const A& array, size_t rows, size_t column
   require_aligned(array, name);
 }
 
-// body(lines): a compressed matrix of any element type. by_place: one number a place, that a stored NaN counts as; by_line: the same.
+// body(lines): a compressed matrix of any element type. line_fill, index_fill: what a stored NaN counts as, one number a line or an index.
 template <class F>
-void with_sparse_lines(const NativeCompressed& x, size_t places, const double* by_line, const double* by_place, F body) {
+void with_sparse_lines(const NativeCompressed& x, size_t width, const double* line_fill, const double* index_fill, F body) {
   const auto& [pointer, index, value] = x;
   by_index(index, [&](auto i) {
     using Index = decltype(i);
     auto run = [&](auto element) {
       using T = decltype(element);
       const SparseLines<Index, T> lines{static_cast<const Index*>(pointer.data()), static_cast<const Index*>(index.data()),
-                                    static_cast<const T*>(value.data()), pointer.shape(0) - 1, places, value.shape(0), by_line, by_place};
+                                    static_cast<const T*>(value.data()), pointer.shape(0) - 1, width, value.shape(0), line_fill, index_fill};
       without_gil([&] { body(lines); });
     };
     switch (type_of(value.dtype())) {
@@ -70,10 +70,10 @@ void with_sparse_lines(const NativeCompressed& x, size_t places, const double* b
 
 template <bool gathers>
 void compressed(const NativeCompressed& x, Table v, Maybe line_fill, Maybe index_fill, Sums out, int threads) {
-  const size_t lines = std::max<size_t>(x.pointer.size(), 1) - 1, places = gathers ? v.shape(0) : out.shape(0), k = v.shape(1);
-  require_shape(v, gathers ? places : lines, k, "the right-hand sides");
-  require_shape(out, gathers ? lines : places, k, "out");
-  with_sparse_lines(x, places, vector_of(line_fill, lines, "the fill"), vector_of(index_fill, places, "the fill"), [&](const auto& of) {
+  const size_t lines = std::max<size_t>(x.pointer.size(), 1) - 1, width = gathers ? v.shape(0) : out.shape(0), k = v.shape(1);
+  require_shape(v, gathers ? width : lines, k, "the right-hand sides");
+  require_shape(out, gathers ? lines : width, k, "out");
+  with_sparse_lines(x, width, vector_of(line_fill, lines, "the fill"), vector_of(index_fill, width, "the fill"), [&](const auto& of) {
     if constexpr (gathers) gather(of, v.data(), k, out.data(), threads);
     else scatter(of, v.data(), k, out.data(), threads);
   });

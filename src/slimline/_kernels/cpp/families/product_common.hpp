@@ -26,9 +26,9 @@ template <class T> class Widened {
   };
   explicit Widened(const Dense& x, const Missing& missing = {}) : x_(x), missing_(missing), direct_(x.type == (sizeof(T) == 8 ? Type::f64 : Type::f32)) {}
   bool direct() const { return direct_; }
-  // Columns of so many rows to take at a time, a multiple of `group_width`: what is converted stays in the cache.
+  // Columns of so many rows to take at a time, a multiple of `group_width`: what is converted stays in the nearest cache.
   size_t columns(size_t rows) const {
-    constexpr size_t bytes = size_t(128) << 10;
+    constexpr size_t bytes = size_t(32) << 10;
     return direct_ ? x_.columns : std::max<size_t>(bytes / sizeof(T) / rows / group_width, 1) * group_width;
   }
   Tile at(size_t row, size_t rows, size_t column, size_t columns) {

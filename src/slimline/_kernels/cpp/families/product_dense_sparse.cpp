@@ -4,7 +4,7 @@
 namespace slimline {
 namespace {
 
-// Rows of R for those of the features [first, first + width) that are marked, each at its place in the tile.
+// Rows of R for those of the features [first, first + width) that are marked, each at its position in the tile.
 template <class T>
 void draw_marked(const DenseRows& rows, uint64_t feature, size_t first, size_t width, const std::vector<char>& marked, T* tile, int threads) {
   const size_t count = size_t(std::count(marked.begin(), marked.begin() + ptrdiff_t(width), char(1)));
@@ -20,14 +20,14 @@ void draw_marked(const DenseRows& rows, uint64_t feature, size_t first, size_t w
 
 }  // namespace
 
-// By rows, features ascending: each row keeps its place while tiles of features go by.
+// By rows, features ascending: each row keeps its position while tiles of features go by.
 template <class Index, class T>
 void dense_sparse_rows(const DenseRows& rows, const Compressed<Index, T>& x, uint64_t feature, double scale, Out<T> out, int threads) {
   clear_unless_added(out);
-  std::vector<Index> place(x.rows);
+  std::vector<Index> position(x.rows);
   for (size_t i = 0; i < x.rows; i++) {
     check_row(x, i);
-    place[i] = x.pointer[i];
+    position[i] = x.pointer[i];
     for (Index e = x.pointer[i]; e < x.pointer[i + 1]; e++) {
       if (x.index[e] < 0 || size_t(x.index[e]) >= x.columns) bad_index();
       if (e > x.pointer[i] && x.index[e] < x.index[e - 1]) throw std::invalid_argument("the indices of each row must ascend");
@@ -42,21 +42,21 @@ void dense_sparse_rows(const DenseRows& rows, const Compressed<Index, T>& x, uin
     std::fill(marked.begin(), marked.end(), char(0));
     size_t stored = 0;
     for (size_t i = 0; i < x.rows; i++)
-      for (Index e = place[i]; e < x.pointer[i + 1] && size_t(x.index[e]) < last; e++, stored++) marked[size_t(x.index[e]) - first] = 1;
+      for (Index e = position[i]; e < x.pointer[i + 1] && size_t(x.index[e]) < last; e++, stored++) marked[size_t(x.index[e]) - first] = 1;
     if (stored == 0) continue;
     draw_marked(rows, feature, first, width, marked, tile.data(), threads);
     const int team = worthwhile_threads(double(stored) * double(rows.columns) * 0.15, threads);
     parallel_for(x.rows, std::max<size_t>(1, x.rows / (size_t(team) * 8)), team, [&](size_t begin, size_t end, int) {
       for (size_t i = begin; i < end; i++)
-        for (; place[i] < x.pointer[i + 1] && size_t(x.index[place[i]]) < last; place[i]++)
-          axpy(x.value[place[i]] * T(scale), tile.data() + (size_t(x.index[place[i]]) - first) * rows.columns, out.data + i * out.stride, rows.columns);
+        for (; position[i] < x.pointer[i + 1] && size_t(x.index[position[i]]) < last; position[i]++)
+          axpy(x.value[position[i]] * T(scale), tile.data() + (size_t(x.index[position[i]]) - first) * rows.columns, out.data + i * out.stride, rows.columns);
     });
     throw_if_interrupted();
   }
 }
 
 // By columns: x holds x.rows features, each with the samples it occurs in. Threads share the columns of the result, so
-// no two write to the same place.
+// no two write to the same position.
 template <class Index, class T>
 void dense_sparse_columns(const DenseRows& rows, const Compressed<Index, T>& x, uint64_t feature, double scale, Out<T> out, int threads) {
   clear_unless_added(out);

@@ -54,7 +54,7 @@ void hadamard_product(const Hadamard& all, uint64_t seed, const Dense& x, uint64
   const auto kernel = kernels().of<T>().families.hadamard;
   const int team = worthwhile_threads(double(x.rows) * double(x.columns) * 0.6, threads);
   const size_t rows_at_once = by_row ? hadamard_rows : lane_rows;  // by column: a cache line of each
-  Scratch<uint32_t> places(team, h.columns);
+  Scratch<uint32_t> sampled(team, h.columns);
   Scratch<T> block(team, h.block), sums(team, rows_at_once * h.columns);
   Scratch<T> transposed(team, by_row ? 0 : rows_at_once * (h.block + apart));
   auto widened = team_of<Widened<T>>(team, x);
@@ -69,7 +69,7 @@ void hadamard_product(const Hadamard& all, uint64_t seed, const Dense& x, uint64
       std::fill_n(acc, rows * h.columns, T(0));
       if (by_row && widened[size_t(worker)].direct()) {
         const auto tile = widened[size_t(worker)].at(row, rows, size_t(begin - feature), size_t(end - begin));
-        kernel(h, signs.data(), begin, size_t(end - begin), tile.data, tile.row_stride, rows, places.of(worker), block.of(worker), acc);
+        kernel(h, signs.data(), begin, size_t(end - begin), tile.data, tile.row_stride, rows, sampled.of(worker), block.of(worker), acc);
       } else {  // one block of features at a time, converted, or transposed into rows
         for (uint64_t from = begin; from < end;) {
           const uint64_t to = std::min<uint64_t>(end, (from / h.block + 1) * h.block);
@@ -81,7 +81,7 @@ void hadamard_product(const Hadamard& all, uint64_t seed, const Dense& x, uint64
               for (size_t q = 0; q < rows; q++) in_rows[q * (count + apart) + f] = tile.data[ptrdiff_t(f) * tile.column_stride + ptrdiff_t(q)];
             tile = {in_rows, ptrdiff_t(count + apart), 1};
           }
-          kernel(h, signs.data() + (from / 128 * 128 - origin) / 32, from, count, tile.data, tile.row_stride, rows, places.of(worker), block.of(worker), acc);
+          kernel(h, signs.data() + (from / 128 * 128 - origin) / 32, from, count, tile.data, tile.row_stride, rows, sampled.of(worker), block.of(worker), acc);
           from = to;
         }
       }
@@ -94,7 +94,7 @@ void hadamard_product(const Hadamard& all, uint64_t seed, const Dense& x, uint64
 template <class Index, class T>
 void hadamard_compressed(const Hadamard& h, uint64_t seed, const Compressed<Index, T>& x, uint64_t feature, double scale, Out<T> out, int threads) {
   const int team = worthwhile_threads(double(x.stored) * double(h.columns), threads);
-  Scratch<uint32_t> places(team, h.columns);
+  Scratch<uint32_t> sampled(team, h.columns);
   Scratch<T> block(team, h.block), sums(team, h.columns);
   struct Row { std::vector<uint64_t> index; std::vector<T> value; std::vector<size_t> order; };
   std::vector<Row> row_of(static_cast<size_t>(team));
@@ -121,7 +121,7 @@ void hadamard_compressed(const Hadamard& h, uint64_t seed, const Compressed<Inde
       }
       T* acc = sums.of(worker);
       std::fill_n(acc, h.columns, T(0));
-      kernels().of<T>().families.hadamard_row(h, seed, row.index.data(), row.value.data(), count, places.of(worker), block.of(worker), acc);
+      kernels().of<T>().families.hadamard_row(h, seed, row.index.data(), row.value.data(), count, sampled.of(worker), block.of(worker), acc);
       write_row(acc, T(scale), out.accumulate, out.data + i * out.stride, h.columns);
     }
   });
@@ -131,12 +131,12 @@ template <class T>
 void hadamard_lift(const Hadamard& h, uint64_t seed, const T* v, size_t rows, uint64_t feature, double scale, Out<T> out, int threads) {
   const uint64_t first = feature / h.block, last = (feature + out.columns + h.block - 1) / h.block;
   const int team = worthwhile_threads(double(rows) * double(out.columns) * 2, threads);
-  Scratch<uint32_t> places(team, h.columns);
+  Scratch<uint32_t> sampled(team, h.columns);
   Scratch<T> block(team, h.block);
   parallel_for(size_t(last - first), 1, team, [&](size_t b, size_t, int worker) {
     const uint64_t from = std::max(feature, (first + b) * h.block), to = std::min<uint64_t>(feature + out.columns, (first + b + 1) * h.block);
     const std::vector<uint32_t> signs = feature_signs(seed, from, size_t(to - from));
-    kernels().of<T>().families.hadamard_lift(h, signs.data(), from, size_t(to - from), v, rows, h.columns, T(scale), places.of(worker), block.of(worker),
+    kernels().of<T>().families.hadamard_lift(h, signs.data(), from, size_t(to - from), v, rows, h.columns, T(scale), sampled.of(worker), block.of(worker),
                              out.data + (from - feature), out.stride);
   });
 }

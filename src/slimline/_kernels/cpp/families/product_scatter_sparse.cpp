@@ -112,14 +112,14 @@ template <class T> void take_row(T* sums, bool add, T* out, size_t count) {
   }
 }
 
-template <class Places, class Index, class T>
-void add_rows(const Places& places, const Compressed<Index, T>& x, double scale, Out<T> out, double nanoseconds, int threads) {
+template <class Lookup, class Index, class T>
+void add_rows(const Lookup& lookup, const Compressed<Index, T>& x, double scale, Out<T> out, double nanoseconds, int threads) {
   constexpr size_t ahead = 16;
   const int team = worthwhile_threads(double(x.stored) * nanoseconds + double(x.rows) * double(out.columns) * 0.15, threads);
-  Scratch<Entry> space(team, places.room());
+  Scratch<Entry> space(team, lookup.room());
   Scratch<T> sums(team, out.columns);  // a row stays in the nearest cache while it is added to
   const size_t grain = std::max<size_t>(1, x.rows / (size_t(team) * 8));
-  parallel_for(x.rows, grain, team, [&, places = &places](size_t begin, size_t end, int worker) {
+  parallel_for(x.rows, grain, team, [&, lookup = &lookup](size_t begin, size_t end, int worker) {
     Entry* const local = space.of(worker);
     T* const own = sums.of(worker);
     const T factor = T(scale);
@@ -136,9 +136,9 @@ void add_rows(const Places& places, const Compressed<Index, T>& x, double scale,
         if (column < 0 || size_t(column) >= x.columns) bad_index();
       }
       for (size_t e = first; e < last; e++) {
-        if (e + ahead < last) places->prefetch(size_t(index[e + ahead]));
+        if (e + ahead < last) lookup->prefetch(size_t(index[e + ahead]));
         const T value = x.value[e] * factor;
-        places->row(size_t(index[e]), local, [&](size_t column, uint32_t negative) { sum[column] += with_sign(value, negative); });
+        lookup->row(size_t(index[e]), local, [&](size_t column, uint32_t negative) { sum[column] += with_sign(value, negative); });
       }
       if (!in_place) take_row(own, out.accumulate, to, out.columns);
     }

@@ -17,8 +17,8 @@ template <class T> void sign_product(const DenseRows& rows, const Dense& x, uint
   // Columns are shared out, too, where there are few rows; then every worker makes all of the tables.
   const size_t slices = blocks >= 16 * size_t(team) ? 1 : size_t(team);
   const size_t slice = (columns / sign_columns + slices - 1) / slices * sign_columns;
-  const size_t sums_size = slice * lane_rows, side_size = width * lane_rows, table_size = groups * 16 * lane_rows;
-  Scratch<T> scratch(team, sums_size + side_size + table_size);
+  const size_t sums_size = slice * lane_rows, interleaved_size = width * lane_rows, table_size = groups * 16 * lane_rows;
+  Scratch<T> scratch(team, sums_size + interleaved_size + table_size);
   auto widened = team_of<Widened<T>>(team, x);
   std::vector<uint8_t> codes(most * columns * groups);
   for (size_t first = 0; first < batches; first += most) {
@@ -31,14 +31,14 @@ template <class T> void sign_product(const DenseRows& rows, const Dense& x, uint
       const size_t row = begin / slices * lane_rows, count = std::min(lane_rows, x.rows - row);
       const size_t column = begin % slices * slice, end = std::min(column + slice, columns);
       if (column >= end) return;
-      T *sums = scratch.of(worker), *side = sums + sums_size, *tables = side + side_size;
+      T *sums = scratch.of(worker), *interleaved = sums + sums_size, *tables = interleaved + interleaved_size;
       std::fill_n(sums, (end - column) * lane_rows, T(0));
       for (size_t b = 0; b < here; b++) {
         const size_t at = (first + b) * width, features = std::min(width, x.columns - at);
-        if (features < width) std::fill_n(side, side_size, T(0));
+        if (features < width) std::fill_n(interleaved, interleaved_size, T(0));
         const auto tile = widened[size_t(worker)].at(row, count, at, features);
-        gather(tile.data, tile.row_stride, tile.column_stride, count, features, side);
-        kernel(side, codes.data() + (b * columns + column) * groups, end - column, tables, sums);
+        gather(tile.data, tile.row_stride, tile.column_stride, count, features, interleaved);
+        kernel(interleaved, codes.data() + (b * columns + column) * groups, end - column, tables, sums);
       }
       const size_t written = std::min(end, rows.columns) - column;
       kernels().of<T>().families.write_transposed(sums, lane_rows, T(scale), out.accumulate || first > 0, count, written, out.data + row * out.stride + column, out.stride);

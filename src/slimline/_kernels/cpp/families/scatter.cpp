@@ -1,4 +1,4 @@
-// Sparse families: where each feature goes, and rows of X taken side by side.
+// Sparse families: where each feature goes, and rows of X interleaved.
 #include "families/gaps.hpp"
 #include "families/philox.hpp"
 #include "families/interleave.hpp"

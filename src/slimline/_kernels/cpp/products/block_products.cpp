@@ -58,7 +58,7 @@ class FoldedSums {
 template <class T> class PlainLines final : public Multiplier {
  public:
   PlainLines(const Lines& x, const Changes& changes, size_t k) : x_(x), changes_(changes), source_(x), k_(k), part_(group_lines * 4) {}
-  size_t most_lines(size_t length) const override { return source_.most_lines(length); }
+  size_t most_lines() const override { return source_.most_lines(); }
   void set_vectors(const double* v, size_t from, size_t to) override {
     if (k_ == 1) return void(vectors_ = v + from);
     pitch_ = to - from;
@@ -69,49 +69,45 @@ template <class T> class PlainLines final : public Multiplier {
   }
   size_t lines_taken() const override { return count_; }
   void take(size_t first, size_t count, size_t from, size_t to) override {
-    group_ = source_.group(first, count, from, to);
     first_ = first, count_ = count, from_ = from, length_ = to - from;
   }
   void dot(double* sums) override {
-    const auto& kernel = kernels().of<T>().lines.dot[changes_.mode(group_.any_missing)][x_.along];
-    for (size_t t = 0; t < length_; t += long_stretch) {
-      const size_t length = std::min(long_stretch, length_ - t);
-      const Shift shift = changes_.at(first_, from_ + t);
-      if (k_ == 1) {
-        kernel[0](shift, group_.data + t, group_.stride, count_, length, vectors_ + t, 0, sums);
-        continue;
-      }
+    by_stretches([&](size_t t, size_t length, const Group<T>& lines, const Shift& shift, int mode) {
+      const auto& kernel = kernels().of<T>().lines.dot[mode][x_.along];
+      if (k_ == 1) return kernel[0](shift, lines.data, lines.stride, count_, length, vectors_ + t, 0, sums);
       for (size_t j = 0; j < k_; j += 4) {
         std::fill_n(part_.data(), count_ * 4, 0.0);
-        kernel[1](shift, group_.data + t, group_.stride, count_, length, vectors_ + j * pitch_ + t, pitch_, part_.data());
+        kernel[1](shift, lines.data, lines.stride, count_, length, vectors_ + j * pitch_ + t, pitch_, part_.data());
         for (size_t i = 0; i < count_; i++)
           for (size_t c = j; c < std::min(j + 4, k_); c++) sums[i * k_ + c] += part_[i * 4 + c - j];
       }
-    }
+    });
   }
   void add(const double* a, double* y, size_t pitch) override {
-    const auto& kernel = kernels().of<T>().lines.add[changes_.mode(group_.any_missing)][x_.along];
-    for (size_t t = 0; t < length_; t += long_stretch) {
-      const size_t length = std::min(long_stretch, length_ - t);
-      const Shift shift = changes_.at(first_, from_ + t);
-      if (k_ == 1) {
-        kernel[0](shift, group_.data + t, group_.stride, count_, length, a, y + t, pitch);
-        continue;
-      }
+    by_stretches([&](size_t t, size_t length, const Group<T>& lines, const Shift& shift, int mode) {
+      const auto& kernel = kernels().of<T>().lines.add[mode][x_.along];
+      if (k_ == 1) return kernel[0](shift, lines.data, lines.stride, count_, length, a, y + t, pitch);
       for (size_t j = 0; j < k_; j += 4) {
         for (size_t i = 0; i < count_; i++)
           for (size_t c = j; c < j + 4; c++) part_[i * 4 + c - j] = c < k_ ? a[i * k_ + c] : 0.0;
-        kernel[1](shift, group_.data + t, group_.stride, count_, length, part_.data(), y + j * pitch + t, pitch);
+        kernel[1](shift, lines.data, lines.stride, count_, length, part_.data(), y + j * pitch + t, pitch);
       }
-    }
+    });
   }
 
  private:
+  // body(first element, elements, lines, what is done to them): so few elements that what is converted stays near
+  template <class F> void by_stretches(F body) {
+    for (size_t t = 0, length; t < length_; t += length) {
+      length = std::min(source_.most_elements(), length_ - t);
+      const Group<T> lines = source_.group(first_, count_, from_ + t, from_ + t + length);
+      body(t, length, lines, changes_.at(first_, from_ + t), changes_.mode(lines.any_missing));
+    }
+  }
   const Lines& x_;
   const Changes& changes_;
   Source<T> source_;
   size_t k_, first_ = 0, count_ = 0, from_ = 0, length_ = 0, pitch_ = 0;
-  Group<T> group_{};
   const double* vectors_ = nullptr;
   std::vector<double> transposed_, part_;
 };
@@ -127,7 +123,7 @@ class Job {
   void dot(const double* v, double* out) const {
     const bool direct = !x_.packed && (x_.type == Type::f32 || x_.type == Type::f64);
     // The vector is short enough for several stretches: the fewer lines are begun, the better what comes next is foreseen.
-    const size_t stretch = by_lut4_ ? x_.length : k_ == 1 && direct ? 4 * long_stretch : stretch_of(k_);
+    const size_t stretch = by_lut4_ ? x_.length : k_ == 1 && !x_.packed ? 4 * long_stretch : stretch_of(k_);
     const size_t together = k_ == 1 && direct ? 4 : group_lines;
     const size_t stretches = (x_.length + stretch - 1) / stretch;
     const size_t reach = (stretches * x_.lines * k_ * sizeof(double) + sums_bytes - 1) / sums_bytes * stretch;  // elements of a piece
@@ -143,7 +139,7 @@ class Job {
       const size_t first = piece % batches * lines, last = std::min(x_.lines, first + lines);
       double* sums = reaches > 1 ? own.data() + piece / batches * x_.lines * k_ : out;
       for (size_t t = from; t < to; t += stretch) {
-        const size_t end = std::min(to, t + stretch), most = together < group_lines ? together : multiplier.most_lines(end - t);
+        const size_t end = std::min(to, t + stretch), most = together < group_lines ? together : multiplier.most_lines();
         multiplier.set_vectors(v, t, end);
         for (size_t line = first; line < last; line += most) {
           const size_t count = std::min(most, last - line);
@@ -168,7 +164,7 @@ class Job {
       Multiplier& multiplier = *team[size_t(number)];
       std::vector<double> y(whole_fours(k_) * stretch);
       for (size_t t = begin; t < end; t += stretch) {
-        const size_t to = std::min(end, t + stretch), most = multiplier.most_lines(to - t);
+        const size_t to = std::min(end, t + stretch), most = multiplier.most_lines();
         for (size_t fold = 0; fold < x_.lines; fold += fold_lines) {
           std::fill(y.begin(), y.end(), 0.0);
           const size_t last = std::min(x_.lines, fold + fold_lines);
@@ -244,7 +240,7 @@ class Job {
       own[piece] = std::make_unique<FoldedSums>(rows * x_.length);
       if (v) multiplier.set_vectors(v, 0, x_.length);
       const size_t begin = groups * piece / pieces * group_lines, end = std::min(x_.lines, groups * (piece + 1) / pieces * group_lines);
-      const size_t most = by_lut4_ ? multiplier.most_lines(x_.length) : std::min(multiplier.most_lines(x_.length), v ? fits : group_lines);
+      const size_t most = by_lut4_ ? multiplier.most_lines() : std::min(multiplier.most_lines(), v ? fits : group_lines);
       for (size_t line = begin; line < end; line += most) {
         const size_t count = std::min(most, end - line);
         multiplier.take(line, count, 0, x_.length);

@@ -22,7 +22,7 @@ void squares_of(const Lines& x, const ColumnTransform& s, const double* weight, 
 
   // the lines [first, last) at the elements [from, to): sums of lines from `lines` on, of elements from `elements` on
   auto sweep = [&](Source<T>& source, size_t first, size_t last, size_t from, size_t to, double* lines, double* elements) {
-    const size_t most = source.most_lines(stretch);
+    const size_t most = source.most_lines();
     for (size_t line = first; line < last; line += most) {
       const size_t count = std::min(most, last - line);
       for (size_t t = from; t < to; t += stretch) {

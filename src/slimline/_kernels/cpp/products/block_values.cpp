@@ -16,7 +16,7 @@ template <class Out> void block_tile(const Lines& x, const ColumnTransform& s, O
     const LineKernels<T>& kernel = kernels().of<T>().lines;
     in_ranges(x.lines, group_lines, threads_for(x, 4, threads), [&](size_t begin, size_t end, size_t) {
       Source<T> source(x);
-      const size_t most = source.most_lines(stretch);
+      const size_t most = source.most_lines();
       for (size_t line = begin; line < end; line += most)
         for (size_t t = 0; t < x.length; t += stretch) {
           const size_t count = std::min(most, end - line), length = std::min(stretch, x.length - t);
@@ -41,7 +41,7 @@ template <class T> void statistics_of(const Lines& x, const double* weights, con
   if (!x.along) {
     in_ranges(x.lines, group_lines, threads, [&](size_t begin, size_t end, size_t) {
       Source<T> source(x);
-      const size_t most = source.most_lines(x.length);
+      const size_t most = source.most_lines();
       for (size_t line = begin; line < end; line += most) {
         const size_t count = std::min(most, end - line);
         const Group<T> g = source.group(line, count, 0, x.length);

@@ -21,14 +21,14 @@ void gather_lines(const SparseLines<Index, T>& x, const double* v, size_t k, siz
     const size_t end = size_t(x.pointer[line + 1]);
     for (; i + 2 <= end; i += 2)
       for (size_t u = 0; u < 2; u++) {
-        const size_t place = checked(x.index[i + u], x.places);
-        const double z = value_of(x, line, i + u, place);
-        for (int j = 0; j < K; j++) sums[u * K + size_t(j)] += z * v[place * k + size_t(j)];
+        const size_t position = checked(x.index[i + u], x.width);
+        const double z = value_of(x, line, i + u, position);
+        for (int j = 0; j < K; j++) sums[u * K + size_t(j)] += z * v[position * k + size_t(j)];
       }
     if (i < end) {
-      const size_t place = checked(x.index[i], x.places);
-      const double z = value_of(x, line, i, place);
-      for (int j = 0; j < K; j++) sums[j] += z * v[place * k + size_t(j)];
+      const size_t position = checked(x.index[i], x.width);
+      const double z = value_of(x, line, i, position);
+      for (int j = 0; j < K; j++) sums[j] += z * v[position * k + size_t(j)];
     }
     for (int j = 0; j < K; j++) out[line * k + size_t(j)] += sums[j] + sums[K + j];
   }
@@ -37,9 +37,9 @@ void gather_lines(const SparseLines<Index, T>& x, const double* v, size_t k, siz
 template <int K, class Index, class T>
 void scatter_values(const SparseLines<Index, T>& x, const double* v, size_t k, size_t line, size_t first, size_t last, double* out) {
   for (size_t i = first; i < last; i++) {
-    const size_t place = checked(x.index[i], x.places);
-    const double z = value_of(x, line, i, place);
-    for (int j = 0; j < K; j++) out[place * k + size_t(j)] += z * v[line * k + size_t(j)];
+    const size_t position = checked(x.index[i], x.width);
+    const double z = value_of(x, line, i, position);
+    for (int j = 0; j < K; j++) out[position * k + size_t(j)] += z * v[line * k + size_t(j)];
   }
 }
 
@@ -67,7 +67,7 @@ template <class Index, class T> void gather(const SparseLines<Index, T>& x, cons
 
 // Each worker has sums of its own, which must be cleared and added up: worth it only if there are many values.
 template <class Index, class T> static void scatter_apart(const SparseLines<Index, T>& x, const double* v, size_t k, double* out, int workers) {
-  const size_t sums = x.places * k;
+  const size_t sums = x.width * k;
   const size_t affordable = 1 + private_bytes / (8 * std::max<size_t>(sums, 1));
   if (sums > x.stored * k) workers = 1;
   workers = int(std::min<size_t>(size_t(workers), affordable));
@@ -95,9 +95,9 @@ template <class Index, class T> static void scatter_apart(const SparseLines<Inde
 
 template <class Index, class T> void scatter(const SparseLines<Index, T>& x, const double* v, size_t k, double* out, int threads) {
   const int workers = worthwhile_threads(double(x.stored) * double(k), threads);
-  if (workers == 1 || !places_ascend(x, workers)) return scatter_apart(x, v, k, out, workers);
-  // each worker has some of the places, and finds them in every line: nothing to clear, and what it adds to is nearer
-  const PlaceRanges<Index> ranges(x, workers);
+  if (workers == 1 || !indices_ascend(x, workers)) return scatter_apart(x, v, k, out, workers);
+  // each worker has some of the indices, and finds them in every line: nothing to clear, and what it adds to is nearer
+  const IndexRanges<Index> ranges(x, workers);
   parallel_for(size_t(workers), 1, workers, [&](size_t w, size_t, int) {
     for (size_t first = 0; first < x.lines; first += step) {
       const size_t last = std::min(x.lines, first + step);

@@ -9,17 +9,17 @@ template <class Index, class T> struct SparseLines {
   const Index* pointer;
   const Index* index;
   const T* value;
-  size_t lines, places, stored;
-  // what a stored NaN counts as, by line or by place; null: it stays
-  const double *line_fill, *place_fill;
+  size_t lines, width, stored;
+  // what a stored NaN counts as, by line or by position; null: it stays
+  const double *line_fill, *index_fill;
 };
 
-// out (lines x k) += Σ value · v[index], v places x k
+// out (lines x k) += Σ value · v[index], v width x k
 template <class Index, class T> void gather(const SparseLines<Index, T>&, const double* v, size_t k, double* out, int threads);
-// out (places x k) += Σ value · v[line], v lines x k
+// out (width x k) += Σ value · v[line], v lines x k
 template <class Index, class T> void scatter(const SparseLines<Index, T>&, const double* v, size_t k, double* out, int threads);
 
-// Statistics of the columns of X, which are the places (`by_row`) or the lines.
+// Statistics of the columns of X, which are the indices (`by_row`) or the lines.
 // Of the rows, all of them or none; coarse + rest = all.
 struct SparseWeights { const double *all, *coarse, *rest; };
 // Added to by column. Numbers that are used together lie together, as columns come in no order that a cache would like: the

@@ -11,8 +11,8 @@ constexpr size_t step = 256;  // lines between two looks at an interrupt
 // body(row, column, number of the value); every column belongs to one thread alone.
 template <class Index, class T, class F> void for_columns(const SparseLines<Index, T>& x, bool by_row, int threads, F body) {
   int workers = worthwhile_threads(double(x.stored) * 3, threads);
-  if (by_row && workers > 1 && !places_ascend(x, workers)) workers = 1;
-  const PlaceRanges<Index> ranges(x, by_row ? workers : 1);
+  if (by_row && workers > 1 && !indices_ascend(x, workers)) workers = 1;
+  const IndexRanges<Index> ranges(x, by_row ? workers : 1);
   const auto cuts = shares(x, by_row ? 1 : workers);
   parallel_for(size_t(workers), 1, workers, [&](size_t w, size_t, int) {
     const size_t end = by_row ? x.lines : cuts[w + 1];
@@ -20,8 +20,8 @@ template <class Index, class T, class F> void for_columns(const SparseLines<Inde
       check_line(x, line);
       const auto [from, to] = ranges.values(x, line, by_row ? w : 0);
       for (size_t i = from; i < to; i++) {
-        const size_t place = checked(x.index[i], x.places);
-        by_row ? body(line, place, i) : body(place, line, i);
+        const size_t position = checked(x.index[i], x.width);
+        by_row ? body(line, position, i) : body(position, line, i);
       }
       if (line % step == 0) throw_if_interrupted();
     }

@@ -50,11 +50,9 @@ template <class T> struct Group {
 template <class T> class Source {  // one for each worker
  public:
   explicit Source(const Lines& x) : x_(x), direct_(!x.packed && x.type == (sizeof(T) == 8 ? Type::f64 : Type::f32)) {}
-  // Lines of so many elements to take at a time, at most: what is converted stays in the cache.
-  size_t most_lines(size_t length) const {
-    constexpr size_t bytes = size_t(128) << 10;
-    return direct_ ? group_lines : std::clamp<size_t>(bytes / sizeof(T) / std::max<size_t>(length, 1) / 8 * 8, 8, group_lines);
-  }
+  // Lines to take at a time, and elements of them, at most: what is converted stays in the nearest cache.
+  size_t most_lines() const { return direct_ ? group_lines : 8; }
+  size_t most_elements() const { return direct_ ? 4096 : 1024; }
   // The elements [from, to) of `count` lines from `first` on; `from` is a multiple of 4.
   Group<T> group(size_t first, size_t count, size_t from, size_t to) {
     if (direct_) return {reinterpret_cast<const T*>(x_.data) + ptrdiff_t(first) * x_.stride + ptrdiff_t(from), x_.stride, true};

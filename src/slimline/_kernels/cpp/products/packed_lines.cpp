@@ -44,7 +44,7 @@ class NearLines {
 class PackedLines final : public Multiplier {
  public:
   PackedLines(const Lines& x, const ColumnTransform& s, size_t k) : x_(x), s_(s), k_(k), near_(x), value_(lines_together(x) * 4) {}
-  size_t most_lines(size_t) const override { return lines_together(x_); }
+  size_t most_lines() const override { return lines_together(x_); }
   size_t lines_taken() const override { return count_; }
   void set_vectors(const double* v, size_t, size_t) override {  // of all samples
     if (k_ == 1) return void(vectors_ = v);

@@ -11,8 +11,8 @@ namespace slimline {
 class Multiplier {
  public:
   virtual ~Multiplier() = default;
-  // Lines of so many elements to take at a time, at most.
-  virtual size_t most_lines(size_t length) const = 0;
+  // Lines to take at a time, at most.
+  virtual size_t most_lines() const = 0;
   // What elements [from, to) of lines are multiplied with from now on; v is length x k.
   virtual void set_vectors(const double* v, size_t from, size_t to) = 0;
   // The lines, and the elements of them, that the next products are about.

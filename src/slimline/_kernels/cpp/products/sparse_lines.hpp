@@ -21,18 +21,18 @@ template <class Index, class T> void check_line(const SparseLines<Index, T>& x, 
     throw std::invalid_argument("the sparse matrix is damaged: its indptr does not rise from 0 to the number of stored values");
 }
 
-template <class Index, class T> double value_of(const SparseLines<Index, T>& x, size_t line, size_t i, size_t place) {
+template <class Index, class T> double value_of(const SparseLines<Index, T>& x, size_t line, size_t i, size_t position) {
   double z = as_double(x.value[i]);
   if constexpr (!std::is_integral_v<T>) {
-    if (z != z) z = x.line_fill ? x.line_fill[line] : x.place_fill ? x.place_fill[place] : z;
+    if (z != z) z = x.line_fill ? x.line_fill[line] : x.index_fill ? x.index_fill[position] : z;
   }
   return z;
 }
 
-template <class Index> size_t checked(Index place, size_t places) {
+template <class Index> size_t checked(Index position, size_t width) {
   // a negative index is a very large one
-  if (std::make_unsigned_t<Index>(place) >= places) bad_index();
-  return size_t(place);
+  if (std::make_unsigned_t<Index>(position) >= width) bad_index();
+  return size_t(position);
 }
 
 // Lines cut so that each worker has about as many values.
@@ -47,8 +47,8 @@ template <class Index, class T> std::vector<size_t> shares(const SparseLines<Ind
   return cuts;
 }
 
-// Whether the places of every line ascend; all of `pointer` has been checked if they do.
-template <class Index, class T> bool places_ascend(const SparseLines<Index, T>& x, int workers) {
+// Whether the indices of every line ascend; all of `pointer` has been checked if they do.
+template <class Index, class T> bool indices_ascend(const SparseLines<Index, T>& x, int workers) {
   const auto cuts = shares(x, workers);
   std::atomic<bool> all{true};
   parallel_for(size_t(workers), 1, workers, [&](size_t w, size_t, int) {
@@ -63,10 +63,10 @@ template <class Index, class T> bool places_ascend(const SparseLines<Index, T>& 
   return all;
 }
 
-// Ranges of places with about as many values in each, judged by a sample of them, for lines whose places ascend.
-template <class Index> class PlaceRanges {
+// Ranges of indices with about as many values in each, judged by a sample of them, for lines whose indices ascend.
+template <class Index> class IndexRanges {
  public:
-  template <class T> PlaceRanges(const SparseLines<Index, T>& x, int workers) {
+  template <class T> IndexRanges(const SparseLines<Index, T>& x, int workers) {
     std::vector<Index> sample;
     const size_t wanted = 1024 * size_t(workers), apart = std::max<size_t>(1, x.stored / wanted);
     for (size_t i = apart / 2; i < x.stored; i += apart) sample.push_back(x.index[i]);
@@ -81,12 +81,12 @@ template <class Index> class PlaceRanges {
   }
 
  private:
-  // The first of ascending places that is not below `place`; without a branch, which nobody could foresee.
-  static size_t first_from(const Index* index, size_t begin, size_t end, Index place) {
+  // The first of ascending indices that is not below `position`; without a branch, which nobody could foresee.
+  static size_t first_from(const Index* index, size_t begin, size_t end, Index position) {
     const Index* at = index + begin;
     for (size_t rest = end - begin; rest > 0;) {
       const size_t half = (rest + 1) / 2;
-      at += at[half - 1] < place ? half : 0;
+      at += at[half - 1] < position ? half : 0;
       rest -= half;
     }
     return size_t(at - index);
