@@ -65,7 +65,7 @@ class DataError(SlimlineError, ValueError):
     remedy : str
         A sentence that says what to do in Python, if it differs from what to do on the command line.
     parameter : str or None
-        Name of the parameter that helps: "format", "id" or "fill".
+        Name of the parameter or method that helps, such as "format", "id" or "fill".
 
     Attributes
     ----------

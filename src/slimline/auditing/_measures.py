@@ -266,7 +266,9 @@ def measure_original(matrix: Matrix, labels: Labels | None, *, errors: float, n_
         rows = np.array([matrix._original_row(int(row)) for row in zero])
         raise DataError(
             f"{named_rows(rows)} of {matrix.name}, counted from 0: nothing but zeros, which have no angle and no "
-            "margin in cosines. Leave them out: X.rows(others) in Python, an empty label in a file of labels."
+            "margin in cosines.",
+            "Leave them out, with open_matrix(X).rows(others) and their labels.",
+            "rows",
         )
     margins = margins_of(points, labels)
     U = separators_of(margins)

@@ -126,6 +126,7 @@ _REMEDIES = {
         "If it names the samples, give its column with --id COLUMN; if it holds labels, with --target COLUMN.",
     ),
     "label": ("labels", "Choose others with --labels FILE --target COLUMN."),
+    "rows": ("labels", "Leave them out: give them an empty label in a file of labels."),
     "fill": ("standardize", "--standardize imputes the mean."),
 }
 
@@ -139,7 +140,7 @@ def named_as_option(error: InvalidParameterError, options: dict[str, str]) -> In
 
 def remedied_by_option(error: DataError, options: dict[str, str]) -> DataError:
     """Return an error about data whose remedy is an option of the command."""
-    if error.parameter is None:
+    if error.parameter not in _REMEDIES:
         return error
     option, remedy = _REMEDIES[error.parameter]
     return error.with_remedy(remedy if option in options else "")

@@ -84,7 +84,8 @@ def one_parameter_margin(
     if numbers > _MOST_NUMBERS:
         raise DataError(
             f"the sketches of {data.shape[0]:,} rows for {len(names)} classes have {numbers:,} numbers: take fewer "
-            f"rows, for instance X.rows(range({data.shape[0] * _MOST_NUMBERS // numbers})), or fewer components."
+            f"rows, for instance open_matrix(X).rows(range({data.shape[0] * _MOST_NUMBERS // numbers})), or fewer "
+            "components."
         )
     sketches = np.stack([data.matrix.sketch(projection) for projection in drawn]).astype(np.float64, copy=False)
     _scale_rows(sketches)
