@@ -115,8 +115,8 @@ def test_every_word_lies_inside_and_no_two_overlap(pictures, name):
 def test_titles_say_what_it_is_and_what_came_out(made, pictures, name):
     found, figure = made[name], pictures[name]
     said = {text.get_gid(): text.get_text() for text in figure.texts}
-    dimensions = "1 dimension:" if found.n_components == 1 else f"{found.n_components:,} dimensions:"
-    assert said["title"].endswith(f"projection to {dimensions}") and said["outcome"] == found.outcome.upper()
+    components = "1 component:" if found.n_components == 1 else f"{found.n_components:,} components:"
+    assert said["title"].endswith(f"projection to {components}") and said["outcome"] == found.outcome.upper()
     rows = "1 row" if found.n_samples == 1 else f"{found.n_samples} rows"
     classes = f"{found.n_classes} classes" if found.n_classes else "no labels"
     draws = "1 draw" if found.repeats == 1 else f"{found.repeats} draws"
