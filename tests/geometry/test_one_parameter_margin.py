@@ -258,6 +258,8 @@ def test_sketches_that_are_too_large_are_refused_before_they_are_made(monkeypatc
     X, y = clusters(9, 30, 3, 0)
     monkeypatch.setattr(one_parameter, "_MOST_NUMBERS", 100)
     matrix = open_matrix(X)
-    with pytest.raises(DataError, match=r"216 numbers: take fewer rows, for instance X\.rows\(range\(4\)\)"):
+    with pytest.raises(
+        DataError, match=r"216 numbers: take fewer rows, for instance open_matrix\(X\)\.rows\(range\(4\)\)"
+    ):
         one_parameter_margin(matrix, y, [Gaussian(30, 8, k) for k in range(3)])
     assert matrix.passes == 0
