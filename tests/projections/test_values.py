@@ -125,6 +125,17 @@ def test_apply_and_lift_refuse(family):
             bad()
 
 
+@pytest.mark.parametrize("family", KINDS)
+def test_an_array_that_is_copied_in_several_blocks(family, monkeypatch):
+    """Blocks of 2,048 rows and 512 columns; each meets its own rows of R, and those that come first are not lost."""
+    monkeypatch.setattr("slimline._base.layout._BLOCK_BYTES", 1)
+    strided = np.random.default_rng(0).integers(-2, 3, (4200, 2300)).astype(np.int8)[::2, ::2]
+    projection = FAMILIES[family](1300, 64, 3)
+    expected = strided.astype(np.float64) @ dense_rows(projection)[100:1250]
+    bound = 1150 * np.finfo(np.float32).eps * 2 * np.abs(dense_rows(projection)).sum(axis=0)
+    assert np.all(np.abs(projection.apply(strided, first_feature=100) - expected) <= bound)
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_nothing_to_do(family):
     projection = FAMILIES[family](50, 64, 1)
