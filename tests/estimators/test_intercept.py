@@ -123,7 +123,7 @@ def test_rare_classes_of_standardised_data_are_found(search):
     assert (model.predict(X[50:]) == y[50:]).mean() > 0.9
 
 
-@pytest.mark.parametrize("cases", [4, pytest.param(40, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("cases", [12, pytest.param(60, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("route", ["gram", "sketch", "direct", "naive", "dual", "iterative"])
 def test_no_certificate_is_violated(name, route, cases):

@@ -166,6 +166,10 @@ class Solver:
         data = self.data
         most = data.passes + self.max_passes
         penalty = min(state.problem.penalty for state in states)
+        if self.route.method == "gram":  # whatever the recovery: there is no sketch
+            surrogate = self.start(penalty)
+            most = data.passes + _EXACT_STEPS * data.passes_of_a_step
+            return recover_certified(data, states, surrogate, tol=min(self.tol, EXACT), max_passes=most)
         if self.recovery == "naive":
             first = self._draw(0, self.route.n_components)
             Z: NDArray[Any] = data.sketch(first)
@@ -176,9 +180,6 @@ class Solver:
             return recover_dual(data, states, surrogate)
         if self.recovery == "iterative":
             return recover_iterative(data, states, surrogate, tol=self.tol, max_passes=most)
-        if self.route.method == "gram":
-            most = data.passes + _EXACT_STEPS * data.passes_of_a_step
-            return recover_certified(data, states, surrogate, tol=min(self.tol, EXACT), max_passes=most)
         improve = None if self.route.method == "direct" else self._improver(penalty)
         return recover_certified(data, states, surrogate, tol=self.tol, max_passes=most, improve=improve)
 
