@@ -37,6 +37,7 @@ struct Kernels {
   RandomKernels random;
   TypedKernels<float> f32;
   TypedKernels<double> f64;
+  LineKernels<int8_t> i8;
   // x as T, the type of its sums; missing values become NaN
   void (*convert[type_count])(const void* x, size_t count, const Missing&, void* out);
   GenotypeKernels genotypes;
@@ -49,6 +50,10 @@ struct Kernels {
   template <class T> const TypedKernels<T>& of() const {
     if constexpr (sizeof(T) == sizeof(float)) return f32;
     else return f64;
+  }
+  template <class T> const LineKernels<T>& lines() const {
+    if constexpr (sizeof(T) == 1) return i8;
+    else return of<T>().lines;
   }
 };
 

@@ -54,7 +54,7 @@ class FoldedSums {
   std::vector<double> part_, all_;
 };
 
-// Lines of float or double, in place or converted.
+// Lines of float, double or int8 in place, others converted.
 template <class T> class PlainLines final : public Multiplier {
  public:
   PlainLines(const Lines& x, const Changes& changes, size_t k) : x_(x), changes_(changes), source_(x), k_(k), part_(group_lines * 4) {}
@@ -73,7 +73,7 @@ template <class T> class PlainLines final : public Multiplier {
   }
   void dot(double* sums) override {
     by_stretches([&](size_t t, size_t length, const Group<T>& lines, const Shift& shift, int mode) {
-      const auto& kernel = kernels().of<T>().lines.dot[mode][x_.along];
+      const auto& kernel = kernels().lines<T>().dot[mode][x_.along];
       if (k_ == 1) return kernel[0](shift, lines.data, lines.stride, count_, length, vectors_ + t, 0, sums);
       for (size_t j = 0; j < k_; j += 4) {
         std::fill_n(part_.data(), count_ * 4, 0.0);
@@ -85,7 +85,7 @@ template <class T> class PlainLines final : public Multiplier {
   }
   void add(const double* a, double* y, size_t pitch) override {
     by_stretches([&](size_t t, size_t length, const Group<T>& lines, const Shift& shift, int mode) {
-      const auto& kernel = kernels().of<T>().lines.add[mode][x_.along];
+      const auto& kernel = kernels().lines<T>().add[mode][x_.along];
       if (k_ == 1) return kernel[0](shift, lines.data, lines.stride, count_, length, a, y + t, pitch);
       for (size_t j = 0; j < k_; j += 4) {
         for (size_t i = 0; i < count_; i++)
@@ -121,7 +121,7 @@ class Job {
 
   // out (lines x k) += lines · v, v length x k
   void dot(const double* v, double* out) const {
-    const bool direct = !x_.packed && (x_.type == Type::f32 || x_.type == Type::f64);
+    const bool direct = !x_.packed && (x_.type == Type::f32 || x_.type == Type::f64 || x_.type == Type::i8);
     // The vector is short enough for several stretches: the fewer lines are begun, the better what comes next is foreseen.
     const size_t stretch = by_lut4_ ? x_.length : k_ == 1 && !x_.packed ? 4 * long_stretch : stretch_of(k_);
     const size_t together = k_ == 1 && direct ? 4 : group_lines;
@@ -205,6 +205,7 @@ class Job {
     std::vector<std::unique_ptr<Multiplier>> team;
     for (int t = 0; t < threads_; t++) {
       if (by_lut4_) team.push_back(packed_lines(x_, s_, k_));
+      else if (x_.type == Type::i8 && !x_.packed) team.push_back(std::make_unique<PlainLines<int8_t>>(x_, changes_, k_));
       else with_line_type(x_, [&](auto zero) { team.push_back(std::make_unique<PlainLines<decltype(zero)>>(x_, changes_, k_)); });
     }
     return team;

@@ -9,10 +9,11 @@ namespace slimline::SLIMLINE_ISA {
 enum Mode { plain, centred, filled };  // filled: and centred
 
 // What is done to the values at some elements: V = double for one, vd for as many as a vector has.
-template <Mode mode, class V> struct Transform {
-  V centre{}, fill{};
+template <class T, Mode mode, class V> struct Transform {
+  V centre{}, fill{}, missing{};
   SLIMLINE_INLINE V operator()(V z) const {
-    if constexpr (mode == filled) z = z == z ? z : fill;
+    if constexpr (mode == filled && is_float<T>) z = z == z ? z : fill;
+    if constexpr (mode == filled && !is_float<T>) z = z == missing ? fill : z;
     if constexpr (mode != plain) z = z - centre;
     return z;
   }
@@ -20,13 +21,13 @@ template <Mode mode, class V> struct Transform {
   static SLIMLINE_INLINE Transform of_line(const Shift& s, size_t l) {
     Transform c;
     if constexpr (mode != plain) c.centre = V{} + s.centre[l];
-    if constexpr (mode == filled) c.fill = V{} + s.fill[l];
+    if constexpr (mode == filled) c.fill = V{} + s.fill[l], c.missing = V{} + s.missing;
     return c;
   }
   static SLIMLINE_INLINE Transform of_element(const Shift& s, size_t t) {
     Transform c;
     if constexpr (mode != plain) c.centre = load<V>(s.centre + t);
-    if constexpr (mode == filled) c.fill = load<V>(s.fill + t);
+    if constexpr (mode == filled) c.fill = load<V>(s.fill + t), c.missing = V{} + s.missing;
     return c;
   }
 };

@@ -23,20 +23,25 @@ template <class F> auto with_line_type(const Lines& x, F body) {
 // Imputing and centring, with every vector there that a mode needs.
 class Changes {
  public:
-  Changes(const Lines& x, const ColumnTransform& s) : along_(x.along), shift_{s.mean, s.fill}, mode_(s.fill ? 2 : s.mean ? 1 : 0), mode_if_none_(s.mean ? 1 : 0) {
+  Changes(const Lines& x, const ColumnTransform& s)
+      : along_(x.along), shift_{s.mean, s.fill, double(x.missing.code)}, mode_(s.fill || marked_missing(x) ? 2 : s.mean ? 1 : 0), mode_if_none_(s.mean ? 1 : 0) {
+    // What nothing imputes makes a sum NaN, which is how it is found.
+    if (mode_ == 2 && !shift_.fill) nothing_.assign(x.columns(), std::numeric_limits<double>::quiet_NaN()), shift_.fill = nothing_.data();
     if (mode_ == 2 && !shift_.centre) zeros_.assign(x.columns(), 0.0), shift_.centre = zeros_.data();
   }
   int mode(bool any_missing = true) const { return any_missing ? mode_ : mode_if_none_; }
   Shift at(size_t line, size_t element) const {
     const size_t skip = along_ ? element : line;
-    return {shift_.centre ? shift_.centre + skip : nullptr, shift_.fill ? shift_.fill + skip : nullptr};
+    return {shift_.centre ? shift_.centre + skip : nullptr, shift_.fill ? shift_.fill + skip : nullptr, shift_.missing};
   }
 
  private:
+  // int8 is read as it is: the others' missing values become NaN when they are converted
+  static bool marked_missing(const Lines& x) { return x.type == Type::i8 && !x.packed && x.missing.any; }
   bool along_;
   Shift shift_;
   int mode_, mode_if_none_;
-  std::vector<double> zeros_;
+  std::vector<double> zeros_, nothing_;
 };
 
 // A few lines ready to be read, missing values NaN.
@@ -49,13 +54,13 @@ template <class T> struct Group {
 // Lines in place if they are of type T, else converted or unpacked.
 template <class T> class Source {  // one for each worker
  public:
-  explicit Source(const Lines& x) : x_(x), direct_(!x.packed && x.type == (sizeof(T) == 8 ? Type::f64 : Type::f32)) {}
+  explicit Source(const Lines& x) : x_(x), direct_(!x.packed && x.type == (sizeof(T) == 8 ? Type::f64 : sizeof(T) == 4 ? Type::f32 : Type::i8)) {}
   // Lines to take at a time, and elements of them, at most: what is converted stays in the nearest cache.
   size_t most_lines() const { return direct_ ? group_lines : 8; }
   size_t most_elements() const { return direct_ ? 4096 : 1024; }
   // The elements [from, to) of `count` lines from `first` on; `from` is a multiple of 4.
   Group<T> group(size_t first, size_t count, size_t from, size_t to) {
-    if (direct_) return {reinterpret_cast<const T*>(x_.data) + ptrdiff_t(first) * x_.stride + ptrdiff_t(from), x_.stride, true};
+    if (direct_) return {reinterpret_cast<const T*>(x_.data) + ptrdiff_t(first) * x_.stride + ptrdiff_t(from), x_.stride, sizeof(T) > 1 || x_.missing.any};
     const size_t length = to - from, pitch = (length + 63) / 64 * 64 + 16;  // no power of two
     if (memory_.size() < count * pitch) memory_.resize(count * pitch);
     if (x_.packed) return unpacked(first, count, from, length, pitch);

@@ -21,10 +21,10 @@ template <int ahead, int count, class T> SLIMLINE_INLINE void fetch_ahead(const 
 constexpr int dot_ahead = 2048, add_ahead = 512;
 
 template <class V, class T, Mode mode, bool along, int K, int R>
-SLIMLINE_INLINE void dot_step(const Shift& s, const T* const (&x)[R], const Transform<mode, V> (&line)[R], size_t t, const double* v,
+SLIMLINE_INLINE void dot_step(const Shift& s, const T* const (&x)[R], const Transform<T, mode, V> (&line)[R], size_t t, const double* v,
                               size_t pitch, V (&sums)[R][K]) {
-  Transform<mode, V> element;
-  if constexpr (along) element = Transform<mode, V>::of_element(s, t);
+  Transform<T, mode, V> element;
+  if constexpr (along) element = Transform<T, mode, V>::of_element(s, t);
   V w[K];
   SLIMLINE_UNROLL
   for (int k = 0; k < K; k++) w[k] = load<V>(v + size_t(k) * pitch + t);
@@ -42,12 +42,12 @@ void dot(const Shift& s, const T* data, ptrdiff_t stride, size_t lines, size_t l
   constexpr int R = K == 1 ? 4 : 2, step = slimline::SLIMLINE_ISA::lanes<double>;
   for (size_t first = 0; first < lines; first += R) {
     const T* x[R];
-    Transform<mode, vd> line[R];
-    Transform<mode, double> line_one[R];
+    Transform<T, mode, vd> line[R];
+    Transform<T, mode, double> line_one[R];
     for (int r = 0; r < R; r++) {
       const size_t l = first + size_t(r) < lines ? first + size_t(r) : lines - 1;  // the sums of a line too many are dropped
       x[r] = data + ptrdiff_t(l) * stride;
-      if constexpr (!along) line[r] = Transform<mode, vd>::of_line(s, l), line_one[r] = Transform<mode, double>::of_line(s, l);
+      if constexpr (!along) line[r] = Transform<T, mode, vd>::of_line(s, l), line_one[r] = Transform<T, mode, double>::of_line(s, l);
     }
     // Eight sums in all: fewer, and one addition waits for the last; more, and they do not fit the registers.
     constexpr int sets = 8 / (R * K);
@@ -74,14 +74,14 @@ void dot(const Shift& s, const T* data, ptrdiff_t stride, size_t lines, size_t l
 
 // U neighbouring elements (or vectors of them) together: a weight is fetched once for all.
 template <class V, class T, Mode mode, bool along, int K, int R, int U>
-SLIMLINE_INLINE void add_step(const Shift& s, const T* const* x, const Transform<mode, V>* line, size_t t, const double* a, double* y,
+SLIMLINE_INLINE void add_step(const Shift& s, const T* const* x, const Transform<T, mode, V>* line, size_t t, const double* a, double* y,
                               size_t pitch) {
   constexpr size_t step = sizeof(V) / sizeof(double);
-  Transform<mode, V> element[U];
+  Transform<T, mode, V> element[U];
   V sums[U][K];
   SLIMLINE_UNROLL
   for (int u = 0; u < U; u++) {
-    if constexpr (along) element[u] = Transform<mode, V>::of_element(s, t + size_t(u) * step);
+    if constexpr (along) element[u] = Transform<T, mode, V>::of_element(s, t + size_t(u) * step);
     SLIMLINE_UNROLL
     for (int k = 0; k < K; k++) sums[u][k] = load<V>(y + size_t(k) * pitch + t + size_t(u) * step);
   }
@@ -108,13 +108,13 @@ template <class T, Mode mode, bool along, int K, int R>
 SLIMLINE_INLINE void add_together(const Shift& s, const T* data, ptrdiff_t stride, size_t first, size_t length, const double* a, double* y,
                                   size_t pitch) {
   const T* x[R];
-  Transform<mode, vd> line[R];
-  Transform<mode, double> line_one[R];
+  Transform<T, mode, vd> line[R];
+  Transform<T, mode, double> line_one[R];
   for (int r = 0; r < R; r++) {
     x[r] = data + ptrdiff_t(first + size_t(r)) * stride;
     if constexpr (!along) {
-      line[r] = Transform<mode, vd>::of_line(s, first + size_t(r));
-      line_one[r] = Transform<mode, double>::of_line(s, first + size_t(r));
+      line[r] = Transform<T, mode, vd>::of_line(s, first + size_t(r));
+      line_one[r] = Transform<T, mode, double>::of_line(s, first + size_t(r));
     }
   }
   constexpr size_t step = size_t(lanes<double>);
@@ -144,15 +144,15 @@ void write(const Shift& s, const double* factor, const T* data, ptrdiff_t stride
   for (size_t l = 0; l < lines; l++) {
     const T* x = data + ptrdiff_t(l) * stride;
     Out* to = out + ptrdiff_t(l) * out_stride;
-    Transform<mode, vd> line;
-    Transform<mode, double> line_one;
-    if constexpr (!along) line = Transform<mode, vd>::of_line(s, l), line_one = Transform<mode, double>::of_line(s, l);
+    Transform<T, mode, vd> line;
+    Transform<T, mode, double> line_one;
+    if constexpr (!along) line = Transform<T, mode, vd>::of_line(s, l), line_one = Transform<T, mode, double>::of_line(s, l);
     const double f = along || !factor ? 1.0 : factor[l];
     constexpr size_t step = size_t(lanes<double>);
     size_t t = 0;
     for (; t + step <= length; t += step) {
-      Transform<mode, vd> element;
-      if constexpr (along) element = Transform<mode, vd>::of_element(s, t);
+      Transform<T, mode, vd> element;
+      if constexpr (along) element = Transform<T, mode, vd>::of_element(s, t);
       vd z = (along ? element : line)(load_double(x + t)) * f;
       if (along && factor) z = z * load<vd>(factor + t);
       if constexpr (sizeof(Out) == 8) {
@@ -163,20 +163,24 @@ void write(const Shift& s, const double* factor, const T* data, ptrdiff_t stride
       }
     }
     for (; t < length; t++) {
-      Transform<mode, double> element;
-      if constexpr (along) element = Transform<mode, double>::of_element(s, t);
+      Transform<T, mode, double> element;
+      if constexpr (along) element = Transform<T, mode, double>::of_element(s, t);
       const double z = (along ? element : line_one)(value_at<double>(x + t)) * f;
       to[t] = Out(along && factor ? z * factor[t] : z);
     }
   }
 }
 
-template <class T, Mode mode> void add_mode(LineKernels<T>& k) {
+template <class T, Mode mode> void add_sums(LineKernels<T>& k) {
   constexpr bool by_element = mode != plain;  // values that nothing is done to are the same along lines: compiled once
   k.dot[mode][0][0] = dot<T, mode, false, 1>, k.dot[mode][0][1] = dot<T, mode, false, 4>;
   k.dot[mode][1][0] = dot<T, mode, by_element, 1>, k.dot[mode][1][1] = dot<T, mode, by_element, 4>;
   k.add[mode][0][0] = add<T, mode, false, 1>, k.add[mode][0][1] = add<T, mode, false, 4>;
   k.add[mode][1][0] = add<T, mode, by_element, 1>, k.add[mode][1][1] = add<T, mode, by_element, 4>;
+}
+
+template <class T, Mode mode> void add_mode(LineKernels<T>& k) {
+  add_sums<T, mode>(k);
   k.write_f32[mode][0] = write<T, mode, false, float>, k.write_f32[mode][1] = write<T, mode, true, float>;
   k.write_f64[mode][0] = write<T, mode, false, double>, k.write_f64[mode][1] = write<T, mode, true, double>;
 }
@@ -193,6 +197,7 @@ template <class T> void add_type(LineKernels<T>& k) {
 
 void add_line_kernels(Kernels& k) {
   add_type(k.f32.lines), add_type(k.f64.lines);
+  add_sums<int8_t, plain>(k.i8), add_sums<int8_t, centred>(k.i8), add_sums<int8_t, filled>(k.i8);
 }
 
 }  // namespace slimline::SLIMLINE_ISA

@@ -8,11 +8,12 @@
 
 namespace slimline {
 
-// What is done to the values of some lines before they are used: NaN counts as `fill`, then `centre` is subtracted. One number
+// What is done to the values of some lines before they are used: NaN (int8: `missing`) counts as `fill`, then `centre` is subtracted. One number
 // an element if the columns of X run along the lines, else one a line. Scales are applied to results.
 struct Shift {
   const double* centre;
   const double* fill;
+  double missing = 0;
 };
 
 // Statistics of some columns.
@@ -21,7 +22,7 @@ struct Moments {
   int64_t *nonzeros, *missing;
 };
 
-// Sums in float64 over lines of T, float or double. [mode]: 0 the values as they are, 1 centred, 2 filled and centred; [along]: 1
+// Sums in float64 over lines of T: float, double, or int8, which has `dot` and `add` alone. [mode]: 0 the values as they are, 1 centred, 2 filled and centred; [along]: 1
 // if the columns of X run along the lines; [1]: four vectors at a time, [0]: one. Strides count elements.
 template <class T> struct LineKernels {
   // sums[line, k] += line · v[k], vectors `pitch` apart

@@ -7,12 +7,12 @@ namespace {
 
 // R lines at the elements from t on, one or a vector of them.
 template <class V, class T, Mode mode, bool along, int R>
-SLIMLINE_INLINE void squares_step(const Shift& s, const double* factor, const T* const (&x)[R], const Transform<mode, V> (&line)[R],
+SLIMLINE_INLINE void squares_step(const Shift& s, const double* factor, const T* const (&x)[R], const Transform<T, mode, V> (&line)[R],
                                   const V (&by_line)[R], size_t t, const double* weight, V (&of_lines)[R], double* of_elements) {
   // along: the factor goes with the element, the weight with the line; else the other way round
   const V by_element = load<V>((along ? factor : weight) + t);
-  Transform<mode, V> element;
-  if constexpr (along) element = Transform<mode, V>::of_element(s, t);
+  Transform<T, mode, V> element;
+  if constexpr (along) element = Transform<T, mode, V>::of_element(s, t);
   V sum = load<V>(of_elements + t);
   SLIMLINE_UNROLL
   for (int r = 0; r < R; r++) {
@@ -27,15 +27,15 @@ template <class T, Mode mode, bool along, int R>
 SLIMLINE_INLINE void squares_together(const Shift& s, const double* factor, const T* data, ptrdiff_t stride, size_t first, size_t length,
                                       const double* weight, double* of_lines, double* of_elements) {
   const T* x[R];
-  Transform<mode, vd> line[R];
-  Transform<mode, double> line_one[R];
+  Transform<T, mode, vd> line[R];
+  Transform<T, mode, double> line_one[R];
   vd by_line[R], sums[R] = {};
   double by_line_one[R], rest[R] = {};
   for (int r = 0; r < R; r++) {
     const size_t l = first + size_t(r);
     x[r] = data + ptrdiff_t(l) * stride;
     by_line_one[r] = (along ? weight : factor)[l], by_line[r] = vd{} + by_line_one[r];
-    if constexpr (!along) line[r] = Transform<mode, vd>::of_line(s, l), line_one[r] = Transform<mode, double>::of_line(s, l);
+    if constexpr (!along) line[r] = Transform<T, mode, vd>::of_line(s, l), line_one[r] = Transform<T, mode, double>::of_line(s, l);
   }
   constexpr size_t step = size_t(lanes<double>);
   size_t t = 0;
