@@ -222,6 +222,7 @@ def test_mistakes_are_one_line(monkeypatch, capsys):
         ["--feature-names", "labels.npy"],
         ["--model", "data.npy", "--force"],
         ["--report", "labels.npy", "--force"],
+        ["--json", "./data.html"],
     ]
     said = refusals(monkeypatch, capsys, "fit", [["data.npy", "--id", "who"], *([*data, *case] for case in cases)])
     check_snapshot(Path(__file__).parent / "snapshots" / "fit mistakes.txt", said)

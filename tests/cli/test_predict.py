@@ -234,6 +234,7 @@ def test_mistakes_are_one_line(monkeypatch, capsys):
             ["table.slim", "table.csv", "--id", "person"],
             ["cohort.slim", "cohort.bed", "--json", "cohort.fam"],
             ["cohort.slim", "cohort.bed", "--json", "no/p.json"],
+            ["cohort.slim", "cohort.bed", "--out", "p.csv", "--json", "./p.csv"],
             ["cohort.slim", "cohort.bed", "--id", "x"],
             ["cohort.slim", "cohort.bed", "--format", "hdf6"],
             ["cohort.slim", "cohort.labels.tsv"],

@@ -329,10 +329,11 @@ def audit(
 
     from slimline._base.checks import chance
     from slimline.cli._options import DataFileOptions
-    from slimline.cli._output import check_json_path, tables, write_json
+    from slimline.cli._output import check_json_path, require_different, tables, write_json
     from slimline.report import audit_figure, check_figure_path, save_figure
 
     check_json_path(json)
+    require_different({"--figure": figure, "--json": json})
     if figure is not None:
         check_figure_path(figure)
     chance("eps", eps)

@@ -125,6 +125,7 @@ def features(
     from slimline.cli._output import (
         check_json_path,
         check_table_path,
+        require_different,
         require_not_read,
         tables,
         write_json,
@@ -136,7 +137,8 @@ def features(
 
     check_json_path(json)
     check_table_path("--csv", csv, force)
-    require_not_read({"--csv": csv, "--json": json}, (model,))
+    require_different(written := {"--csv": csv, "--json": json})
+    require_not_read(written, (model,))
     if top == _ALL and csv is None and json is None:
         raise InvalidParameterError("all is too much to show: add --csv FILE or --json FILE.", "--top")
     stored = StoredModel.read(model)

@@ -166,7 +166,7 @@ def fit(
     from slimline.cli._fit_settings import FitSettings, Outputs, command_line
     from slimline.cli._fit_view import fit_view
     from slimline.cli._options import DataFileOptions, names_rows
-    from slimline.cli._output import check_json_path, require_not_read, tables, write_json
+    from slimline.cli._output import check_json_path, require_different, require_not_read, tables, write_json
 
     check_json_path(json)
     number("tol", tol, most=1.0)
@@ -175,6 +175,7 @@ def fit(
     outputs = Outputs(model or Path(f"{stem}.slim"), page, force)
     outputs.check()
     written = {"--model": outputs.model, "--report": outputs.report, "--json": json}
+    require_different(written)
     require_not_read(written, (data, labels, test, feature_names))
     settings = FitSettings(
         C=_penalty(C),

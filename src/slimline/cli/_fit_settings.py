@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from slimline.cli._output import require_file
+from slimline.cli._output import require_different, require_file
 from slimline.errors import InvalidParameterError
 from slimline.model_files._checkpoints import CheckpointFolder
 
@@ -164,8 +164,7 @@ class Outputs:
                 raise InvalidParameterError(
                     f"{path} exists: choose another name, or replace it with --force.", option, path
                 )
-        if self.model is not None and self.model == self.report:
-            raise InvalidParameterError(f"--model and --report are the same file, {self.model}.")
+        require_different({"--model": self.model, "--report": self.report})
 
     def can_resume(self) -> bool:
         """Return whether a job that was stopped left anything to go on from."""

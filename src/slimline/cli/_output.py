@@ -76,6 +76,16 @@ def require_not_read(outputs: dict[str, Path | None], inputs: Iterable[Path | No
             raise InvalidParameterError(f"{path}: that file is read, and would be lost. Name another.", option, path)
 
 
+def require_different(outputs: dict[str, Path | None]) -> None:
+    """Refuse one file for two results: the later one would replace the other."""
+    options: dict[str, str] = {}
+    for option, path in outputs.items():
+        if path is None or path == STANDARD_OUTPUT:
+            continue
+        if (other := options.setdefault(os.path.realpath(path), option)) != option:
+            raise InvalidParameterError(f"{path}: {other} names the same file. Name another.", option, path)
+
+
 def write_json(json: Path | None, text: str) -> None:
     """Write JSON to the file, or to standard output for "-"; nothing for None."""
     from slimline._base.files import write_text_whole

@@ -318,10 +318,11 @@ def plan(
 
     from slimline._base.checks import chance, number
     from slimline.cli._options import DataFileOptions
-    from slimline.cli._output import check_json_path, tables, write_json
+    from slimline.cli._output import check_json_path, require_different, tables, write_json
     from slimline.report import check_figure_path, plan_figure, save_figure
 
     check_json_path(json)
+    require_different({"--figure": figure, "--json": json})
     if figure is not None:
         check_figure_path(figure)
     number("C", C)

@@ -255,6 +255,7 @@ def predict(
         STANDARD_OUTPUT,
         check_json_path,
         check_table_path,
+        require_different,
         require_not_read,
         write_json,
         write_table,
@@ -262,7 +263,8 @@ def predict(
 
     check_json_path(json)
     check_table_path("--out", out, force)
-    require_not_read({"--out": out, "--json": json}, (model, data, labels))
+    require_different(written := {"--out": out, "--json": json})
+    require_not_read(written, (model, data, labels))
     if json == STANDARD_OUTPUT and out in (None, STANDARD_OUTPUT):
         raise InvalidParameterError(
             "- and the predictions cannot both go to standard output: add --out FILE.", "--json"
