@@ -118,3 +118,12 @@ def test_output_that_cannot_be_written_is_one_line():
         command = [sys.executable, "-m", "slimline.cli", "plan", "--samples", "50", "--features", "900"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr) == (2, "slimline: standard output: no space left on device.\n")
+
+
+def test_memory_that_cannot_be_had_is_one_line(monkeypatch, capsys, tmp_path):
+    (tmp_path / "damaged.svm").write_text("1 1:1 2:0.5\n-1 1000000000000:1\n" * 3)
+    monkeypatch.chdir(tmp_path)
+    for command in ("fit", "plan", "audit"):
+        assert run_here(monkeypatch, command, "damaged.svm") == 2
+        said = capsys.readouterr().err.splitlines()
+        assert said[-1].startswith("slimline: ") and "memory" in said[-1]

@@ -26,6 +26,9 @@ def main() -> None:
         print(f"slimline: {message}", file=sys.stderr)
         _forget_output()
         raise SystemExit(2) from None
+    except MemoryError:
+        print("slimline: there is not enough memory. `slimline plan` predicts how much a fit takes.", file=sys.stderr)
+        raise SystemExit(2) from None
     except KeyboardInterrupt:  # before a command began
         print("slimline: stopped.", file=sys.stderr)
         raise SystemExit(130) from None

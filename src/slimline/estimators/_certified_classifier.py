@@ -30,6 +30,7 @@ from slimline.estimators._fitting import (
 from slimline.estimators._validation import (
     as_matrix,
     class_factors,
+    require_memory,
     training_weights,
     without_zero_weights,
 )
@@ -221,6 +222,7 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> None:
+        require_memory(X)
         matrix = as_matrix(self, X, reset=True, finite=bool(self.standardize))  # else the first pass looks
         if y is None and isinstance(X, Matrix):
             y = X.labels

@@ -15,6 +15,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import validate_data
 
 from slimline._base.checks import sample_weights
+from slimline._base.system import total_bytes
 from slimline.data import Matrix, open_matrix
 from slimline.data._labels import class_labels
 from slimline.data._names import PackedStrings
@@ -23,6 +24,8 @@ from slimline.data.formats._sparse import SparseMatrix
 from slimline.errors import DataError, InvalidParameterError
 
 Floats = NDArray[np.float64]
+#: Four numbers of each feature: its weight, centre and radius of its interval, and the bound of its coefficient.
+_CERTIFICATE_BYTES = 32
 #: How many names a message lists.
 _NAMES_SHOWN = 5
 
@@ -112,6 +115,17 @@ def as_matrix(estimator: Any, X: Any, *, reset: bool, finite: bool = True) -> Ma
     framed = hasattr(X, "columns") and hasattr(X, "to_numpy")
     kind = SparseMatrix if sp.issparse(array) else DenseMatrix
     return kind(array, "X", feature_names=[str(name) for name in X.columns] if framed else None)
+
+
+def require_memory(X: Any) -> None:
+    """Refuse data so wide that the machine cannot hold the certificate; one damaged feature number makes such data."""
+    d, total = (getattr(X, "shape", None) or (0, 0))[-1], total_bytes()
+    needed = _CERTIFICATE_BYTES * int(d)
+    if total is not None and needed > total:
+        raise DataError(
+            f"the data have {d:,} features, whose certificate alone takes {needed / 1e9:,.0f} GB; the memory of this "
+            f"machine is {total / 1e9:,.0f} GB. Leave out features, and look for a feature number that is damaged."
+        )
 
 
 def training_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | None:
