@@ -111,6 +111,13 @@ def test_a_fold_that_takes_a_whole_class_is_refused():
         CertifiedClassifierCV(Cs=[1.0], cv=KFold(2)).fit(X[order], y[order])
 
 
+@pytest.mark.parametrize("search", ["certified", "sketch"])
+def test_a_fold_without_weight_is_refused(search):
+    X, y = data(n=12)
+    with pytest.raises(InvalidParameterError, match="weight 0"):
+        CertifiedClassifierCV(Cs=[1.0], cv=KFold(3), search=search).fit(X, y, sample_weight=np.arange(12) >= 4)
+
+
 def test_probabilities_need_the_logistic_loss():
     X, y = data()
     with pytest.raises(Exception, match="logistic"):

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from slimline._base.checks import real_array
+from slimline.data._files import located
 from slimline.data._matrix import Matrix
 from slimline.data._passes import Listener, ProgressBar
 from slimline.data.formats._dense import DenseMatrix, read_frame
@@ -103,8 +104,7 @@ def _opener(path: Path, format: str | None) -> Callable[..., Matrix]:
     try:
         name = format or format_of(path)
     except FileFormatError:
-        if not path.exists():
-            raise FileNotFoundError(f"{path}: no such file.") from None
+        located(path, "file")  # which may be what is wrong
         raise
     if name not in FORMATS:
         raise InvalidParameterError(f"must be one of {', '.join(FORMATS)}; got {name!r}.", "format")

@@ -181,7 +181,7 @@ class CertifiedClassifierCV(CertifiedClassifier):
         asked, on_sketch = penalties(self.Cs), self.search == "sketch"
         n_fits = 1 if on_sketch else len(asked) * (len(folds) + 1)
         solver, s, signs = self._prepared(matrix, codes, weight, n_fits)
-        _require_both_sides(signs, s, folds)
+        _require_samples(signs, s, folds)
         solver.start(0.0 if isinstance(self.Cs, Integral) else 1.0 / float(asked.max()))
         loss = loss_named(self.loss)
         scores = FoldScores(get_scorer(self.scoring or "accuracy"), self.classes_, codes, weight, self.loss)
@@ -315,8 +315,13 @@ def _score_without_features(scoring: Any, codes: NDArray[np.intp], weight: Float
     return float(np.mean(shares))
 
 
-def _require_both_sides(signs: list[Floats], s: Floats, folds: list[Fold]) -> None:
-    for train, _ in folds:
+def _require_samples(signs: list[Floats], s: Floats, folds: list[Fold]) -> None:
+    for train, test in folds:
+        if not len(test):
+            raise InvalidParameterError(
+                "a fold has no sample left to score, since those of weight 0 are left out: use fewer folds, or shuffle "
+                "the samples."
+            )
         for sign in signs:
             kept = sign[train][s[train] > 0]
             if not ((kept > 0).any() and (kept < 0).any()):
