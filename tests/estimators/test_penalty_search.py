@@ -8,6 +8,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold
 
 from slimline import CertifiedClassifier, CertifiedClassifierCV
+from slimline.data import simulate_genotypes
 from slimline.errors import AccuracyWarning, SearchWarning
 from slimline.estimators._penalty_search import penalties, search_penalties
 from tests.learning.real_sets import as_dense, filled, real_set
@@ -107,6 +108,20 @@ def test_scores_that_need_no_features_are_said(search, scoring):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         CertifiedClassifierCV([1e-3, 1e-2], search=search, scoring=scoring, method="gram").fit(X, y)
+
+
+@pytest.mark.slow
+def test_classes_that_differ_little_are_scored_without_the_noise_of_a_sketch():
+    """Held-out samples whose scores are lost in the noise of 2,000 components are told apart by their features."""
+    cohort = simulate_genotypes(480, 40_000, n_populations=3, fst=0.002, seed=0)
+    scores = {}
+    for method, r in (("auto", "auto"), ("gram", "auto"), ("sketch", 2000)):
+        search = CertifiedClassifierCV(
+            [1e-6, 1e-5], cv=3, search="sketch", standardize=True, method=method, n_components=r, random_state=0
+        )
+        scores[method] = search.fit(cohort.X, cohort.populations).scores_
+    np.testing.assert_array_equal(scores["auto"], scores["gram"])
+    assert scores["auto"].mean() > 0.95 and scores["sketch"].mean() < 0.9
 
 
 def one_population(folder):

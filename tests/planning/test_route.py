@@ -50,6 +50,15 @@ def test_the_faster_way_is_taken_and_said():
     assert wide.method == "sketch"
 
 
+def test_a_search_takes_the_gram_matrix_if_that_costs_little_more():
+    shape = Shape(800, 100_000, np.int8)
+    fit, search = choose_route(shape, 800, 5), choose_route(shape, 800, 5, search_tasks=250)
+    assert fit.method == "sketch" and search.method == "gram"
+    assert choose_route(shape, 800, 5, "sketch", search_tasks=250).method == "sketch"  # as asked for
+    assert choose_route(Shape(2000, 10**7, np.int8), 2000, 1, search_tasks=50).method == "sketch"  # far slower
+    assert choose_route(Shape(9000, 50_000), 9000, 1, search_tasks=50).method == "sketch"  # no n × n matrix otherwise
+
+
 def test_sparse_data_cost_what_is_stored():
     thin = choose_route(Shape(2000, 100_000, density=1e-4), 2000, 1)
     full = choose_route(Shape(2000, 100_000, density=0.5), 2000, 1)

@@ -255,7 +255,7 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
             self._warn_if_worthless()
 
     def _prepared(
-        self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, n_fits: int = 1
+        self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, n_fits: int = 1, n_searched: int = 0
     ) -> tuple[Solver, Floats, list[Floats]]:
         """Return the solver, with its data and route, the weight of each sample, and the signs of each class."""
         s = weight * class_factors(self.class_weight, self.classes_, codes, weight)[codes]
@@ -272,7 +272,8 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
                 method,
             )
         samples = effective_samples(weight)
-        self.route_ = choose_route(seen, samples, n_fits * len(signs), method, self.n_components, self.loss)
+        tasks, searched = n_fits * len(signs), n_searched * len(signs)
+        self.route_ = choose_route(seen, samples, tasks, method, self.n_components, self.loss, searched)
         solver = Solver(
             data,
             self.route_,

@@ -179,8 +179,8 @@ class CertifiedClassifierCV(CertifiedClassifier):
         for name in ("coefs_path_", "certificates_path_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         asked, on_sketch = penalties(self.Cs), self.search == "sketch"
-        n_fits = 1 if on_sketch else len(asked) * (len(folds) + 1)
-        solver, s, signs = self._prepared(matrix, codes, weight, n_fits)
+        n_fits, n_searched = (1, len(asked) * len(folds)) if on_sketch else (len(asked) * (len(folds) + 1), 0)
+        solver, s, signs = self._prepared(matrix, codes, weight, n_fits, n_searched)
         _require_samples(signs, s, folds)
         solver.start(0.0 if isinstance(self.Cs, Integral) else 1.0 / float(asked.max()))
         loss = loss_named(self.loss)

@@ -44,6 +44,9 @@ _SKETCH_READS = {"cw": 1.0, "osnap": 1.7, "srht": 2.7, "very_sparse": 9.0}
 _STEPS = 4
 #: With about as many components as samples it takes so many times the steps.
 _NEAR = 3
+#: A search for C has this many factorisations a fit; and an exact Gram matrix may make it take so many times as long,
+#: because fits to a sketch score held-out samples with its noise, which hides classes that differ little.
+_SEARCH_FACTORISATIONS, _SEARCH_PATIENCE = 2.0, 2.0
 #: A sketch may take this much memory.
 _SKETCH_BYTES = 1 << 29
 
@@ -229,8 +232,9 @@ def choose_route(
     method: str = "auto",
     n_components: int | str = "auto",
     loss: str = "squared_hinge",
+    search_tasks: int = 0,
 ) -> Route:
-    """Return the route that the cost model expects to be faster."""
+    """Return the route that the cost model expects to be faster; `search_tasks` problems search C on its surrogate."""
     shape = DataShape.of(matrix)
     n, d = max(samples, 1.0), shape.shape[1]
     r = default_components(shape, n, loss) if n_components == "auto" else int(n_components)
@@ -240,6 +244,7 @@ def choose_route(
     slower = LOSSES[loss].costs.steps_by_rows if not by_gram(n, r) else 1 if r >= 2 * n else _NEAR
     sketch = 2.0 * pass_seconds(shape, n) + model_seconds(n, r) + _STEPS * slower * step
     direct = direct_seconds(shape, n, n_tasks, loss)
+    search = _SEARCH_FACTORISATIONS * factor_seconds(shape, n, search_tasks)
     if method != "auto":
         chosen, reason = method, "asked for"
     elif gram < inf and min(n, d) <= 400:
@@ -250,6 +255,12 @@ def choose_route(
         chosen, reason = "sketch", "the Gram matrix would take too much memory"
     elif d <= r:
         chosen, reason = "gram", "the problem is small"
+    elif search_tasks and by_gram(n, r) and gram + search <= _SEARCH_PATIENCE * (sketch + search):
+        chosen = "gram"
+        reason = (
+            "the Gram matrix scores held-out samples without the noise of a sketch; the cost model expects "
+            f"{gram + search:.2g} s with the search, and {sketch + search:.2g} s for the sketch"
+        )
     else:
         chosen = "gram" if gram <= sketch else "sketch"
         reason = f"the cost model expects {sketch:.2g} s for the sketch and {gram:.2g} s for the Gram matrix"
