@@ -66,7 +66,7 @@ ELSEWHERE = {
     "CONTRIBUTING.md": "contributing.md",
     **{
         f"benchmarks/results/{name}.md": f"benchmark_{name}.md"
-        for name in ("projections", "matrix", "learn", "fit_memory", "plan", "geometry")
+        for name in ("projections", "matrix", "learn", "fit_memory", "plan", "geometry", "accuracy")
     },
 }
 
