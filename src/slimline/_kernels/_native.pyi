@@ -47,6 +47,11 @@ class Scatter:
         out += x R of values that are filled, centred and scaled on the way. False: float32 does not hold what is done.
         """
 
+    def apply_genotypes(self, packed: Annotated[NDArray, dict(device='cpu', writable=False)], samples: int, transform: ColumnTransform, feature: int, scale: float, out: Annotated[NDArray, dict(device='cpu')], threads: int) -> bool:
+        """
+        out += x R of packed genotypes, imputed, centred and scaled on the way. False: not on this instruction set.
+        """
+
     def apply_rows(self, indptr: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], data: Annotated[NDArray, dict(device='cpu', writable=False)], features: int, feature: int, scale: float, out: Annotated[NDArray, dict(device='cpu')], accumulate: bool, threads: int) -> None:
         """out (+)= x R of a CSR block."""
 

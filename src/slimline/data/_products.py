@@ -16,6 +16,7 @@ from slimline._kernels import _native, thread_count
 from slimline.data._blocks import (
     Block,
     ColumnTransform,
+    PackedGenotypes,
     by_rows,
     can_stay_int8,
     impute_int8,
@@ -220,6 +221,8 @@ def add_sketch(block: Block, projection: Projection, transform: ColumnTransform,
         if sp.issparse(block.values):
             _sparse_sketch(block, projection, transform, sums)
             return
+        if _add_packed_sketch(block, projection, transform, sums):
+            return
         for rows, part in by_rows(block, projection.draws_every_entry):
             into = sums[rows]
             inside = transform.of(slice(part.columns.start - first, part.columns.stop - first))
@@ -234,6 +237,15 @@ def add_sketch(block: Block, projection: Projection, transform: ColumnTransform,
             whole = as_stored and can_stay_int8(part, inside)
             for columns, values in impute_int8(part, inside) if whole else tiles(part, inside, sums.dtype):
                 projection.apply(values, first_feature=part.columns.start + columns.start, out=into)
+
+
+def _add_packed_sketch(block: Block, projection: Projection, transform: ColumnTransform, sums: NDArray[Any]) -> bool:
+    """Add the sketch of genotypes that stay packed; False: that cannot be done."""
+    genotypes = block.values
+    if not isinstance(genotypes, PackedGenotypes) or not isinstance(projection, HashEmbedding):
+        return False
+    parts = (transform.centre, transform.factor, transform.fill)
+    return projection.add_genotypes(genotypes.packed, genotypes.n_samples, parts, block.columns.start, sums)
 
 
 def _anything_to_fill(block: Block, transform: ColumnTransform) -> bool:

@@ -22,8 +22,6 @@ from slimline.projections._transformer import SparseOutputProjection
 
 #: Features (and buckets) that the grouped hash moves together.
 GROUP = 16
-#: What stands for a missing call among unpacked genotypes.
-_MISSING_CALL = -127
 
 
 def count_parts(nnz_per_feature: Any, bucket_width: Any) -> int:
@@ -173,7 +171,7 @@ class HashEmbedding(KernelProjection):
         first_feature: int,
         out: FloatArray,
     ) -> bool:
-        """Add the sketch of packed genotypes, which are unpacked first.
+        """Add the sketch of packed genotypes, if the kernels can read them as they are.
 
         Parameters
         ----------
@@ -191,13 +189,14 @@ class HashEmbedding(KernelProjection):
         Returns
         -------
         done : bool
-            False: nothing was added, for instance because `out` is not float32.
+            False: the kernels cannot do that for these data, and nothing was added.
         """
+        self._check_range(first_feature, first_feature + len(packed))
         if out.dtype != np.float32:
             return False
-        calls = np.empty((n_samples, len(packed)), dtype=np.int8, order="F")
-        _native.unpack_genotypes(packed, n_samples, calls, thread_count())
-        return self.add_standardised(calls, _MISSING_CALL, parts, first_feature, out)
+        row = self._kernel_row(first_feature)
+        transform = _native.ColumnTransform(*parts)
+        return self._native.apply_genotypes(packed, n_samples, transform, row, self.scale, out, thread_count())
 
     def _apply_sparse(self, x: Any, feature: int, out: FloatArray, accumulate: bool) -> None:
         apply_sparse(self._native, x, self._kernel_row(feature), self.scale, out, accumulate)

@@ -55,6 +55,13 @@ inline Dense dense_of(const Array& x) {
   return d;
 }
 
+inline Packed packed_of(const Array& x, size_t samples) {
+  if (x.ndim() != 2) refuse("X must have two dimensions");
+  if (x.dtype() != nb::dtype<uint8_t>() || x.shape(1) != (samples + 3) / 4) refuse("packed genotypes must have ceil(samples / 4) bytes a variant");
+  if ((x.shape(1) > 1 && x.stride(1) != 1) || (x.shape(0) > 1 && x.stride(0) < int64_t(x.shape(1)))) refuse("packed genotypes must be in C order");
+  return {static_cast<const uint8_t*>(x.data()), x.shape(0), samples, x.stride(0)};
+}
+
 template <class T> Out<T> out_of(Writable& out, size_t rows, size_t columns, bool accumulate) {
   if (out.ndim() != 2 || out.shape(0) != rows || out.shape(1) != columns) refuse("out has the wrong shape");
   if (out.dtype() != nb::dtype<T>()) refuse("out has the wrong element type");

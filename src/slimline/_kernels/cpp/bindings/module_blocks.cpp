@@ -76,11 +76,9 @@ void read_file(int descriptor, int64_t offset, int64_t stride, nb::ndarray<nb::n
 
 // `samples` = 0: an array; else genotypes of two bits, one row of bytes a variant.
 Lines lines_of(const Array& x, size_t samples) {
-  if (x.ndim() != 2) refuse("X must have two dimensions");
   if (samples) {
-    if (x.dtype() != nb::dtype<uint8_t>() || x.shape(1) != (samples + 3) / 4) refuse("packed genotypes must have ceil(samples / 4) bytes a variant");
-    if ((x.shape(1) > 1 && x.stride(1) != 1) || (x.shape(0) > 1 && x.stride(0) < int64_t(x.shape(1)))) refuse("packed genotypes must be in C order");
-    return {Type::i8, static_cast<const char*>(x.data()), x.shape(0), samples, x.stride(0), false, true};
+    const Packed p = packed_of(x, samples);
+    return {Type::i8, reinterpret_cast<const char*>(p.data), p.variants, samples, p.stride, false, true};
   }
   const Dense d = dense_of(x);
   const bool one_column = d.columns == 1 && d.row_stride == 1;  // in either order, but one long line is faster than many short ones
@@ -129,9 +127,9 @@ void unpack_genotypes(Array packed, size_t samples, nb::ndarray<int8_t, nb::ndim
 }
 
 using Samples = nb::ndarray<nb::ro, int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Packed = nb::ndarray<uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using PackedOut = nb::ndarray<uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-void pick_genotypes(Array packed, size_t samples, Samples chosen, Packed out, int threads) {
+void pick_genotypes(Array packed, size_t samples, Samples chosen, PackedOut out, int threads) {
   if (!chosen.shape(0)) return;
   const Lines x = lines_of(packed, samples);
   if (out.shape(0) != x.lines || out.shape(1) != (chosen.shape(0) + 3) / 4) refuse("out has the wrong shape");

@@ -155,6 +155,15 @@ class NativeScatter {  // R with few non-zeros a feature
     with_dense(x, out, scatter_.columns, true, [&](const Dense& d, auto o) { done = scatter_standard(scatter_, d, absent, s, feature, scale, o, threads); });
     return done;
   }
+  // false: not on this instruction set
+  bool apply_genotypes(Array packed, size_t samples, const NativeTransform& transform, uint64_t feature, double scale, Writable out, int threads) const {
+    const Packed x = packed_of(packed, samples);
+    const ColumnTransform s = transform.of(x.variants);
+    const auto o = out_of<float>(out, samples, scatter_.columns, true);
+    bool done = false;
+    without_gil([&] { done = scatter_genotypes(scatter_, x, s, feature, scale, o, threads); });
+    return done;
+  }
   void apply_rows(Array pointer, Array index, Array value, size_t features, uint64_t feature, double scale, Writable out, bool accumulate, int threads) const {
     with_rows(pointer, index, value, features, out, scatter_.columns, accumulate, [&](const auto& x, auto o) { scatter_compressed(scatter_, x, feature, scale, o, threads); });
   }
@@ -243,6 +252,8 @@ void bind_families(nb::module_& m) {
       .def("apply", &NativeScatter::apply, "x"_a.noconvert(), "feature"_a, "scale"_a, "out"_a.noconvert(), "accumulate"_a, "threads"_a, "out (+)= x R of a dense block.")
       .def("apply_standard", &NativeScatter::apply_standard, "x"_a.noconvert(), "missing"_a.none(), "transform"_a, "feature"_a, "scale"_a, "out"_a.noconvert(), "threads"_a,
            "out += x R of values that are filled, centred and scaled on the way. False: float32 does not hold what is done.")
+      .def("apply_genotypes", &NativeScatter::apply_genotypes, "packed"_a.noconvert(), "samples"_a, "transform"_a, "feature"_a, "scale"_a, "out"_a.noconvert(), "threads"_a,
+           "out += x R of packed genotypes, imputed, centred and scaled on the way. False: not on this instruction set.")
       .def("apply_rows", &NativeScatter::apply_rows, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "features"_a, "feature"_a, "scale"_a, "out"_a.noconvert(),
            "accumulate"_a, "threads"_a, "out (+)= x R of a CSR block.")
       .def("lift", &NativeScatter::lift, "v"_a.noconvert(), "feature"_a, "scale"_a, "out"_a.noconvert(), "threads"_a, "out = v R^T for the features of out.");

@@ -19,6 +19,13 @@ struct Dense {
   }
 };
 
+// Genotypes of two bits, one row of bytes a variant, `stride` apart.
+struct Packed {
+  const uint8_t* data;
+  size_t variants, samples;
+  ptrdiff_t stride;
+};
+
 // What is done to the values of each column: a missing one counts as `fill`, the mean is subtracted, the rest multiplied with the scale.
 // One number a column, or null: not done.
 struct ColumnTransform {
@@ -63,6 +70,8 @@ template <class T> void scatter_product(const Scatter&, const Dense& x, uint64_t
 // some column, and nothing was added. Rows in C order need the grouped hash.
 template <class T>
 bool scatter_standard(const Scatter&, const Dense& x, const Missing&, const ColumnTransform&, uint64_t feature, double scale, Out<T>, int threads);
+// The same for packed genotypes. False: this instruction set has no kernel for them.
+bool scatter_genotypes(const Scatter&, const Packed& x, const ColumnTransform&, uint64_t feature, double scale, Out<float>, int threads);
 template <class Index, class T>
 void scatter_compressed(const Scatter&, const Compressed<Index, T>& x, uint64_t feature, double scale, Out<T>, int threads);
 template <class T> void scatter_lift(const Scatter&, const T* v, size_t rows, uint64_t feature, double scale, Out<T>, int threads);

@@ -15,6 +15,7 @@ const Kernels& table() {
     add_scatter_kernels(t);
     add_grouped_kernels(t);
     add_grouped_sparse_kernels(t);
+    add_packed_sketch_kernels(t);
     add_hadamard_kernels(t);
     add_line_kernels(t);
     add_square_kernels(t);

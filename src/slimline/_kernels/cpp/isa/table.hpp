@@ -11,6 +11,7 @@ void add_sign_kernels(Kernels&);
 void add_scatter_kernels(Kernels&);
 void add_grouped_kernels(Kernels&);
 void add_grouped_sparse_kernels(Kernels&);
+void add_packed_sketch_kernels(Kernels&);
 void add_hadamard_kernels(Kernels&);
 void add_line_kernels(Kernels&);
 void add_square_kernels(Kernels&);

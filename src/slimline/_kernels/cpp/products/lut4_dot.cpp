@@ -149,7 +149,7 @@ void add(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t samples, 
 
 }  // namespace
 
-void add_lut4_kernels(Kernels& k) { k.packed = {dot, add}; }
+void add_lut4_kernels(Kernels& k) { k.packed.dot = dot, k.packed.add = add; }
 
 #else  // genotypes are unpacked first
 

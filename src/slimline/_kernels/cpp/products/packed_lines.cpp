@@ -1,7 +1,7 @@
 #include "products/packed_lines.hpp"
+#include "products/genotype_values.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "base/file_rows.hpp"
@@ -16,13 +16,6 @@ constexpr size_t near_values = 3072;     // of vectors that stay in the nearest 
 constexpr size_t near_bytes = 256 << 10;  // of lines that are taken together, and gone through several times
 
 size_t lines_together(const Lines& x) { return std::clamp<size_t>(near_bytes / std::max<size_t>((x.length + 3) / 4, 1), 32, 512); }
-
-// What the codes count. 00, 01, 10 and 11 are two copies of the first allele, a missing call, one copy and none; a missing call
-// counts `fill` (null: NaN, which is how it is found); the mean is subtracted.
-void set_genotype_values(const double* fill, double mean, double* value) {
-  const double copies[4] = {2.0, fill ? *fill : std::numeric_limits<double>::quiet_NaN(), 1.0, 0.0};
-  for (int code = 0; code < 4; code++) value[code] = copies[code] - mean;
-}
 
 // Some lines at a time: those of a file are read into the nearer caches.
 class NearLines {
@@ -60,7 +53,7 @@ class PackedLines final : public Multiplier {
     if (x_.data)
       for (size_t l = 0; l < count; l++) kernels().read(lines_ + ptrdiff_t(l) * x_.stride, (x_.length + 3) / 4);
     for (size_t l = 0; l < count; l++)
-      set_genotype_values(s_.fill ? s_.fill + first + l : nullptr, s_.mean ? s_.mean[first + l] : 0.0, value_.data() + 4 * l);
+      set_genotype_values(s_.fill ? s_.fill + first + l : nullptr, s_.mean ? s_.mean[first + l] : 0.0, 1.0, value_.data() + 4 * l);
   }
   void dot(double* sums) override {
     by_stretches([&](size_t i, size_t samples, size_t j, size_t k) {

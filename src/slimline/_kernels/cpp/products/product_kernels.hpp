@@ -42,12 +42,24 @@ template <class T> struct LineKernels {
   void (*element_statistics)(const T* x, ptrdiff_t stride, size_t lines, size_t length, const double* weights, bool first, const Moments&);
 };
 
+// Some samples of packed genotypes, four values a line (by code) that its calls count, and R by columns: line << 1 | negative of
+// column c are entry[pointer[c]] to entry[pointer[c + 1]].
+struct PackedSketch {
+  const uint8_t* packed;
+  ptrdiff_t stride;
+  size_t samples;
+  const float* value;
+  const uint32_t *entry, *pointer;
+};
+
 // Lines of packed genotypes, four values a line (by code) that its calls count. Null where there is no fast way.
 struct PackedKernels {
   // sums[line * step + j] += Σ value · v[j], vectors `pitch` apart; one to four of them
   void (*dot)(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t samples, const double* value, const double* v, size_t pitch, size_t k, double* sums, size_t step);
   // y[j * pitch + sample] += Σ value · w[line * step + j]; one to four vectors
   void (*add)(const uint8_t* packed, ptrdiff_t stride, size_t lines, size_t samples, const double* value, const double* w, size_t step, size_t k, double* y, size_t pitch);
+  // sums[column * pitch + sample] = X R for the first columns of R; writes whole vectors of samples
+  void (*sketch)(const PackedSketch&, size_t columns, float* sums, size_t pitch);
 };
 
 // Two-bit genotypes of one variant, four samples a byte.
