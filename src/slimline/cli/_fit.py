@@ -22,9 +22,9 @@ slimline fit cohort.bed --labels cohort.labels.tsv --target population --tol 1e-
 
 slimline fit spectra.csv --target tumour --id patient --standardize --test later.csv --model tumour.slim
 
-No data at hand? [bold]slimline simulate cohort[/bold] writes those of the second.
+No data at hand? [bold]slimline simulate cohort[/bold] writes the data of the second example.
 
-Ends with code 3 where the certified error is above --tol. Stopped? The same command goes on."""
+Exit code 3: the certified error is above --tol. To resume a fit that was stopped, repeat its command."""
 
 #: Code of a fit that did not reach the certified error asked for.
 NOT_CERTIFIED = 3
@@ -97,7 +97,7 @@ def fit(
         ),
     ] = None,
     class_weight: Annotated[
-        ClassWeight | None, typer.Option(help="balanced: rare classes count as much.", rich_help_panel=options.MODEL)
+        ClassWeight | None, typer.Option(help="balanced: all classes count equally.", rich_help_panel=options.MODEL)
     ] = None,
     no_intercept: options.NoIntercept = False,
     method: options.MethodName = options.Method.auto,
