@@ -21,6 +21,7 @@ const Kernels& table() {
     add_square_kernels(t);
     add_genotype_kernels(t);
     add_lut4_kernels(t);
+    add_packed_pair_kernels(t);
     add_descent_kernels(t);
     add_descent_gram_kernels(t);
     add_descent_sparse_kernels(t);

@@ -17,6 +17,7 @@ void add_line_kernels(Kernels&);
 void add_square_kernels(Kernels&);
 void add_genotype_kernels(Kernels&);
 void add_lut4_kernels(Kernels&);
+void add_packed_pair_kernels(Kernels&);  // after lut4: AVX-512 has its own
 void add_descent_kernels(Kernels&);
 void add_descent_gram_kernels(Kernels&);
 void add_descent_sparse_kernels(Kernels&);
