@@ -36,6 +36,8 @@ _DESCENT_VALUE = 5e-9
 _DESCENT_READ, _EPOCHS = 1.2e10, 60.0
 #: The rows of sparse data may take this much memory, at 12 bytes a value.
 _DIRECT_BYTES = 4 << 30
+#: With so few samples or features the Gram matrix is taken at once.
+SMALL = 400
 #: The Gram matrix may take this much memory.
 _GRAM_BYTES = 4 << 30
 #: A sketch beside reading the data: times as long, by family; the rest multiplies with every column of R.
@@ -247,7 +249,7 @@ def choose_route(
     search = _SEARCH_FACTORISATIONS * factor_seconds(shape, n, search_tasks)
     if method != "auto":
         chosen, reason = method, "asked for"
-    elif gram < inf and min(n, d) <= 400:
+    elif gram < inf and min(n, d) <= SMALL:
         chosen, reason = "gram", "the problem is small"
     elif direct < min(sketch, gram):
         chosen, reason = "direct", "going through the rows themselves is expected to be cheaper than a sketch"
