@@ -52,6 +52,7 @@ ENDS = {
     "vaswani2013.c1": (0.5, True),
     "vaswani2013.2": (0.5, False),
     "shi2012.9": (1.0, False),
+    "shi2012.9, printed": (1.0, True),
 }
 
 

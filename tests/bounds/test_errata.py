@@ -4,11 +4,12 @@ import mpmath
 import numpy as np
 import pytest
 
-from slimline.bounds import BOUNDS, get
+from slimline.bounds import BOUNDS, get, multiclass_margin_failure
 from slimline.bounds._embeddings import LARGEST_EPS
 from slimline.laws import cosine, inner_product, norm, norm_failure
-from tests.bounds.attack import assert_fails_at_most, cosines_after, gaussians, points_at
+from tests.bounds.attack import assert_fails_at_most, cosines_after, gaussians, points_at, projection
 from tests.bounds.exact_geometry import box_dual_balanced, hard_margin_squared
+from tests.refusals import refuses
 
 
 @pytest.fixture
@@ -183,6 +184,55 @@ def test_6_no_less_than_is_said_of_a_failure():
     assert BOUNDS["fard2012.2"].delta(10, eps, features=D, sparsity=k) == 1.0
 
 
+def test_6_projections_without_their_scaling(rng):
+    # paul2013, §2: what is printed stretches every squared length by r, or by r/√d
+    d, r, trials = 400, 64, 300
+    x = rng.standard_normal(d)
+    x /= np.linalg.norm(x)
+    few = 0.5 / np.sqrt(d)
+    for values, chances, scale in (
+        ([-1.0, 1.0], [0.5, 0.5], 1 / np.sqrt(r)),
+        ([-1.0, 0.0, 1.0], [few, 1 - 2 * few, few], np.sqrt(np.sqrt(d) / r)),
+    ):
+        squares = [np.sum((x @ rng.choice(values, (d, r), p=chances)) ** 2) for _ in range(trials)]
+        # a mean of `trials` squared norms, each with a relative variance of 2/r, or less than twice that: seven sigmas
+        assert abs(scale**2 * np.mean(squares) - 1) < 7 * np.sqrt(4 / (r * trials))
+        assert np.mean(squares) > 3
+        entries = projection("sign" if len(values) == 2 else "very_sparse", d, r, 0).apply(np.eye(d))
+        np.testing.assert_allclose(np.abs(entries[entries != 0]), scale, rtol=1e-6)  # slimline scales them
+
+
+def test_6_one_vector_for_all_classes_has_no_multiclass_margin(rng):
+    # shi2012, before Theorem 8: with u_y = u_y' the cosines of a point are the same for all classes
+    X, labels = rng.standard_normal((20, 6)), np.arange(20) % 4
+    cosines = np.repeat(X[:, :1] / np.linalg.norm(X, axis=1)[:, None], 4, axis=1)
+    own = np.eye(4, dtype=bool)[labels]
+    assert np.all(cosines[own] - np.where(own, -np.inf, cosines).max(axis=1) <= 0)
+    # and no projection makes one: the failure is certain
+    assert multiclass_margin_failure(cosines, labels, 10_000) == 1.0
+
+
+def test_13_dual_variables_are_biased(rng):
+    # vaswani2013, §2.3: not α* on average. The mean of an inverse Wishart matrix, λ → 0; any unbiased R, any λ > 0
+    n, d, r, trials = 6, 40, 30, 4000
+    X = rng.standard_normal((n, d))
+    K, one = X @ X.T, np.ones(n)
+
+    def duals(R, penalty):
+        return np.array([np.linalg.solve(Z @ Z.T + penalty * np.eye(n), one) for Z in X @ R])
+
+    gauss = gaussians(rng, trials, d, r)
+    found, exact = duals(gauss, 0.0) @ one, one @ np.linalg.solve(K, one)
+    # vᵀĜ⁻¹v/vᵀG⁻¹v is r over a χ² with r - n + 1 degrees of freedom
+    free = r - n + 1
+    mean, deviation = r / (free - 2), r * np.sqrt(2 / ((free - 2) ** 2 * (free - 4)))
+    assert abs(found.mean() / exact - mean) < 7 * deviation / np.sqrt(trials) < 0.2 * (mean - 1)
+    signs = rng.choice([-1.0, 1.0], (trials, d, r)) / np.sqrt(r)
+    for R, penalty in ((gauss, 10.0), (signs, 1e-3), (signs, 10.0)):
+        found, exact = duals(R, penalty) @ one, one @ np.linalg.solve(K + penalty * np.eye(n), one)
+        assert found.mean() - exact > 7 * found.std() / np.sqrt(trials)
+
+
 def test_fard_fails_for_large_eps():
     printed, repaired = get("fard2012.1", "printed"), BOUNDS["fard2012.1"]
     for r, eps in ((2, 30.0), (10, 25.0), (50, 22.0)):
@@ -241,3 +291,13 @@ def test_shi2012_9_denominator():
     for delta in (0.5, 1e-6):
         r = one.dimension(eps, delta, points=10, classes=classes)
         assert 10 * cosine.cdf(promised, r, gamma / np.sqrt(2 * classes)) <= delta
+
+
+def test_shi2012_9_at_the_printed_end():
+    # ε in (0, 1] is printed: the dimension is finite there, and the margin is a negative number divided by 0
+    printed = get("shi2012.9", "printed")
+    assert printed.dimension(1.0, 0.05, points=100, classes=3) == np.ceil(12 * np.log(6 * 100 * 2 / 0.05))
+    assert printed.guarantee(1.0, multiclass_margin=1.0, classes=3).lower == -np.inf
+    assert printed.guarantee(1 - 1e-12, multiclass_margin=1.0, classes=3).lower < -1e11
+    with refuses("eps"):
+        BOUNDS["shi2012.9"].dimension(1.0, 0.05, points=100, classes=3)

@@ -211,6 +211,15 @@ def _one_parameter_margin(eps: Values, multiclass_margin: Values, classes: Value
     return lowest_cosine(eps, multiclass_margin / np.sqrt(2.0 * classes)), _ANY
 
 
+def _one_parameter_printed(eps: Values, multiclass_margin: Values, classes: Values) -> tuple[Values, Values]:
+    # as one fraction: at the printed end ε = 1 a negative number is divided by zero
+    eps, cosine = np.broadcast_arrays(eps, multiclass_margin / np.sqrt(2.0 * classes))
+    inside = eps < 1.0
+    least = np.full(eps.shape, -np.inf)
+    least[inside] = lowest_cosine(eps[inside], cosine[inside])
+    return least, _ANY
+
+
 def _half_margin(eps: Values, margin: Values) -> tuple[Values, Values]:
     return 0.5 * margin, _ANY
 
@@ -281,7 +290,8 @@ _ONE = Bound(
     about="cos(v, R_yᵀx - R_y'ᵀx), the margin of the one-parameter method",
     exact=_exact_one_parameter,
     erratum="Eq. (6) divides by ‖v‖√(‖R_yᵀx‖² + ‖R_y'ᵀx‖²); what the proof bounds is the cosine, with "
-    "‖R_yᵀx - R_y'ᵀx‖. The two differ by the inner product of R_yᵀx and R_y'ᵀx, which is 0 only on average.",
+    "‖R_yᵀx - R_y'ᵀx‖. The two differ by the inner product of R_yᵀx and R_y'ᵀx, which is 0 only on average. And ε = 1 "
+    "is allowed, where the printed margin is a negative number divided by 0: -∞.",
 )
 
 MARGINS = (
@@ -312,7 +322,9 @@ MARGINS = (
             _ONE,
             statement="With a projection for each of L classes, one vector separates m points of normalised multiclass "
             "margin γ by κγ/√(2L) - 2ε/(1-ε) over ‖v‖√(‖R_yᵀx‖² + ‖R_y'ᵀx‖²), except with probability δ.",
+            kept=_one_parameter_printed,
             about="margin over ‖v‖√(‖R_yᵀx‖² + ‖R_y'ᵀx‖²)",
+            eps_closed=True,
             exact=None,
             as_printed=True,
         ),
