@@ -198,6 +198,25 @@ def test_what_was_asked_for_and_not_reached_has_a_code_of_its_own(monkeypatch, c
     assert Path("data.slim").exists() and Path("data.html").exists()
 
 
+@pytest.mark.parametrize("recovery", ["iterative", "dual", "debiased_dual", "naive"])
+def test_weights_that_nothing_is_proved_of_are_named(monkeypatch, capsys, recovery):
+    *_, data = _npy()
+    options = ["--C", "1e6", "--components", "80", "--recovery", recovery, "--no-report"]
+    assert _run(monkeypatch, *data, *options) == 3
+    notes = json.loads(Path("out.json").read_text())["notes"]
+    assert [note for note in notes if recovery in note and "weights of 0" in note]
+    assert "Note: " in capsys.readouterr().out
+    model = CertifiedClassifier.load("data.slim")
+    assert model.recovery == recovery and not model.certificate_.relative_error[0] <= 1.0
+
+
+def test_dual_weights_that_are_proved_to_be_near_need_no_note(monkeypatch):
+    *_, data = _npy()
+    options = ["--C", "1e-3", "--components", "300", "--recovery", "debiased_dual", "--no-report", "--tol", "1"]
+    assert _run(monkeypatch, *data, *options) == 0
+    assert not [note for note in json.loads(Path("out.json").read_text())["notes"] if "weights of 0" in note]
+
+
 def test_options_reach_the_classifier(monkeypatch):
     *_, data = _npy()
     options = ["--loss", "logistic", "--class-weight", "balanced", "--no-intercept", "--standardize", "--holdout", "0"]
@@ -218,6 +237,8 @@ def test_mistakes_are_one_line(monkeypatch, capsys):
         ["--holdout", "1"],
         ["--model", "nowhere/x.slim"],
         ["--method", "direct", "--standardize"],
+        ["--recovery", "dual"],
+        ["--recovery", "dual", "--C", "1", "--method", "gram"],
         ["--target", "x"],
         ["--feature-names", "labels.npy"],
         ["--model", "data.npy", "--force"],

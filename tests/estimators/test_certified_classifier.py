@@ -314,7 +314,7 @@ class TestClaims:
         with pytest.raises(DataError):
             model.top_features(5, "d")
 
-    @pytest.mark.parametrize("recovery", ["certified", "dual", "iterative", "naive"])
+    @pytest.mark.parametrize("recovery", ["certified", "dual", "debiased_dual", "iterative", "naive"])
     @pytest.mark.parametrize("classes", [2, 3])
     def test_every_recovery_fills_the_certificate(self, recovery, classes):
         X, y = wide(classes=classes)
@@ -333,7 +333,7 @@ class TestClaims:
             assert np.linalg.norm(certificate.weights[k] - truth) <= certificate.radius[k] + slack
             off = np.abs(certificate.weights[k, :-1] - truth[:-1])
             assert np.all(off <= certificate.coordinate_radius[k] + slack)
-        assert model.n_passes_ == {"dual": 2, "naive": 3}.get(recovery, model.n_passes_)
+        assert model.n_passes_ == {"dual": 2, "debiased_dual": 2, "naive": 3}.get(recovery, model.n_passes_)
 
 
 class TestPredictionsThatAreNotProved:

@@ -134,7 +134,9 @@ def test_data_that_say_nothing(name):
                 np.testing.assert_array_equal(model.coef_, 0.0)
 
 
-@pytest.mark.parametrize("name, recovery", each_once(NAMES, ["naive", "dual", "iterative", "certified"]))
+@pytest.mark.parametrize(
+    "name, recovery", each_once(NAMES, ["naive", "dual", "debiased_dual", "iterative", "certified"])
+)
 def test_fewer_features_than_components(name, recovery):
     rng = np.random.default_rng(3)
     X = rng.standard_normal((4, 2))

@@ -236,7 +236,7 @@ class TestRefused:
         with pytest.raises(DataError):
             direct().fit(STORAGES[storage](1e160 * X), y)
 
-    @pytest.mark.parametrize("recovery", ["dual", "iterative", "naive"])
+    @pytest.mark.parametrize("recovery", ["dual", "debiased_dual", "iterative", "naive"])
     def test_published_ways_need_a_sketch(self, recovery):
         X, y = thin(0)
         with pytest.raises(InvalidParameterError):

@@ -20,6 +20,7 @@ ROUTES = [
     {"method": "direct"},
     {"recovery": "naive", "n_components": 64},
     {"recovery": "dual", "n_components": 64},
+    {"recovery": "debiased_dual", "n_components": 64},
 ]
 
 

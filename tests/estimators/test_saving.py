@@ -241,7 +241,7 @@ def test_hostile_searches(tmp_path, change):
         CertifiedClassifierCV.load(path)
 
 
-@pytest.mark.parametrize("recovery", ["certified", "iterative", "dual", "naive"])
+@pytest.mark.parametrize("recovery", ["certified", "iterative", "dual", "debiased_dual", "naive"])
 def test_a_model_that_nothing_is_proved_of(tmp_path, recovery):
     model = CertifiedClassifier(1e100, loss="logistic", recovery=recovery, n_components=32, random_state=0)
     with pytest.warns(ConvergenceWarning):

@@ -44,6 +44,16 @@ class ClassWeight(StrEnum):
     balanced = "balanced"
 
 
+class Recovery(StrEnum):
+    """Recovery of the weights from the sketch."""
+
+    certified = "certified"
+    dual = "dual"
+    debiased_dual = "debiased_dual"
+    iterative = "iterative"
+    naive = "naive"
+
+
 def fit(
     data: options.DataPath,
     labels: options.LabelFile = None,
@@ -101,6 +111,13 @@ def fit(
     ] = None,
     no_intercept: options.NoIntercept = False,
     method: options.MethodName = options.Method.auto,
+    recovery: Annotated[
+        Recovery,
+        typer.Option(
+            help="Recovery of the weights from the sketch; all but certified are for comparison, and take --C X.",
+            rich_help_panel=options.MODEL,
+        ),
+    ] = Recovery.certified,
     projection: Annotated[
         options.Family | None,
         typer.Option(help="Family of projections.", show_default="auto", rich_help_panel=options.MODEL),
@@ -177,11 +194,19 @@ def fit(
     written = {"--model": outputs.model, "--report": outputs.report, "--json": json}
     require_different(written)
     require_not_read(written, (data, labels, test, feature_names))
+    penalty = _penalty(C)
+    if recovery is not Recovery.certified and penalty is None:
+        raise InvalidParameterError(
+            f"{recovery.value} is for comparison, and cross-validation is certified: give --C X.",
+            "recovery",
+            recovery.value,
+        )
     settings = FitSettings(
-        C=_penalty(C),
+        C=penalty,
         scoring=scoring.value,
         loss=loss.value,
         method=method.value,
+        recovery=recovery.value,
         projection=_AUTO if projection is None else projection.value,
         tol=tol,
         n_components=components,

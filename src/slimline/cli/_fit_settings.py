@@ -80,6 +80,7 @@ class FitSettings:
     #: As in `CertifiedClassifier`.
     loss: str = "squared_hinge"
     method: str = "auto"
+    recovery: str = "certified"
     projection: str = "auto"
     #: Certified relative error asked for.
     tol: float = 1e-2
@@ -106,6 +107,7 @@ class FitSettings:
             "loss": self.loss,
             "tol": self.tol,
             "method": self.method,
+            "recovery": self.recovery,
             "projection": self.projection,
             "n_components": "auto" if self.n_components is None else self.n_components,
             "max_passes": self.max_passes,

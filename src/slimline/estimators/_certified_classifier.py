@@ -60,8 +60,9 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         "sketch" trains on a sketch. "gram" solves exactly through X Xᵀ, or through X itself if it has fewer features
         than samples. "direct" uses the rows themselves, as LIBLINEAR does, for sparse data and for arrays in memory
         that are not standardised. "auto" takes the fastest by a measured cost model.
-    recovery : {"certified", "dual", "iterative", "naive"}, default="certified"
-        Recovery of the weights from the sketch. The last three are the published methods, for comparison.
+    recovery : {"certified", "dual", "debiased_dual", "iterative", "naive"}, default="certified"
+        Recovery of the weights from the sketch. "dual", "iterative" and "naive" are the published methods, for
+        comparison; "debiased_dual" takes the bias of the sketch out of "dual".
     projection : str or projection transformer, default="auto"
         Family of the projection, as in `make_projection`.
     n_components : int or "auto", default="auto"

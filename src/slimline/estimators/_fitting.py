@@ -22,6 +22,7 @@ from slimline.learning import (
     growing,
     loss_named,
     recover_certified,
+    recover_debiased,
     recover_dual,
     recover_iterative,
     recover_naive,
@@ -33,7 +34,7 @@ from slimline.projections import Projection
 from slimline.projections._families import frozen_projection, require_family
 
 Floats = NDArray[np.float64]
-RECOVERIES = ("certified", "dual", "iterative", "naive")
+RECOVERIES = ("certified", "dual", "debiased_dual", "iterative", "naive")
 #: A sketch may grow to so many components for each sample.
 _MOST_COMPONENTS = 64
 #: A sketch may grow to so many bytes.
@@ -170,10 +171,12 @@ class Solver:
             surrogate = self.start(penalty)
             most = data.passes + _EXACT_STEPS * data.passes_of_a_step
             return recover_certified(data, states, surrogate, tol=min(self.tol, EXACT), max_passes=most)
-        if self.recovery == "naive":
+        if self.recovery in ("naive", "debiased_dual"):  # which need the sketch itself
             first = self._draw(0, self.route.n_components)
             Z: NDArray[Any] = data.sketch(first)
             self.surrogate = sketch_surrogate(data, first, Z, penalty)
+            if self.recovery == "debiased_dual":
+                return recover_debiased(data, states, self.surrogate, Z)
             return recover_naive(data, states, self.surrogate, Z, first)
         surrogate = self.start(penalty)
         if self.recovery == "dual":

@@ -6,6 +6,7 @@ The modules are meant to be read in this order: `algorithm` for the loop; then `
 
 from slimline.learning.algorithm import Step, recover_certified
 from slimline.learning.certificate import Certificate, TopFeatures, certificate_of, membership, rank_bounds
+from slimline.learning.debiased import recover_debiased
 from slimline.learning.losses import LOSSES, Loss, loss_named
 from slimline.learning.problem import BinaryProblem, Solution, SolverState
 from slimline.learning.published import recover_dual, recover_iterative, recover_naive
@@ -36,6 +37,7 @@ __all__ = [
     "membership",
     "rank_bounds",
     "recover_certified",
+    "recover_debiased",
     "recover_dual",
     "recover_iterative",
     "recover_naive",

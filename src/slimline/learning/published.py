@@ -33,7 +33,7 @@ def recover_iterative(
     """Iterate as published: linearise at the last weights, solve on the sketch, take its dual variables as they are."""
     begin = time.perf_counter()
     while True:
-        new = _dual_points(data, states, surrogate)
+        new = dual_points(data, states, surrogate)
         for state, point in zip(states, new, strict=True):
             state.best = state.dual = point
             state.bound = bound_gap(state.problem, point, point, data.row_bounds)
@@ -60,7 +60,7 @@ def recover_naive(
     """Lift the weights of the sketch, w = R z."""
     begin = time.perf_counter()
     with overflow_allowed():
-        duals = _dual_points(data, states, surrogate)
+        duals = dual_points(data, states, surrogate)
         W = np.zeros((data.shape[1] + 1, len(states)))
         for j, (state, dual) in enumerate(zip(states, duals, strict=True)):
             beta = state.problem.representer(dual.a) / state.problem.penalty
@@ -72,14 +72,20 @@ def recover_naive(
             weights = np.ascontiguousarray(W[:, j])
             state.dual = dual
             state.best = Point(weights, F[:, j], data.values_error(float(np.linalg.norm(weights)), terms))
-            middle = bound_gap(state.problem, state.best, dual, data.row_bounds)
-            radius = bound((middle.radius + float(np.linalg.norm(weights - middle.weights))) * (1.0 + 1e-9))
-            error = relative(radius, state.best.norm)
-            state.bound = replace(middle, weights=weights, radius=radius, relative_error=error)
+            bound_around(state, data.row_bounds)
     yield step_of(data, states, surrogate, begin)
 
 
-def _dual_points(data: TrainingData, states: Sequence[SolverState], surrogate: Surrogate) -> list[DualPoint]:
+def bound_around(state: SolverState, row_bounds: Floats) -> None:
+    """Bound how far the best weights themselves are from the optimum, and not the midpoint."""
+    weights = state.best.weights
+    middle = bound_gap(state.problem, state.best, state.dual, row_bounds)
+    radius = bound((middle.radius + float(np.linalg.norm(weights - middle.weights))) * (1.0 + 1e-9))
+    error = relative(radius, state.best.norm)
+    state.bound = replace(middle, weights=weights, radius=radius, relative_error=error)
+
+
+def dual_points(data: TrainingData, states: Sequence[SolverState], surrogate: Surrogate) -> list[DualPoint]:
     """Return the dual points of the small problems, solved to the end, without what earlier steps have learned."""
     answers = solve(states, surrogate, [0.0] * len(states), corrected=False)
     return recover(data, states, [a for a, _ in answers])

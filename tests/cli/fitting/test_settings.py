@@ -14,6 +14,7 @@ ALL = FitSettings(
     C=0.5,
     loss="logistic",
     method="sketch",
+    recovery="dual",
     projection="cw",
     tol=1e-3,
     n_components=64,
@@ -33,6 +34,7 @@ def test_every_setting_reaches_the_classifier():
         "C": 0.5,
         "loss": "logistic",
         "method": "sketch",
+        "recovery": "dual",
         "projection": "cw",
         "tol": 1e-3,
         "n_components": 64,
@@ -66,7 +68,8 @@ def test_the_code_makes_the_same_classifier():
 def test_the_command_names_what_is_not_a_default():
     assert command_line(["my data.bed"], FitSettings(), None) == "slimline fit 'my data.bed' --seed 0"
     said = command_line(["x.npy", "--labels", "y.npy"], ALL, 2).split()
-    for word in ("--C 0.5", "--loss logistic", "--method sketch", "--projection cw", "--tol 0.001", "--components 64"):
+    some = ("--C 0.5", "--loss logistic", "--method sketch", "--recovery dual", "--projection cw", "--tol 0.001")
+    for word in (*some, "--components 64"):
         assert word.split()[1] == said[said.index(word.split()[0]) + 1]
     assert {"--standardize", "--no-intercept", "--class-weight", "--holdout", "--max-passes", "--threads"} <= set(said)
     exact = FitSettings(C=1.23456789e-7, holdout=1 / 3)
