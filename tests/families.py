@@ -14,8 +14,12 @@ FAMILIES: dict[str, Callable[[int, int, int], Projection]] = {
     "srht_replaced": lambda d, r, seed: SubsampledHadamard(d, r, seed, replace=True),
     "cw": HashEmbedding,
     "cw_independent": lambda d, r, seed: HashEmbedding(d, r, seed, hash="independent"),
-    "generalised_cw": lambda d, r, seed: HashEmbedding(d, r, seed, bucket_width=2),
-    "generalised_cw_independent": lambda d, r, seed: HashEmbedding(d, r, seed, bucket_width=8, hash="independent"),
+    "filled_cw": lambda d, r, seed: HashEmbedding(d, r, seed, bucket_width=2),
+    "filled_cw_independent": lambda d, r, seed: HashEmbedding(d, r, seed, bucket_width=8, hash="independent"),
+    "generalised_cw": lambda d, r, seed: HashEmbedding(d, r, seed, n_stacks=2, bucket_width=2),
+    "generalised_cw_independent": lambda d, r, seed: HashEmbedding(
+        d, r, seed, n_stacks=2, bucket_width=4, hash="independent"
+    ),
     "osnap": lambda d, r, seed: HashEmbedding(d, r, seed, nnz_per_feature=2),
     "osnap_independent": lambda d, r, seed: HashEmbedding(d, r, seed, nnz_per_feature=4, hash="independent"),
     "osnap_wide": lambda d, r, seed: HashEmbedding(d, r, seed, 2, 2, hash="independent"),

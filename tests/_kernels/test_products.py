@@ -16,7 +16,7 @@ SEED = 77
 TYPES = [np.float64, np.float32, np.float16, np.int8, np.uint8, np.int16, np.bool_]
 FEATURES = 1024
 DENSITY = {"achlioptas": 1 / 3, "very_sparse": 0.05}
-PARTS = {32: (2, 1), 64: (2, 2)}  # columns: (non-zeros a feature, width of a bucket)
+PARTS = {32: (2, 1), 64: (2, 2), 128: (1, 2, 4), 256: (2, 2, 4)}  # columns: (buckets a feature, stacks, their width)
 ODD = [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 127, 129, 255, 257, 513]
 
 
@@ -90,7 +90,7 @@ def test_dense_sizes(family, dtype):
                 _require(family, out, X, R)
 
 
-@pytest.mark.parametrize("n_components", [1, 3, 15, 16, 17, 33, 64, 65, 129, 1000])
+@pytest.mark.parametrize("n_components", [1, 3, 15, 16, 17, 33, 64, 65, 128, 129, 256, 1000])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_components(family, n_components):
     if family == "grouped" and n_components % 16:

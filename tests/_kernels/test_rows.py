@@ -40,18 +40,22 @@ def test_sparse_sign_rows(density, n_components):
 
 
 @pytest.mark.parametrize(
-    "nonzeros, width", [(1, 1), (1, 2), (1, 3), (1, 5), (1, 13), (1, 40), (2, 1), (4, 1), (7, 1), (3, 6)]
-)
+    "nonzeros, stacks, width",
+    [
+        (1, 1, 1), (1, 2, 1), (1, 3, 1), (1, 5, 1), (1, 13, 1), (1, 40, 1), (2, 1, 1), (4, 1, 1), (7, 1, 1), (3, 6, 1),
+        (1, 1, 2), (1, 2, 3), (1, 4, 4), (1, 5, 7), (1, 40, 2), (2, 3, 5), (3, 9, 2), (1, 1, 64),
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize("buckets", [1, 2, 3, 16, 17, 48, 64, 1000, 1024])
-def test_hashed_rows(nonzeros, width, buckets):
-    n_components = buckets * nonzeros * width
+def test_hashed_rows(nonzeros, stacks, width, buckets):
+    n_components = buckets * nonzeros * stacks * width
     twins = {"independent": reference.independent_rows}
     if buckets % 16 == 0:
         twins["grouped"] = reference.grouped_rows
     for name, twin in twins.items():
-        native = native_scatter(name, SEED, n_components, nonzeros, width)
+        native = native_scatter(name, SEED, n_components, nonzeros, stacks, width)
         for start in STARTS:
-            expected = twin(SEED, start, start + 37, n_components, nonzeros, width)
+            expected = twin(SEED, start, start + 37, n_components, nonzeros, stacks, width)
             np.testing.assert_array_equal(
                 scattered_rows(native, start, 37, n_components), expected, err_msg=f"{name} {start}"
             )

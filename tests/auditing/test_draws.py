@@ -90,9 +90,9 @@ def test_the_projection_that_changes_nothing():
 
 @pytest.mark.parametrize("name", list(FAMILIES))
 def test_family_names(name):
-    expected = name.removesuffix("_independent").removesuffix("_replaced").removesuffix("_wide")
+    expected = name.removesuffix("_independent").removesuffix("_wide")
     projection = FAMILIES[name](64, 16, 0)
-    assert family_name(projection) == known_family(projection) == {"generalised_cw": "cw"}.get(expected, expected)
+    assert family_name(projection) == known_family(projection) == {"filled_cw": "cw"}.get(expected, expected)
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,9 @@ def very_sparse(rank, features):
         ("very_sparse", 9, "embedding.very_sparse", very_sparse),
         ("srht", 2, "paul2013.cw", second_moment),
         ("srht", 20, "paul2013.srht", srht),
+        ("srht_replaced", 2, "paul2013.cw", second_moment),
         ("cw", 3, "paul2013.cw", second_moment),
+        ("generalised_cw", 3, "paul2013.cw.generalised", second_moment),
         ("osnap", 3, "paul2013.cw", second_moment),
         ("osnap", 20, "paul2013.cw", second_moment),
     ],
@@ -162,7 +164,7 @@ def very_sparse(rank, features):
 def test_embeddings_of_every_family(family, rank, bound, required):
     rng = np.random.default_rng(3)
     d = 200
-    r = 256 if family == "srht" else 640  # an SRHT has no more columns
+    r = 256 if family.startswith("srht") else 640  # an SRHT has no more columns
     coordinates = rng.standard_normal((40, rank))
     X, y = coordinates @ rng.standard_normal((rank, d)), coordinates[:, 0] > 0
     with pytest.warns(UserWarning, match="components is higher"):

@@ -78,6 +78,8 @@ def projection(family, d, r, seed):
         return SparseSign(d, r, seed, density=1 / 3 if family == "achlioptas" else 1 / np.sqrt(d))
     if family in ("srht", "srht with replacement"):
         return SubsampledHadamard(d, r, seed, replace=family != "srht")
+    if family == "generalised_cw":
+        return HashEmbedding(d, -(-r // 16) * 16, seed, n_stacks=4, bucket_width=4)
     parts = 4 if family == "osnap" else 1
     return HashEmbedding(d, -(-r // parts) * parts, seed, nnz_per_feature=parts)
 

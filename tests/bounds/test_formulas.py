@@ -70,8 +70,10 @@ def embedding(eps, delta, family, rank, features):
         "sign": lambda: min(net(eps, delta, rank), moment),
         "achlioptas": lambda: min(net(eps, delta, rank), moment),
         "srht": lambda: min(srht(eps, delta, rank, features), moment),
+        "srht_replaced": lambda: min(srht(eps, delta, rank, features), moment),
         "cw": lambda: moment,
         "osnap": lambda: moment,
+        "generalised_cw": lambda: moment,
         "very_sparse": lambda: very_sparse(eps, delta, rank, features),
     }[family]()
 
@@ -128,6 +130,8 @@ REQUIRED = {
     "paul2013.sign, printed": lambda eps, rank, features: rank * eps**-2 * log(rank) * log(features),
     "paul2013.cw": second_moment,
     "paul2013.cw, printed": cw_order,
+    "paul2013.cw.generalised": second_moment,
+    "paul2013.cw.generalised, printed": cw_order,
     "embedding.very_sparse": very_sparse,
     "vaswani2013.c1": lambda eps, delta, rank: spectral(2 - sqrt(3))(eps, delta, rank),
     "vaswani2013.3": lambda eps, rank: rank / (sqrt(1 + eps) - 1) ** 2,
@@ -189,6 +193,7 @@ KEPT = {
     **dict.fromkeys(("uml2014.23.3", "uml2014.23.3, printed", "uml2014.23.4", "uml2014.23.4, printed"), about_one),
     **dict.fromkeys(("shi2012.10", "paul2013.srht", "paul2013.srht, printed", "paul2013.sign"), about_one),
     **dict.fromkeys(("paul2013.sign, printed", "paul2013.cw", "paul2013.cw, printed", "vaswani2013.c1"), about_one),
+    **dict.fromkeys(("paul2013.cw.generalised", "paul2013.cw.generalised, printed"), about_one),
     **dict.fromkeys(("embedding.very_sparse", "vaswani2013.c2", "vaswani2013.c2, printed"), about_one),
     **dict.fromkeys(("vaswani2013.c2.algebra", "paul2013.1", "paul2013.2", "paul2013.2.distances"), about_one),
     **dict.fromkeys(("fard2012.1", "fard2012.1, printed", "fard2012.2", "fard2012.2, printed"), about_cosine),

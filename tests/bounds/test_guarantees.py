@@ -4,11 +4,15 @@ Theorems are loose, so each is asked for the eps that it promises in few dimensi
 the exact laws are held to the probability that they name, from both sides.
 """
 
+from functools import partial
+
 import numpy as np
 import pytest
 
-from slimline.bounds import get
+from slimline.bounds import generalised_embedding, get
+from slimline.errors import InvalidParameterError
 from slimline.laws import cosine, norm_failure
+from slimline.projections import HashEmbedding
 from tests.bounds.attack import (
     KINDS,
     assert_fails_at_most,
@@ -209,6 +213,7 @@ EMBEDDINGS = [
     ("paul2013.sign", "gaussian"),
     ("paul2013.cw", "cw"),
     ("paul2013.cw", "osnap"),
+    ("paul2013.cw.generalised", "generalised_cw"),
     ("paul2013.cw", "srht"),
     ("paul2013.cw", "srht with replacement"),
     ("paul2013.cw", "sign"),
@@ -230,6 +235,37 @@ def test_subspaces(theorem, kind, rng):
     seeds = rng.integers(2**32, size=trials)
     errors = np.array([embedding_error(projection(family, d, r, int(seed)).apply(V.T)) for seed in seeds])
     assert_fails_at_most(np.sum(errors > bound.eps(r, DELTA, rank=rank, **sizes)), trials, DELTA)
+
+
+@pytest.mark.parametrize("eps, rank", [(0.9, 3), (0.5, 1), (0.3, 20), (1e-3, 1000)])
+def test_sizes_of_a_generalised_embedding(eps, rank):
+    """The factors of the printed r with the constant 1; as many buckets as the theorem asks for, and no more."""
+    printed, sizes = (generalised_embedding(eps, DELTA, rank, version) for version in ("printed", "correct"))
+    stacks, width = np.log(rank / (DELTA * eps)) / eps, 1 / eps
+    for found in (printed, sizes):
+        assert (found.n_stacks, found.bucket_width) == (np.ceil(stacks), np.ceil(width))
+        assert found.n_components == found.buckets * found.n_stacks * found.bucket_width
+    assert printed.buckets == np.ceil(rank * eps**-2 * (rank + np.log(1 / (DELTA * eps))))
+    order = get("paul2013.cw.generalised", "printed").required(eps, DELTA, rank=rank)
+    assert order <= printed.n_components <= order * (1 + 1 / stacks) * (1 + eps) * (1 + 1 / (printed.buckets - 1))
+    least = get("paul2013.cw.generalised").dimension(eps, DELTA, rank=rank)
+    assert least <= sizes.n_components < least + sizes.n_stacks * sizes.bucket_width
+
+
+@pytest.mark.parametrize("kind", ["axes", "pairs"])
+def test_sizes_keep_subspaces(kind, rng):
+    d, rank, eps, trials = 64, 2, 0.6, 200
+    sizes = generalised_embedding(eps, DELTA, rank)
+    V = orthonormal(kind, d, rank, rng)
+    make = partial(HashEmbedding, d, sizes.n_components, n_stacks=sizes.n_stacks, bucket_width=sizes.bucket_width)
+    errors = np.array([embedding_error(make(seed=int(seed)).apply(V.T)) for seed in rng.integers(2**32, size=trials)])
+    assert_fails_at_most(np.sum(errors > eps), trials, DELTA)
+
+
+@pytest.mark.parametrize("call", [(0.0, 0.1, 2), (1.0, 0.1, 2), (0.5, 1.0, 2), (0.5, 0.1, 0), (1e-5, 0.1, 2)])
+def test_sizes_that_there_are_not(call):
+    with pytest.raises(InvalidParameterError):
+        generalised_embedding(*call)
 
 
 @pytest.mark.parametrize("rank", [1, 2, 5])

@@ -11,7 +11,7 @@ from tests.bounds.attack import assert_fails_at_most, embedding_error, gaussians
 from tests.bounds.exact_geometry import ball_radius_squared, box_dual, box_dual_balanced, hard_margin_squared
 
 KINDS = ("ordinary", "touching", "ill-scaled", "rank-deficient", "axes")
-FAMILIES = ("gaussian", "sign", "achlioptas", "very_sparse", "srht", "cw", "osnap")
+FAMILIES = ("gaussian", "sign", "achlioptas", "very_sparse", "srht", "cw", "generalised_cw", "osnap")
 SLACK = 1e-8  # of the solvers, relative
 
 

@@ -277,6 +277,11 @@ def test_make_projection():
     assert make_projection("auto", 8, bucket_width=4).nnz_per_feature == 1
     assert make_projection("auto", 16, bucket_width=4).nnz_per_feature == 4
     assert make_projection("cw", 64, bucket_width=4).bucket_width == 4
+    assert make_projection("auto", 16, bucket_width=2, n_stacks=4).nnz_per_feature == 1
+    generalised = make_projection("generalised_cw", 64)
+    assert (generalised.n_stacks, generalised.bucket_width) == (4, 4)
+    assert make_projection("generalised_cw", 64, n_stacks=2).n_stacks == 2
+    assert make_projection("srht_replaced", 64).replace and not make_projection("srht", 64).replace
     assert make_projection("achlioptas").density == "achlioptas"
     with refuses("family"):
         make_projection("magic")

@@ -13,7 +13,8 @@ TRANSFORMERS = {
     "srht_replaced": partial(HadamardProjection, replace=True),
     "cw": SparseEmbedding,
     "cw_independent": partial(SparseEmbedding, hash="independent"),
-    "generalised_cw": partial(SparseEmbedding, bucket_width=2),
+    "filled_cw": partial(SparseEmbedding, bucket_width=2),
+    "generalised_cw": partial(SparseEmbedding, n_stacks=2, bucket_width=2),
     "osnap": partial(SparseEmbedding, nnz_per_feature=2),
 }
 CLASSES = [GaussianProjection, SignProjection, SparseSignProjection, HadamardProjection, SparseEmbedding]

@@ -5,6 +5,8 @@ least 10,000 bounded or normal products, so the normal law is good to well withi
 test looks at more than eight p-values or twenty scores: its failure probability is below 1e-6.
 """
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -191,6 +193,60 @@ def test_hash_embedding_entries(s, v, hash, global_random_seed):
 
 
 @pytest.mark.parametrize("hash", ["grouped", "independent"])
+@pytest.mark.parametrize("s, a, v", [(1, 3, 4), (1, 1, 5), (2, 6, 2)])
+def test_generalised_embedding_entries(s, a, v, hash, global_random_seed):
+    """q buckets of a stacks of v components: one entry a stack, in the same bucket, its place and sign at random."""
+    q, d = 32, 48_000
+    projection = HashEmbedding(d, s * a * v * q, global_random_seed, s, v, hash, n_stacks=a)
+    assert projection.effective_hash == hash and projection.buckets == q
+    rows = projection.rows().tocsr()
+    np.testing.assert_array_equal(np.diff(rows.indptr), s * a)
+    np.testing.assert_allclose(np.abs(rows.data), 1 / np.sqrt(s * a), rtol=1e-15)
+    columns = rows.indices.reshape(d, s, a)
+    stack, place, bucket = columns // (v * q), columns // q % v, columns % q
+    np.testing.assert_array_equal(stack, np.broadcast_to(np.arange(s * a).reshape(s, a), (d, s, a)))
+    assert np.all(bucket == bucket[:, :, :1])
+    if hash == "grouped":  # 16 features share their place in a stack
+        assert np.all(place.reshape(-1, 16, s, a) == place.reshape(-1, 16, s, a)[:, :1])
+    loose = slice(None, None, 16 if hash == "grouped" else 1)  # features that are drawn independently
+    place, bucket, signs = place[loose], bucket[loose, :, 0], np.sign(rows.data).reshape(d, s, a)[loose]
+    joint = (bucket[:, 0] // 8 * v + place[:, 0, 0]) * 2 + (signs[:, 0, 0] > 0)  # each of its parts with the others
+    assert _uniform(np.bincount(joint, minlength=q // 8 * v * 2)) > LEAST
+    for i, u in {(0, a // 2), (s - 1, a - 1)}:
+        assert _uniform(np.bincount(place[:, i, u], minlength=v)) > LEAST
+    if a > 1:  # places in two stacks, and signs in two stacks, are independent
+        assert _uniform(np.bincount(place[:, 0, 0] * v + place[:, 0, a - 1], minlength=v * v)) > LEAST
+        assert _score(signs[:, 0, 0], signs[:, 0, a - 1]) < MOST
+    if s > 1:
+        assert _uniform(np.bincount(place[:, 0, 0] * v + place[:, 1, 0], minlength=v * v)) > LEAST
+    centred = place[:, 0, 0] - (v - 1) / 2
+    for lag in (1, 4):
+        assert _score(centred[lag:], centred[:-lag]) < MOST
+
+
+@pytest.mark.parametrize("q, a, v", [(1, 1, 3), (2, 1, 2), (2, 2, 1), (1, 2, 2), (2, 2, 2), (3, 1, 2)])
+def test_exact_second_moment_of_a_generalised_embedding(q, a, v):
+    """E‖VᵀRRᵀV - I‖² = (ρ² + ρ - 2 Σ ℓ²)/(qav), summed over all buckets, places and signs of two features."""
+    of_a_feature = []
+    for bucket in range(q):
+        for places in itertools.product(range(v), repeat=a):
+            for signs in itertools.product((-1.0, 1.0), repeat=a):
+                row = np.zeros((a, v, q))
+                row[np.arange(a), places, bucket] = signs
+                of_a_feature.append(row.ravel() / np.sqrt(a))
+    rows = np.array(of_a_feature)
+    R = np.stack([np.repeat(rows, len(rows), axis=0), np.tile(rows, (len(rows), 1))], axis=1)  # every pair of rows
+    np.testing.assert_allclose(np.mean(R @ R.transpose(0, 2, 1), axis=0), np.eye(2), atol=1e-12)
+    angle = 0.7
+    for V in (np.eye(2), np.array([[np.cos(angle)], [np.sin(angle)]])):
+        rho, leverage = V.shape[1], np.sum(V**2, axis=1)
+        Z = V.T @ R
+        errors = np.sum((Z @ Z.transpose(0, 2, 1) - np.eye(rho)) ** 2, axis=(1, 2))
+        expected = (rho**2 + rho - 2 * np.sum(leverage**2)) / (q * a * v)
+        np.testing.assert_allclose(np.mean(errors), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("hash", ["grouped", "independent"])
 def test_collisions(hash, global_random_seed):
     buckets, groups = 64, 4000
     R = dense_rows(HashEmbedding(16 * groups, buckets, global_random_seed, hash=hash))
@@ -215,6 +271,7 @@ def test_far_features_follow_the_same_law(global_random_seed):
         FAMILIES["achlioptas"],
         FAMILIES["cw"],
         FAMILIES["osnap_independent"],
+        FAMILIES["generalised_cw"],
     ):
         projection = make(2**50, 128, global_random_seed)
         start, stop = far_place(projection) - 256, far_place(projection) + 256

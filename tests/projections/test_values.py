@@ -178,6 +178,11 @@ def test_lift_of_one_vector_and_of_lists(family):
         (lambda: HashEmbedding(4, 7, 0, nnz_per_feature=2), "n_components .*got 7"),
         (lambda: HashEmbedding(4, 8, 0, nnz_per_feature=0), "nnz_per_feature"),
         (lambda: HashEmbedding(4, 8, 0, bucket_width=1.5), "bucket_width"),
+        (lambda: HashEmbedding(4, 8, 0, n_stacks=0), "n_stacks"),
+        (lambda: HashEmbedding(4, 8, 0, n_stacks=True), "n_stacks"),
+        (lambda: HashEmbedding(4, 8, 0, n_stacks=65536), "n_stacks"),
+        (lambda: HashEmbedding(4, 12, 0, n_stacks=2, bucket_width=4), "multiple of 8 .*n_stacks.* example 16; got 12"),
+        (lambda: HashEmbedding(4, 4, 0, n_stacks=2, bucket_width=4), "n_components .*got 4"),
         (lambda: HashEmbedding(4, 8, 0, hash="md5"), "hash"),
     ],
 )
@@ -234,6 +239,25 @@ def test_grouped_falls_back_where_buckets_are_not_in_groups():
     np.testing.assert_array_equal(
         dense_rows(HashEmbedding(100, 40, 0)), dense_rows(HashEmbedding(100, 40, 0, hash="independent"))
     )
+
+
+@pytest.mark.parametrize("hash", ["grouped", "independent"])
+def test_a_filled_bucket_is_made_of_stacks_of_one_component(hash):
+    """What was written before there were stacks keeps its line and its R."""
+    filled = HashEmbedding(500, 64 * 6, 3, 1, 6, hash)
+    assert "n_stacks" not in filled.to_json()
+    stacked = HashEmbedding(500, 64 * 6, 3, hash=hash, n_stacks=6)
+    np.testing.assert_array_equal(dense_rows(filled), dense_rows(stacked))
+    for projection in (filled, stacked):
+        assert Projection.from_json(projection.to_json()) == projection
+        assert pickle.loads(pickle.dumps(projection)) == projection
+
+
+def test_one_bucket_of_stacks_is_a_sparse_johnson_lindenstrauss_transform():
+    R = dense_rows(HashEmbedding(400, 5 * 8, 0, n_stacks=5, bucket_width=8))
+    stacks = R.reshape(400, 5, 8)
+    np.testing.assert_array_equal(np.count_nonzero(stacks, axis=2), 1)
+    np.testing.assert_allclose(np.abs(stacks).max(axis=2), 1 / np.sqrt(5), rtol=1e-15)
 
 
 def test_the_seed_decides():

@@ -56,11 +56,17 @@ def native_rows(entries: str, seed: int, n_components: int, density: float | Non
 
 
 def native_scatter(
-    hash: str, seed: int, n_components: int, nonzeros: int = 1, width: int = 1, density: float | None = None
+    hash: str,
+    seed: int,
+    n_components: int,
+    nonzeros: int = 1,
+    stacks: int = 1,
+    width: int = 1,
+    density: float | None = None,
 ) -> Scatter:
     """Return the kernels of a family with few non-zeros a feature: "grouped", "independent" or "sparse_sign"."""
     threshold, guide = (EMPTY, EMPTY) if density is None else gap_table(density, n_components)
-    return Scatter(hash, seed, n_components, nonzeros, width, threshold, guide)
+    return Scatter(hash, seed, n_components, nonzeros, stacks, threshold, guide, width)
 
 
 if wanted := os.environ.get("SLIMLINE_ISA"):

@@ -31,7 +31,7 @@ class Rows:
 class Scatter:
     """R with few non-zeros a feature."""
 
-    def __init__(self, hash: str, seed: int, columns: int, nonzeros: int, width: int, threshold: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], guide: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    def __init__(self, hash: str, seed: int, columns: int, nonzeros: int, stacks: int, threshold: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], guide: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int = 1) -> None: ...
 
     def count(self, feature: int, features: int) -> int:
         """How many non-zeros the rows from `feature` on have."""

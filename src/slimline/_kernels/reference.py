@@ -11,6 +11,7 @@ from slimline._kernels.gaps import gap_table
 Words = NDArray[np.uint32]
 
 NORMAL, SIGN, SPARSE_SIGN, HADAMARD_SIGN, HADAMARD_SAMPLE, GROUPED, INDEPENDENT = range(1, 8)
+GROUPED_STACK, INDEPENDENT_STACK = 9, 10
 #: The bit of a group's lane key that all of its buckets share.
 COMMON_KEY = 4
 
@@ -106,9 +107,11 @@ def sparse_sign_rows(seed: int, start: int, stop: int, n_components: int, densit
     return out
 
 
-def grouped_rows(seed: int, start: int, stop: int, n_components: int, nonzeros: int, width: int) -> NDArray[np.float32]:
+def grouped_rows(
+    seed: int, start: int, stop: int, n_components: int, nonzeros: int, stacks: int, width: int = 1
+) -> NDArray[np.float32]:
     """Return unscaled rows of a sparse embedding with the grouped hash."""
-    buckets = n_components // (nonzeros * width)
+    buckets = n_components // (nonzeros * stacks * width)
     feature = np.arange(start, stop)
     out = np.zeros((stop - start, n_components), dtype=np.float32)
     low, high = feature // 16 & 0xFFFFFFFF, feature // 16 >> 32
@@ -121,36 +124,47 @@ def grouped_rows(seed: int, start: int, stop: int, n_components: int, nonzeros: 
         common = key & COMMON_KEY if i == 0 else common
         key = key & ~COMMON_KEY | common
         bucket = group.astype(np.int64) * 16 + (lane ^ key)
-        for u in range(width):
+        for u in range(stacks):
             if u < 4:
                 pair = place[:, 2 + u // 2]
             else:
                 pair = philox(low, high, i | (1 + (u - 4) // 8) << 16, GROUPED, seed)[:, (u - 4) % 8 // 2]
             negative = (pair >> (16 * (u % 2) + (lane ^ (key & 7))).astype(np.uint32)) & np.uint32(1)
-            out[np.arange(stop - start), (i * width + u) * buckets + bucket] = np.where(negative, -1, 1)
+            run = _part_of(philox(low, high, i | u // 4 << 16, GROUPED_STACK, seed)[:, u % 4], width)
+            column = ((i * stacks + u) * width + run) * buckets + bucket
+            out[np.arange(stop - start), column] = np.where(negative, -1, 1)
     return out
 
 
+def _part_of(words: Words, width: int) -> NDArray[np.int64]:
+    """Return which of `width` equal parts of the range of 32 bits each word lies in."""
+    return ((words.astype(np.uint64) * np.uint64(width)) >> np.uint64(32)).astype(np.int64)
+
+
 def independent_rows(
-    seed: int, start: int, stop: int, n_components: int, nonzeros: int, width: int
+    seed: int, start: int, stop: int, n_components: int, nonzeros: int, stacks: int, width: int = 1
 ) -> NDArray[np.float32]:
     """Return unscaled rows of a sparse embedding with the textbook hash."""
-    buckets = n_components // (nonzeros * width)
+    buckets = n_components // (nonzeros * stacks * width)
     feature = np.arange(start, stop)
     out = np.zeros((stop - start, n_components), dtype=np.float32)
     low, high, word = feature // 4 & 0xFFFFFFFF, feature // 4 >> 32, (feature % 4)[:, None]
+
+    def draw_of(third: int, stream: int) -> Words:
+        return np.take_along_axis(philox(low, high, third, stream, seed), word, axis=1)[:, 0]
+
     for i in range(nonzeros):
-        draw = np.take_along_axis(philox(low, high, i, INDEPENDENT, seed), word, axis=1)[:, 0]
+        draw = draw_of(i, INDEPENDENT)
         bucket = ((draw >> np.uint32(1)).astype(np.uint64) * np.uint64(buckets) >> np.uint64(31)).astype(np.int64)
-        for u in range(width):
+        for u in range(stacks):
             if u == 0:
                 negative = draw & np.uint32(1)
             else:
-                more = np.take_along_axis(
-                    philox(low, high, i | (1 + (u - 1) // 32) << 16, INDEPENDENT, seed), word, axis=1
-                )[:, 0]
+                more = draw_of(i | (1 + (u - 1) // 32) << 16, INDEPENDENT)
                 negative = (more >> np.uint32((u - 1) % 32)) & np.uint32(1)
-            out[np.arange(stop - start), (i * width + u) * buckets + bucket] = np.where(negative, -1, 1)
+            run = _part_of(draw_of(i | u << 16, INDEPENDENT_STACK), width)
+            column = ((i * stacks + u) * width + run) * buckets + bucket
+            out[np.arange(stop - start), column] = np.where(negative, -1, 1)
     return out
 
 

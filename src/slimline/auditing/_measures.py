@@ -27,7 +27,7 @@ from slimline.geometry._inputs import Ball, Bracketed, Margin, MulticlassMargin,
 from slimline.geometry._margin import VANISHED
 from slimline.geometry._multiclass import stacked_margin
 from slimline.geometry._points import RowSpace, require_zero
-from slimline.projections import Projection
+from slimline.projections import HashEmbedding, Projection, SubsampledHadamard
 
 #: Squared distances below this part of the squared norms may be those of equal points, as far as a Gram matrix tells.
 _NEAR = 1e-12
@@ -69,7 +69,9 @@ EMBEDDINGS = {
     "achlioptas": ("paul2013.sign", "paul2013.cw"),
     "very_sparse": ("embedding.very_sparse",),
     "srht": ("paul2013.srht", "paul2013.cw"),
+    "srht_replaced": ("paul2013.srht", "paul2013.cw"),
     "cw": ("paul2013.cw",),
+    "generalised_cw": ("paul2013.cw.generalised",),
     "osnap": ("paul2013.cw",),
 }
 
@@ -82,8 +84,12 @@ def family_name(projection: Projection) -> str:
         if np.isclose(density, 1.0 / 3.0):
             return "achlioptas"
         return "very_sparse" if np.isclose(density, 1.0 / np.sqrt(projection.n_features)) else family
-    if family == "sparse_embedding":
-        return "cw" if getattr(projection, "nnz_per_feature", 1) == 1 else "osnap"
+    if isinstance(projection, HashEmbedding) and family == "sparse_embedding":
+        if projection.nnz_per_feature > 1:
+            return "osnap"
+        return "cw" if projection.n_stacks is None else "generalised_cw"
+    if isinstance(projection, SubsampledHadamard) and projection.replace:
+        return "srht_replaced"
     return family
 
 

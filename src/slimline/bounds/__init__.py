@@ -9,11 +9,14 @@ from slimline.bounds._data_margin import (
     multiclass_margin_failure,
     one_parameter_cosines,
 )
+from slimline.bounds._embeddings import GeneralisedSizes, generalised_embedding
 
 __all__ = [
     "BOUNDS",
     "Bound",
+    "GeneralisedSizes",
     "Interval",
+    "generalised_embedding",
     "get",
     "margin_dimension",
     "margin_failure",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from math import ceil, log
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from slimline._base.checks import chance, one_of, whole
 from slimline.bounds._bound import PAUL2013, SHI2012, UML2014, VASWANI2013, Bound
 from slimline.bounds._numerics import Values
 from slimline.errors import InvalidParameterError
@@ -113,7 +115,9 @@ NORMS = (
 
 
 #: Families as `make_projection` names them.
-FAMILIES = ("gaussian", "sign", "achlioptas", "very_sparse", "srht", "cw", "osnap")
+FAMILIES = (
+    "gaussian", "sign", "achlioptas", "very_sparse", "srht", "srht_replaced", "cw", "generalised_cw", "osnap",
+)  # fmt: skip
 
 CHERNOFF = 2.0 - float(np.sqrt(3.0))  # the constant of vaswani2013, Corollary 1
 
@@ -202,9 +206,9 @@ def embedding(eps: Values, delta: Values, family: str, rank: Values, features: V
         return _davidson_szarek(eps, delta, rank)
     if family in ("sign", "achlioptas"):
         return np.minimum(_net(eps, delta, rank), _second_moment(eps, delta, rank))
-    if family == "srht":
+    if family in ("srht", "srht_replaced"):
         return np.minimum(_srht(eps, delta, rank, features), _second_moment(eps, delta, rank))
-    if family in ("cw", "osnap"):
+    if family in ("cw", "generalised_cw", "osnap"):
         return _second_moment(eps, delta, rank)
     return _very_sparse(eps, delta, rank, features)
 
@@ -237,6 +241,16 @@ _CW = Bound(
     source=f"{PAUL2013}, remark after Lemma 1; explicit: the second moment of the error",
     statement=f"CW: {_ERROR}, if r ≥ (ρ²+ρ)/(δε²). So it is for every family but the very sparse one.",
     assumptions=("R is of any family but very sparse signs", _FIXED),
+    formula=_second_moment,
+    kept=within,
+    about=_EIGENVALUES,
+)
+_GENERALISED = Bound(
+    name="paul2013.cw.generalised",
+    source=f"{PAUL2013}, remark after Lemma 1; explicit: the second moment of the error",
+    statement=f"Generalised CW: {_ERROR}, if r = q·a·v ≥ (ρ²+ρ)/(δε²) with q buckets of a stacks of v components: the "
+    "second moment depends on the product alone.",
+    assumptions=("R is a generalised CW embedding", _FIXED),
     formula=_second_moment,
     kept=within,
     about=_EIGENVALUES,
@@ -301,6 +315,17 @@ EMBEDDINGS = (
             order_only=True,
         ),
     ),
+    replace(
+        _GENERALISED,
+        printed=replace(
+            _GENERALISED,
+            source=f"{PAUL2013}, remark after Lemma 1; factors after Clarkson and Woodruff (STOC 2013)",
+            statement=f"Generalised CW: {_ERROR}, if r = q·a·v with q = O(ρ ε⁻² (ρ + log(1/(δε)))) buckets, "
+            "a = O(ε⁻¹ log(ρ/(δε))) stacks and v = O(ε⁻¹) components of a stack.",
+            formula=_cw_order,
+            order_only=True,
+        ),
+    ),
     Bound(
         name="embedding.very_sparse",
         source="slimline, from the second moment of the error",
@@ -344,3 +369,83 @@ EMBEDDINGS = (
         erratum=None,
     ),
 )
+
+
+class GeneralisedSizes(NamedTuple):
+    """Sizes of a generalised CW embedding.
+
+    Parameters
+    ----------
+    buckets : int
+        Number q of buckets.
+    n_stacks : int
+        Number a of stacks in a bucket.
+    bucket_width : int
+        Number v of components of a stack.
+    """
+
+    buckets: int
+    n_stacks: int
+    bucket_width: int
+
+    @property
+    def n_components(self) -> int:
+        """Number of components, r = q·a·v."""
+        return self.buckets * self.n_stacks * self.bucket_width
+
+
+def generalised_embedding(eps: float, delta: float, rank: int, version: str = "correct") -> GeneralisedSizes:
+    """Return the numbers of buckets, stacks and components that keep a subspace under generalised CW.
+
+    Parameters
+    ----------
+    eps, delta : float
+        Distortion and failure probability, in (0, 1).
+    rank : int
+        Dimension ρ of the subspace.
+    version : str
+        "correct": with as many buckets as the second moment of the error asks for. "printed": with as many as the
+        expression inside the printed O(·), which promises nothing with the constant 1.
+
+    Returns
+    -------
+    sizes : GeneralisedSizes
+        For `SparseEmbedding(sizes.n_components, n_stacks=sizes.n_stacks, bucket_width=sizes.bucket_width)`.
+
+    See Also
+    --------
+    get : `paul2013.cw.generalised` is the theorem.
+    slimline.SparseEmbedding : The projection.
+
+    Notes
+    -----
+    a = ⌈ε⁻¹ ln(ρ/(δε))⌉ and v = ⌈ε⁻¹⌉ as in [1]_ with the constant 1. Printed: q = ⌈ρε⁻²(ρ + ln(1/(δε)))⌉, whose
+    product with ε⁻¹ ln(ρ/(δε)) and ε⁻¹ is the r of [2]_. Correct: q = ⌈(ρ² + ρ)/(δε²av)⌉, so that q·a·v is at least the
+    dimension of `paul2013.cw.generalised`; the failure probability is then at most `delta`, whatever a and v are.
+
+    References
+    ----------
+    .. [1] Clarkson, K. L.; Woodruff, D. P. (2013). "Low rank approximation and regression in input sparsity time."
+       STOC, 81-90.
+    .. [2] Paul, S.; Boutsidis, C.; Magdon-Ismail, M.; Drineas, P. (2013). "Random projections for support vector
+       machines." AISTATS, PMLR 31, 498-506. Remark after Lemma 1.
+
+    Examples
+    --------
+    >>> from slimline.bounds import generalised_embedding
+    >>> sizes = generalised_embedding(0.5, delta=0.1, rank=10)
+    >>> sizes, sizes.n_components
+    (GeneralisedSizes(buckets=200, n_stacks=11, bucket_width=2), 4400)
+    >>> generalised_embedding(0.5, delta=0.1, rank=10, version="printed")
+    GeneralisedSizes(buckets=520, n_stacks=11, bucket_width=2)
+    """
+    eps, delta, rho = chance("eps", eps), chance("delta", delta), whole("rank", rank)
+    one_of("version", version, ("correct", "printed"))
+    stacks, width = ceil((log(rho) - log(delta) - log(eps)) / eps), ceil(1.0 / eps)
+    if max(stacks, width) > 65535:
+        raise InvalidParameterError(f"takes more than 65,535 stacks or components of a stack; got {eps:g}.", "eps", eps)
+    if version == "printed":
+        buckets = rho / eps**2 * (rho - log(delta) - log(eps))
+    else:
+        buckets = (rho**2 + rho) / (delta * eps**2 * stacks * width)
+    return GeneralisedSizes(ceil(buckets), stacks, width)

@@ -23,7 +23,9 @@ class Family(StrEnum):
     achlioptas = "achlioptas"
     very_sparse = "very_sparse"
     srht = "srht"
+    srht_replaced = "srht_replaced"
     cw = "cw"
+    generalised_cw = "generalised_cw"
     osnap = "osnap"
 
 

@@ -148,6 +148,7 @@ def _asked(sizes: Sizes) -> Iterator[tuple[Bound, Sizes, str, str]]:
     yield get("paul2013.srht"), rank | {"features": d}, "the row space, SRHT", ""
     yield get("paul2013.sign"), rank, "the row space, random signs", ""
     yield get("paul2013.cw"), rank, "the row space, any family but very sparse signs", ""
+    yield get("paul2013.cw.generalised"), rank, "the row space, generalised CW", ""
     yield get("embedding.very_sparse"), rank | {"features": d}, "the row space, very sparse signs", ""
     yield get("vaswani2013.c1"), rank, "the row space, Gaussian", ""
     yield get("vaswani2013.3"), rank, "the row space, in the limit", ""

@@ -41,7 +41,14 @@ SMALL = 400
 #: The Gram matrix may take this much memory.
 _GRAM_BYTES = 4 << 30
 #: A sketch beside reading the data: times as long, by family; the rest multiplies with every column of R.
-_SKETCH_READS = {"cw": 1.0, "osnap": 1.7, "srht": 2.7, "very_sparse": 9.0}
+_SKETCH_READS = {
+    "cw": 1.0,
+    "generalised_cw": 1.7,
+    "osnap": 1.7,
+    "srht": 2.7,
+    "srht_replaced": 2.7,
+    "very_sparse": 9.0,
+}
 #: Steps that a well-chosen sketch takes to a certified error of 1e-2.
 _STEPS = 4
 #: With about as many components as samples it takes so many times the steps.
@@ -139,7 +146,7 @@ def sketch_seconds(shape: DataShape, n: float, family: str, n_components: int) -
         if shape.density is None:
             size = shape.dtype.itemsize
             return float(cells * max(size, 2) / READ * _SKETCH_READS[family])
-        if family != "srht":
+        if not family.startswith("srht"):
             return cells * _SPARSE_VALUE * _SKETCH_READS[family]
         d = shape.shape[1]  # rows are filled in, unless few values are stored
         return n * min(d * log2(max(d, 2)), d * shape.density * n_components) / (0.1 * FLOAT32)

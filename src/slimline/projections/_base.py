@@ -7,7 +7,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -265,9 +265,10 @@ class Projection(ABC):
         Returns
         -------
         line : str
-            Family, sizes, seed and the parameters of the family.
+            Family, sizes, seed and the parameters of the family, except those that are None.
         """
-        return json.dumps({"slimline_projection": PROTOCOL, "family": self.family} | dataclasses.asdict(self))
+        given = {name: value for name, value in dataclasses.asdict(self).items() if value is not None}
+        return json.dumps({"slimline_projection": PROTOCOL, "family": self.family} | given)
 
     @staticmethod
     def from_json(line: str) -> Projection:
@@ -328,7 +329,7 @@ class Projection(ABC):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the fields alone."""
-        return type(self), tuple(getattr(self, field.name) for field in dataclasses.fields(self))
+        return partial(type(self), **{field.name: getattr(self, field.name) for field in dataclasses.fields(self)}), ()
 
     def _row_range(self, start: int, stop: int | None, dtype: Any) -> tuple[int, int, np.dtype[Any]]:
         """Return what `rows` was asked for, the end filled in; refuse what no family writes out."""

@@ -19,6 +19,9 @@ from slimline.projections._transformer import RandomProjection, warn_if_no_reduc
 #: Non-zeros per feature of OSNAP: removes most of CountSketch's heavy tail for little time.
 OSNAP_NONZEROS = 4
 
+#: Stacks of a bucket of generalised CW, and components of each.
+STACKS, STACK_WIDTH = 4, 4
+
 
 def _very_sparse(n_features: int, n_components: int, seed: int) -> SparseSign:
     return SparseSign(n_features, n_components, seed, 1 / math.sqrt(n_features))
@@ -31,7 +34,12 @@ FAMILIES: dict[str, tuple[Callable[[int, int, int], Projection], Callable[..., R
     "achlioptas": (partial(SparseSign, density=ACHLIOPTAS), partial(SparseSignProjection, density="achlioptas")),
     "very_sparse": (_very_sparse, partial(SparseSignProjection, density="auto")),
     "srht": (SubsampledHadamard, HadamardProjection),
+    "srht_replaced": (partial(SubsampledHadamard, replace=True), partial(HadamardProjection, replace=True)),
     "cw": (HashEmbedding, SparseEmbedding),
+    "generalised_cw": (
+        partial(HashEmbedding, n_stacks=STACKS, bucket_width=STACK_WIDTH),
+        partial(SparseEmbedding, n_stacks=STACKS, bucket_width=STACK_WIDTH),
+    ),
     "osnap": (
         partial(HashEmbedding, nnz_per_feature=OSNAP_NONZEROS),
         partial(SparseEmbedding, nnz_per_feature=OSNAP_NONZEROS),
@@ -45,12 +53,13 @@ def make_projection(family: str = "auto", n_components: int | str = "auto", **pa
     Parameters
     ----------
     family : str, default="auto"
-        "gaussian", "sign", "achlioptas", "very_sparse", "srht", "cw" or "osnap". "auto" is "osnap" if `n_components`
-        is a multiple of its 4 · `bucket_width` parts, else "cw".
+        "gaussian", "sign", "achlioptas", "very_sparse", "srht", "srht_replaced", "cw", "generalised_cw" or "osnap".
+        "auto" is "osnap" if `n_components` is a multiple of its 4 · `n_stacks` · `bucket_width` parts, else "cw".
     n_components : int or "auto", default="auto"
         Number of components.
     **parameters : dict
-        Other parameters of the class: `random_state`, `eps`, `delta`, `bucket_width` for "cw", `replace` for "srht".
+        Other parameters of the class: `random_state`, `eps`, `delta`, `n_stacks` and `bucket_width` for
+        "generalised_cw", `hash` for "cw".
 
     Returns
     -------
@@ -64,8 +73,10 @@ def make_projection(family: str = "auto", n_components: int | str = "auto", **pa
 
     Notes
     -----
-    "achlioptas" is a `SparseSignProjection` with density 1/3, "very_sparse" one with density 1/√n_features; "cw" is a
-    `SparseEmbedding` with one non-zero per feature, "osnap" one with four.
+    "achlioptas" is a `SparseSignProjection` with density 1/3, "very_sparse" one with density 1/√n_features.
+    "srht_replaced" is an SRHT whose columns are sampled with replacement, as in Paul et al. (2013). "cw" is a
+    `SparseEmbedding` with one non-zero per feature, "osnap" one with four, and "generalised_cw" one with four stacks of
+    four components in a bucket.
 
     Examples
     --------
@@ -73,7 +84,8 @@ def make_projection(family: str = "auto", n_components: int | str = "auto", **pa
     >>> make_projection("osnap", 512, random_state=0)
     SparseEmbedding(n_components=512, nnz_per_feature=4, random_state=0)
     """
-    _, transformer = FAMILIES[_known_family(family, n_components, parameters.get("bucket_width", 1))]
+    given = parameters.get("bucket_width", 1), parameters.get("n_stacks")
+    _, transformer = FAMILIES[_known_family(family, n_components, *given)]
     return transformer(n_components, **parameters)
 
 
@@ -99,10 +111,10 @@ def require_family(family: Any) -> None:
         )
 
 
-def _known_family(family: str, n_components: int | str, bucket_width: int = 1) -> str:
+def _known_family(family: str, n_components: int | str, bucket_width: int = 1, n_stacks: int | None = None) -> str:
     """Return the family that a name, perhaps "auto", means for this number of components."""
     if family == "auto":
-        parts = count_parts(OSNAP_NONZEROS, bucket_width)
+        parts = count_parts(OSNAP_NONZEROS, bucket_width, n_stacks)
         fits = n_components == "auto" or (isinstance(n_components, Integral) and int(n_components) % parts == 0)
         return "osnap" if fits else "cw"
     if family not in FAMILIES:

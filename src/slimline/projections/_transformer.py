@@ -54,6 +54,10 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Return the steps in which "auto" may choose the number of components, the preferred one first."""
         return (1,)
 
+    def _part_names(self) -> tuple[str, ...]:
+        """Return the names of the parameters whose product those steps are."""
+        return ()
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose the projection: from the shape of `X` and the seed; its values are only checked.
 
@@ -283,10 +287,11 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         steps = self._granularities()
         fitting = [r for r in (-(-n_components // step) * step for step in steps) if r <= n_features]
         if not fitting:
+            names = self._part_names()
             raise InvalidParameterError(
                 f"{given} lead to a target dimension of {n_components}, and there is no multiple of {steps[-1]} "
-                f"(nnz_per_feature times bucket_width) from that to n_features={n_features}: {allow_more}, lower "
-                "nnz_per_feature or bucket_width, or set n_components to a number."
+                f"({' times '.join(names)}) from that to n_features={n_features}: {allow_more}, lower "
+                f"{', '.join(names[:-1])} or {names[-1]}, or set n_components to a number."
             )
         return fitting[0]
 

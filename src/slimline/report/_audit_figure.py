@@ -342,7 +342,15 @@ def _blues() -> Any:
 _SIZE, _DPI = (14.0, 11.2), 100
 #: Left edges, bottom edges, width and height of the four panels.
 _LEFT, _BOTTOM, _WIDTH, _HEIGHT = (0.105, 0.595), (0.52, 0.07), 0.335, 0.3
-_FAMILIES = {"gaussian": "Gaussian", "very_sparse": "Very sparse", "srht": "SRHT", "cw": "CW", "osnap": "OSNAP"}
+_FAMILIES = {
+    "gaussian": "Gaussian",
+    "very_sparse": "Very sparse",
+    "srht": "SRHT",
+    "srht_replaced": "SRHT (replaced)",
+    "cw": "CW",
+    "generalised_cw": "Generalised CW",
+    "osnap": "OSNAP",
+}
 _OUTCOMES = {"kept": GREEN, "shrunk": PURPLE, "lost": ORANGE}
 #: Letters of the data's name that are shown.
 _NAME = 60

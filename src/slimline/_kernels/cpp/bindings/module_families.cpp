@@ -108,21 +108,24 @@ class NativeRows {  // R with all its entries: normal, sign, sparse_sign
 
 class NativeScatter {  // R with few non-zeros a feature
  public:
-  NativeScatter(const std::string& hash, uint64_t seed, size_t columns, uint32_t nonzeros, uint32_t width, Vector32 threshold, Vector32 guide)
+  NativeScatter(const std::string& hash, uint64_t seed, size_t columns, uint32_t nonzeros, uint32_t stacks, Vector32 threshold, Vector32 guide, uint32_t width)
       : threshold_(copy_of(threshold)), guide_(copy_of(guide)) {
     checked_columns(columns);
     scatter_.hash = hash == "grouped" ? Hash::grouped : hash == "independent" ? Hash::independent : Hash::sparse_sign;
     if (scatter_.hash == Hash::sparse_sign) {
       if (hash != "sparse_sign") refuse("hash must be 'grouped', 'independent' or 'sparse_sign'");
       gaps_of(threshold, guide);
-      nonzeros = width = 1;
+      nonzeros = stacks = width = 1;
     }
-    if (nonzeros < 1 || nonzeros > 0xFFFF || width < 1 || width > 0xFFFF) refuse("nnz_per_feature and bucket_width must lie between 1 and 65535");
-    if (size_t(nonzeros) * width > columns || columns % (size_t(nonzeros) * width)) refuse("n_components must be a multiple of nnz_per_feature * bucket_width");
-    if (scatter_.hash == Hash::grouped && columns / (size_t(nonzeros) * width) % 16) refuse("the grouped hash needs a multiple of 16 buckets");
+    for (uint32_t size : {nonzeros, stacks, width})
+      if (size < 1 || size > 0xFFFF) refuse("nnz_per_feature, n_stacks and bucket_width must lie between 1 and 65535");
+    const size_t parts = size_t(nonzeros) * stacks * width;  // below 2^48
+    if (parts > columns || columns % parts) refuse("n_components must be a multiple of nnz_per_feature * n_stacks * bucket_width");
+    if (scatter_.hash == Hash::grouped && columns / parts % 16) refuse("the grouped hash needs a multiple of 16 buckets");
     scatter_.seed = seed;
     scatter_.columns = columns;
     scatter_.nonzeros = nonzeros;
+    scatter_.stacks = stacks;
     scatter_.width = width;
     scatter_.gaps = {threshold_.data(), uint32_t(threshold_.size()), guide_.data()};
   }
@@ -245,8 +248,8 @@ void bind_families(nb::module_& m) {
       .def("lift", &NativeRows::lift, "v"_a.noconvert(), "feature"_a, "scale"_a, "out"_a.noconvert(), "threads"_a, "out = v R^T for the features of out.");
 
   nb::class_<NativeScatter>(m, "Scatter", "R with few non-zeros a feature.")
-      .def(nb::init<const std::string&, uint64_t, size_t, uint32_t, uint32_t, Vector32, Vector32>(), "hash"_a, "seed"_a, "columns"_a,
-           "nonzeros"_a, "width"_a, "threshold"_a.noconvert(), "guide"_a.noconvert())
+      .def(nb::init<const std::string&, uint64_t, size_t, uint32_t, uint32_t, Vector32, Vector32, uint32_t>(), "hash"_a, "seed"_a, "columns"_a,
+           "nonzeros"_a, "stacks"_a, "threshold"_a.noconvert(), "guide"_a.noconvert(), "width"_a = 1)
       .def("count", &NativeScatter::count, "feature"_a, "features"_a, "How many non-zeros the rows from `feature` on have.")
       .def("rows", &NativeScatter::rows, "feature"_a, "pointer"_a.noconvert(), "entries"_a.noconvert(), "Entries (column << 1 | negative) of the rows from `feature` on.")
       .def("apply", &NativeScatter::apply, "x"_a.noconvert(), "feature"_a, "scale"_a, "out"_a.noconvert(), "accumulate"_a, "threads"_a, "out (+)= x R of a dense block.")

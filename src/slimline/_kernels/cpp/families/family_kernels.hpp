@@ -16,6 +16,8 @@ enum Stream : uint32_t {
   stream_grouped = 6,
   stream_independent = 7,
   stream_descent = 8,
+  stream_grouped_stack = 9,
+  stream_independent_stack = 10,
 };
 
 // Lengths of the runs of zeros in a row of a sparse sign matrix: at least k zeros if and only if a 31-bit draw is below
@@ -45,11 +47,12 @@ struct Scatter {
   Hash hash;
   uint64_t seed;
   size_t columns;     // r
-  uint32_t nonzeros;  // s: independent positions a feature
-  uint32_t width;     // v: signs a position
+  uint32_t nonzeros;  // s: independent buckets a feature
+  uint32_t stacks;    // a: non-zeros in a bucket, one a stack
   Gaps gaps;
-  uint32_t buckets() const { return uint32_t(columns / (size_t(nonzeros) * width)); }
-  uint32_t entries() const { return nonzeros * width; }  // grouped and independent: non-zeros a feature
+  uint32_t width = 1;  // v: columns of a stack in a bucket
+  uint32_t buckets() const { return uint32_t(columns / (size_t(nonzeros) * stacks * width)); }
+  uint32_t entries() const { return nonzeros * stacks; }  // grouped and independent: non-zeros a feature
 };
 
 // One non-zero of R: column << 1 | negative.

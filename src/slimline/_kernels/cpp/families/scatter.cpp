@@ -9,60 +9,77 @@ namespace {
 
 constexpr size_t batch = 256;  // counters whose words are made together
 
+// The run of a stack that a word chooses.
+SLIMLINE_INLINE uint32_t place_in_stack(const Scatter& scatter, uint32_t word) { return uint32_t((uint64_t(word) * scatter.width) >> 32); }
+
+// Columns of R: stack u of hash i has `width` runs of one column a bucket, from column (i * stacks + u) * width * buckets on.
+
 // Group B of 16 features, hash i: counter (B, i). Word 0 chooses the group of 16 buckets, word 1 the key that
-// permutes the lanes (its `common_key` is that of hash 0), words 2 and 3 hold the signs of the first four parts; further ones follow in chunks of eight.
+// permutes the lanes (its `common_key` is that of hash 0), words 2 and 3 hold the signs of the first four stacks; further ones
+// follow in chunks of eight. The run of a stack is the same for all 16; words for four stacks come from one counter.
 void grouped_table(const Scatter& scatter, uint64_t first_group, size_t groups, GroupEntry* out) {
   const Key seed = key_of(scatter.seed);
-  const uint32_t buckets = scatter.buckets(), width = scatter.width, entries = scatter.entries();
+  const uint32_t buckets = scatter.buckets(), stacks = scatter.stacks, entries = scatter.entries();
   uint32_t words[4 * batch];
   for (size_t b0 = 0; b0 < groups; b0 += batch) {
     const size_t here = groups - b0 < batch ? groups - b0 : batch;
     for (uint32_t i = 0; i < scatter.nonzeros; i++) {
-      GroupEntry* first = out + b0 * entries + i * width;
+      GroupEntry* first = out + b0 * entries + i * stacks;
       fill_words(first_group + b0, here, i, stream_grouped, seed, words);
       for (size_t b = 0; b < here; b++) {
         const uint32_t* w = words + 4 * b;
         const uint64_t group = ((uint64_t(w[0]) * (buckets / group_width)) >> 32) * group_width;
         uint64_t key = w[1] & (group_width - 1);
         if (i > 0) key ^= (key ^ out[(b0 + b) * entries] >> 16) & common_key;
-        for (uint32_t u = 0; u < width; u++) {
-          const uint64_t column = uint64_t(i * width + u) * buckets + group;
+        for (uint32_t u = 0; u < stacks; u++) {
+          const uint64_t column = uint64_t(i * stacks + u) * scatter.width * buckets + group;
           const uint64_t signs = u < 4 ? (w[2 + u / 2] >> (16 * (u & 1))) & 0xFFFFu : 0;
           first[b * entries + u] = (column << 4 | key) << 16 | signs;
         }
       }
-      for (uint32_t u0 = 4; u0 < width; u0 += 8) {
+      for (uint32_t u0 = 4; u0 < stacks; u0 += 8) {
         fill_words(first_group + b0, here, i | (1 + (u0 - 4) / 8) << 16, stream_grouped, seed, words);
         for (size_t b = 0; b < here; b++)
-          for (uint32_t u = u0; u < width && u < u0 + 8; u++)
+          for (uint32_t u = u0; u < stacks && u < u0 + 8; u++)
             first[b * entries + u] |= (words[4 * b + (u - u0) / 2] >> (16 * (u & 1))) & 0xFFFFu;
+      }
+      for (uint32_t u0 = 0; u0 < stacks && scatter.width > 1; u0 += 4) {
+        fill_words(first_group + b0, here, i | u0 / 4 << 16, stream_grouped_stack, seed, words);
+        for (size_t b = 0; b < here; b++)
+          for (uint32_t u = u0; u < stacks && u < u0 + 4; u++)
+            first[b * entries + u] += (uint64_t(place_in_stack(scatter, words[4 * b + (u - u0)])) * buckets) << 20;
       }
     }
   }
 }
 
-// Feature a, hash i: word a mod 4 of counter (a / 4, i): the low bit is the sign in the first part, the others choose
-// the bucket; signs of further parts follow in chunks of 32.
+// Feature a, hash i: word a mod 4 of counter (a / 4, i): the low bit is the sign in the first stack, the others choose
+// the bucket; signs of further stacks follow in chunks of 32. The run of stack u has a word of its own.
 void independent_table(const Scatter& scatter, uint64_t feature, size_t count, Entry* out) {
   const Key key = key_of(scatter.seed);
-  const uint32_t buckets = scatter.buckets(), width = scatter.width, entries = scatter.entries();
+  const uint32_t buckets = scatter.buckets(), stacks = scatter.stacks, entries = scatter.entries();
   uint32_t words[4 * batch];
   for (size_t f0 = 0; f0 < count;) {
     const uint64_t a0 = feature + f0;
     const size_t skip = size_t(a0 % 4), room = 4 * batch - skip, here = count - f0 < room ? count - f0 : room;
+    const size_t counters = (skip + here + 3) / 4;
     for (uint32_t i = 0; i < scatter.nonzeros; i++) {
-      Entry* first = out + f0 * entries + i * width;
-      fill_words(a0 / 4, (skip + here + 3) / 4, i, stream_independent, key, words);
+      Entry* first = out + f0 * entries + i * stacks;
+      fill_words(a0 / 4, counters, i, stream_independent, key, words);
       for (size_t f = 0; f < here; f++) {
         const uint32_t word = words[skip + f], bucket = uint32_t((uint64_t(word >> 1) * buckets) >> 31);
-        for (uint32_t u = 0; u < width; u++) first[f * entries + u] = ((i * width + u) * buckets + bucket) << 1;
+        for (uint32_t u = 0; u < stacks; u++) first[f * entries + u] = ((i * stacks + u) * scatter.width * buckets + bucket) << 1;
         first[f * entries] |= word & 1u;
       }
-      for (uint32_t u0 = 1; u0 < width; u0 += 32) {
-        fill_words(a0 / 4, (skip + here + 3) / 4, i | (1 + (u0 - 1) / 32) << 16, stream_independent, key, words);
+      for (uint32_t u0 = 1; u0 < stacks; u0 += 32) {
+        fill_words(a0 / 4, counters, i | (1 + (u0 - 1) / 32) << 16, stream_independent, key, words);
         for (size_t f = 0; f < here; f++)
-          for (uint32_t u = u0; u < width && u < u0 + 32; u++)
+          for (uint32_t u = u0; u < stacks && u < u0 + 32; u++)
             first[f * entries + u] |= (words[skip + f] >> (u - u0)) & 1u;
+      }
+      for (uint32_t u = 0; u < stacks && scatter.width > 1; u++) {
+        fill_words(a0 / 4, counters, i | u << 16, stream_independent_stack, key, words);
+        for (size_t f = 0; f < here; f++) first[f * entries + u] += place_in_stack(scatter, words[skip + f]) * buckets << 1;
       }
     }
     f0 += here;
