@@ -77,6 +77,18 @@ class Step:
     relative_error: tuple[float, ...]
 
 
+@dataclass(frozen=True)
+class Answer:
+    """The answer of a small problem, over all rows."""
+
+    #: Dual variables, feasible to rounding; of shape (n_samples,).
+    a: Floats
+    #: Effects of the basis of the covariates; of shape (n_covariates,).
+    effects: Floats
+    #: Weights of its own, where the small problem has any.
+    own: Point | None
+
+
 def recover_certified(
     data: TrainingData,
     states: Sequence[SolverState],
@@ -95,9 +107,9 @@ def recover_certified(
     while unfinished:
         targets = [_target_gap(state, tol if surrogate.is_full_problem else 0.0) for state in unfinished]
         answers = solve(unfinished, surrogate, targets)  # project: the surrogate is made of a sketch
-        duals = recover(data, unfinished, [a for a, _ in answers])  # the pass over the data
-        for state, dual, (_, own) in zip(unfinished, duals, answers, strict=True):
-            _move(data, state, dual, own)
+        duals = recover(data, unfinished, answers)  # the pass over the data
+        for state, dual, answer in zip(unfinished, duals, answers, strict=True):
+            _move(data, state, dual, answer.own)
             _certify(data, state)
         del answers, duals  # as long as the data are wide, like those that the states keep
         yield step_of(data, states, surrogate, begin)
@@ -122,7 +134,7 @@ def _target_gap(state: SolverState, tol: float) -> float:
     part, bound = _PART_OF_THE_GAP * state.share, state.bound
     if bound is None:
         part = min(part, _FIRST * tol**2) if tol > 0.0 else part
-        return part * state.problem.primal(state.best.weights, state.best.values)
+        return part * state.problem.objective(state.best)
     enough = _ENOUGH * min(tol / bound.relative_error, 1.0) ** 2 if bound.relative_error > 0.0 else 0.0
     # Dual variables solved to that may still have weights that prove less: after a slow step, further in either case.
     return part * max(1.0, enough / _PART_OF_THE_GAP) * bound.gap
@@ -131,12 +143,12 @@ def _target_gap(state: SolverState, tol: float) -> float:
 @overflow_allowed()
 def solve(
     states: Sequence[SolverState], surrogate: Surrogate, targets: Sequence[float], *, corrected: bool = True
-) -> list[tuple[Floats, Point | None]]:
-    """Solve the small problem of each state: return its dual variables, and weights of its own where it has any.
+) -> list[Answer]:
+    """Solve the small problem of each state.
 
     The small problem has the surrogate in place of K, and an offset that makes it exact at the present dual point.
     """
-    answers: list[tuple[Floats, Point | None]] = []
+    answers: list[Answer] = []
     for state, target in zip(states, targets, strict=True):
         problem, dual = state.problem, state.dual
         subspace = state.subspace if corrected else ExactSubspace(len(dual.a))
@@ -151,34 +163,36 @@ def solve(
         if found.weights is not None:
             # Whatever the order of its sums, a product of so many terms is wrong by no more.
             error = sum_error(len(found.weights) + 1) * float(np.linalg.norm(found.weights))
-            own = Point(found.weights, found.values, error)
-        answers.append((a, own))
+            own = Point(found.weights, found.values, error, found.effects)
+        answers.append(Answer(a, found.effects, own))
     return answers
 
 
-def _warm_start(states: Sequence[SolverState], answers: list[tuple[Floats, Point | None]]) -> Floats:
+def _warm_start(states: Sequence[SolverState], answers: list[Answer]) -> Floats:
     """Return the present dual variables; at first, the newest answer to a problem with another penalty: a path."""
     state = states[len(answers)]
     if state.bound is None:
-        for other, (a, _) in zip(reversed(states[: len(answers)]), reversed(answers), strict=True):
+        for other, answer in zip(reversed(states[: len(answers)]), reversed(answers), strict=True):
             if other.problem.labels is state.problem.labels and other.problem.weights is state.problem.weights:
-                return a
+                return answer.a
     return state.dual.a
 
 
 @overflow_allowed()
-def recover(data: TrainingData, states: Sequence[SolverState], variables: Sequence[Floats]) -> list[DualPoint]:
+def recover(data: TrainingData, states: Sequence[SolverState], answers: Sequence[Answer]) -> list[DualPoint]:
     """Return w_α = Xᵀβ/λ of dual variables, and its values X w_α, all in one pass over whole columns."""
-    B = np.column_stack([state.problem.representer(a) for state, a in zip(states, variables, strict=True)])
+    B = np.column_stack([state.problem.representer(one.a) for state, one in zip(states, answers, strict=True)])
     W, F, terms = data.normal(B)
     points = []
-    for j, (state, a) in enumerate(zip(states, variables, strict=True)):
+    for j, (state, answer) in enumerate(zip(states, answers, strict=True)):
         penalty = state.problem.penalty
         weights = W[j]
         weights /= penalty
         error = data.values_error(float(np.linalg.norm(weights)), terms)
         lost = data.weights_error(B[:, j]) / penalty
-        points.append(DualPoint(weights, F[:, j] / penalty, error, a=a, weights_error=lost))
+        values = F[:, j] / penalty
+        effects = state.problem.refitted(values, answer.effects) if state.problem.is_smooth else answer.effects
+        points.append(DualPoint(weights, values, error, effects, a=answer.a, weights_error=lost))
     return points
 
 
@@ -189,13 +203,17 @@ def _move(data: TrainingData, state: SolverState, new: DualPoint, own: Point | N
     change = problem.representer(new.a) - problem.representer(state.dual.a)
     state.subspace.add(change, problem.penalty * (new.values - state.dual.values))
     state.dual = dual_line_search(problem, state.dual, new, data.row_bounds)
+    state.dual.settle(problem, data.row_bounds)
     candidates: list[Point] = [state.best, *state.recent, new]
     if state.dual is not new:
         candidates.append(state.dual)
     if own is not None:
         candidates.append(own)
     choices = [state.best, new, state.dual, lowest_in_span(problem, candidates)]
-    if problem.loss.smoothness is None:
+    if not problem.is_smooth and len(new.effects):
+        effects = problem.refitted_near(new.values, new.effects)
+        choices.append(Point(new.weights, new.values, new.values_error, effects))
+    if problem.loss.name == "hinge":
         choices.append(resolve_hinge_corner(problem, choices[2:], state.dual, data.row_bounds))
     if own is not None:
         choices.append(own)
@@ -234,7 +252,7 @@ def step_of(data: TrainingData, states: Sequence[SolverState], surrogate: Surrog
         passes=data.passes,
         seconds=time.perf_counter() - begin,
         n_components=surrogate.n_components,
-        primal=tuple(state.problem.primal(state.best.weights, state.best.values) for state in states),
+        primal=tuple(state.problem.objective(state.best) for state in states),
         dual=tuple(state.problem.dual(state.dual.a, state.dual.weights) for state in states),
         gap=tuple(bound.gap for bound in bounds),
         radius=tuple(bound.radius for bound in bounds),

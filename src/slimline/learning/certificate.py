@@ -48,14 +48,14 @@ class GapBound(GapParts):
 @overflow_allowed()
 def gap_parts(problem: BinaryProblem, point: Point, dual: DualPoint, row_bounds: Floats) -> GapParts:
     """Return upper bounds of the parts of the duality gap of a point and a dual point."""
-    error = point.values_error * row_bounds
-    each = problem.loss.largest_residual(problem.labels * point.values, dual.a, error)
+    error = point.values_error * row_bounds + problem.scores_error(point)
+    each = problem.loss.largest_residual(problem.labels * problem.scores_of(point), dual.a, error, dual.slack)
     used = problem.weights > 0
     margin = 1.0 + 2.0 * (len(each) + 8) * ROUNDOFF
     residuals = upper_bound(float(problem.weights[used] @ each[used]) * margin)
     difference = point.weights - dual.weights
     slack = 1.0 + 2.0 * (len(difference) + 8) * ROUNDOFF
-    distance = float(np.linalg.norm(difference)) * slack + dual.weights_error + _UNDERFLOW
+    distance = float(np.linalg.norm(difference)) * slack + dual.total_error + _UNDERFLOW
     distance = upper_bound(distance + 2 * ROUNDOFF * (point.norm + dual.norm))
     return GapParts(residuals, distance, (residuals + 0.5 * problem.penalty * distance**2) * (1.0 + 8 * ROUNDOFF))
 
@@ -68,7 +68,7 @@ def bound_gap(problem: BinaryProblem, point: Point, dual: DualPoint, row_bounds:
     weights *= 0.5
     norm = float(np.linalg.norm(weights))
     radius = float(np.sqrt(parts.residuals / problem.penalty + 0.25 * parts.distance**2))
-    radius = upper_bound((radius + 0.5 * dual.weights_error + 2 * ROUNDOFF * norm) * (1.0 + 16 * ROUNDOFF))
+    radius = upper_bound((radius + 0.5 * dual.total_error + 2 * ROUNDOFF * norm) * (1.0 + 16 * ROUNDOFF))
     return GapBound(parts.residuals, parts.distance, parts.gap, weights, radius, relative(radius, norm))
 
 
@@ -104,7 +104,7 @@ def intervals(
         kappa = np.minimum(kappa, 1e12)  # any smaller factor is true too, and this one loses nothing
     centre = w + (v - w) * (kappa / (1.0 + kappa))
     # 2 gap/λ - ½(‖w - w_α‖² - dⱼ²) with the gap taken apart: 2 residuals/λ + ½‖w - w_α‖² + ½ dⱼ²
-    error = dual.weights_error + 8 * ROUNDOFF * (np.abs(w) + np.abs(v))
+    error = dual.total_error + 8 * ROUNDOFF * (np.abs(w) + np.abs(v))
     square = 2.0 * parts.residuals / problem.penalty + 0.5 * parts.distance**2 + 0.5 * np.square(difference + error)
     square *= (1.0 + 64 * ROUNDOFF) / (1.0 + kappa)
     square -= kappa * np.square(np.maximum(difference - error, 0.0) / (1.0 + kappa))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from slimline._base.rounding import ROUNDOFF
 from slimline.learning.certificate import gap_parts
 from slimline.learning.line_search import smallest_along
-from slimline.learning.losses import Loss, SmoothedHinge
+from slimline.learning.losses import Loss
 from slimline.learning.problem import BinaryProblem, DualPoint, Point, combination
 from slimline.learning.solve_features import Rows, solve_smooth_rows
 
@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 _NEAR = 16.0
 #: Dual steps are no longer than so many times the one to the new point.
 _LONGEST = 4.0
+#: Beside covariates, a step that differs from 1 by less is the whole step.
+_WHOLE = 1e-6
 #: The lowest objective of the span is found to this part of it.
 _PART_OF_THE_OBJECTIVE = 1e-16
 #: The rounded corners of the hinge may take this part of it.
@@ -38,7 +40,7 @@ def dual_line_search(problem: BinaryProblem, old: DualPoint, new: DualPoint, row
     change = new.a - old.a
     longest = _longest_step(problem, old.a, change)
     direction = problem.weights * change
-    margin, margin_change = problem.labels * old.values, problem.labels * (new.values - old.values)
+    margin, margin_change = problem.labels * (old.values + problem.offset), problem.labels * (new.values - old.values)
 
     def falling(step: float) -> float:
         """Return minus the derivative of D: Σ sᵢ pᵢ (margin - inverse(a))."""
@@ -50,8 +52,8 @@ def dual_line_search(problem: BinaryProblem, old: DualPoint, new: DualPoint, row
     step = smallest_along(falling, longest)
     if step == 0.0:
         return old
-    if step == 1.0:
-        return new
+    if step == 1.0 or (abs(step - 1.0) < _WHOLE and not problem.is_plain):
+        return new  # feasible to the last digit, which a combination is not
     exact = old.a + step * change
     a = problem.loss.project(exact)
     weights = old.weights + step * (new.weights - old.weights)
@@ -65,7 +67,8 @@ def dual_line_search(problem: BinaryProblem, old: DualPoint, new: DualPoint, row
         + 8 * ROUNDOFF * norms
         + float((problem.weights * moved) @ row_bounds) / problem.penalty
     )
-    return DualPoint(weights, values, values_error, a=a, weights_error=weights_error)
+    effects = problem.refitted(values, new.effects) if problem.is_smooth else new.effects
+    return DualPoint(weights, values, values_error, effects, a=a, weights_error=weights_error)
 
 
 def _longest_step(problem: BinaryProblem, a: Floats, change: Floats) -> float:
@@ -85,22 +88,23 @@ def _longest_step(problem: BinaryProblem, a: Floats, change: Floats) -> float:
 
 def lowest_in_span(problem: BinaryProblem, points: list[Point]) -> Point:
     """Return a point of the span whose objective is not above that of any of the points."""
-    objectives = [problem.primal(point.weights, point.values) for point in points]
+    objectives = [problem.objective(point) for point in points]
     best = int(np.argmin(objectives))
     usable = [point for point in points if point.norm > 0.0]
     if not usable:
         return points[best]
-    factors = _minimise(problem, usable, objectives[best])
+    factors, effects = _minimise(problem, usable, objectives[best], points[best].effects)
     candidate = combination(usable, factors)
+    candidate.effects = effects
     # Nearly parallel points can have huge factors, which rounding then eats.
     sound = float(np.abs(factors) @ [point.norm for point in usable]) <= candidate.norm / _NOISE
-    if sound and problem.primal(candidate.weights, candidate.values) < objectives[best]:
+    if sound and problem.objective(candidate) < objectives[best]:
         return candidate
     return points[best]
 
 
-def _minimise(problem: BinaryProblem, points: list[Point], lowest: float) -> Floats:
-    """Return the factors of the points in the combination of the lowest objective; theirs are not below `lowest`."""
+def _minimise(problem: BinaryProblem, points: list[Point], lowest: float, effects: Floats) -> tuple[Floats, Floats]:
+    """Return the factors of the points, and the effects beside them, of the lowest objective; `lowest` is known."""
     # Near the end all points are nearly the same: their differences to the first are what spans the rest.
     W, V = np.empty((len(points), len(points[0].weights))), np.empty((len(points), len(points[0].values)))
     W[0], V[0] = points[0].weights, points[0].values
@@ -109,7 +113,7 @@ def _minimise(problem: BinaryProblem, points: list[Point], lowest: float) -> Flo
         np.subtract(point.values, points[0].values, out=V[row])
     scale = np.array([np.linalg.norm(row, axis=0) for row in W])  # one at a time: a row is as long as the data are wide
     if not np.isfinite(scale).all():
-        return np.asarray(np.eye(len(points))[0])
+        return np.asarray(np.eye(len(points))[0]), points[0].effects
     apart = scale > _NOISE * scale[0]  # what is nearer is rounding, and would be blown up
     W, V, scale = _rows(W, apart), V[apart], scale[apart]
     W /= scale[:, None]
@@ -126,16 +130,19 @@ def _minimise(problem: BinaryProblem, points: list[Point], lowest: float) -> Flo
     weights = None
     finest = min(_PART_OF_THE_CORNERS * lowest / float(problem.weights.sum()), 0.1)
     rounded = float(problem.weights.sum()) / 8.0  # what corners of width 1 take at most
-    for loss in _losses(problem.loss, max(finest, 1e-15)):
+    widest = 1.0 if problem.loss.name == "hinge" else 10.0 * lowest / float(problem.weights.sum())
+    for loss in _losses(problem.loss, widest, max(finest, 1e-15)):
         # one that only leads to sharper ones need not be solved better than its corners are
-        corners = loss.width * rounded if isinstance(loss, SmoothedHinge) and loss.width > finest else 0.0
+        width = getattr(loss, "width", 0.0)
+        corners = width * rounded if width > finest else 0.0
         enough = max(target, _PART_OF_A_LEAD * corners)
-        weights = solve_smooth_rows(Rows(features), replace(small, loss=loss), weights, enough).weights
+        found = solve_smooth_rows(Rows(features), replace(small, loss=loss), weights, enough, effects)
+        weights, effects = found.weights, found.effects
     assert weights is not None
     factors = np.zeros(len(points))
     factors[apart] = (change @ weights[: features.shape[1]]) / scale
     factors[0] -= factors[1:].sum()
-    return factors
+    return factors, effects
 
 
 def _rows(W: Floats, kept: NDArray[np.bool_]) -> Floats:
@@ -146,15 +153,16 @@ def _rows(W: Floats, kept: NDArray[np.bool_]) -> Floats:
     return W[: int(kept.sum())]
 
 
-def _losses(loss: Loss, finest: float) -> list[Loss]:
+def _losses(loss: Loss, widest: float, finest: float) -> list[Loss]:
     """Return the loss itself, or, for one with a corner, ever sharper ones that lead to it."""
     if loss.smoothness is not None:
         return [loss]
-    sharper, width = [], 1.0
+    sharper: list[Loss] = []
+    width = widest
     while width > finest:
-        sharper.append(SmoothedHinge(width))
+        sharper.append(loss.smoothed(width))
         width *= 0.1
-    return [*sharper, SmoothedHinge(finest)]
+    return [*sharper, loss.smoothed(finest)]
 
 
 def resolve_hinge_corner(problem: BinaryProblem, points: Sequence[Point], dual: DualPoint, row_bounds: Floats) -> Point:
@@ -168,8 +176,8 @@ def resolve_hinge_corner(problem: BinaryProblem, points: Sequence[Point], dual: 
 
 
 def _beyond(problem: BinaryProblem, point: Point, row_bounds: Floats) -> Point:
-    margin = problem.labels * point.values
-    error = point.values_error * row_bounds + 16 * ROUNDOFF * (1.0 + np.abs(margin))
+    margin = problem.labels * problem.scores_of(point)
+    error = point.values_error * row_bounds + problem.scores_error(point) + 16 * ROUNDOFF * (1.0 + np.abs(margin))
     near = (problem.weights > 0) & (np.abs(1.0 - margin) <= _NEAR * error) & (margin > 0.5)
     if not near.any():
         return point

@@ -102,7 +102,17 @@ def solve_shifted(matrix: Any, shift: Floats, right: Floats, *, single: bool = F
     total = _sum(matrix, shift, np.float64)
     values, vectors = scipy.linalg.eigh(total, overwrite_a=True, check_finite=False)
     kept = values > len(values) * np.finfo(float).eps * max(float(values[-1]), np.finfo(float).tiny)
-    return np.asarray(vectors[:, kept] @ ((vectors[:, kept].T @ right) / values[kept]))
+    solved = (vectors[:, kept].T @ right).T / values[kept]
+    return np.asarray(vectors[:, kept] @ solved.T)
+
+
+def shifted_solver(matrix: Any, shift: Floats) -> Callable[[Floats], Floats]:
+    """Return what solves (M + diag(shift)) x = right for any right-hand side, by one factorisation."""
+    try:
+        factor: Any = factorise(_sum(matrix, shift, np.float64))
+    except np.linalg.LinAlgError:
+        return lambda right: solve_shifted(matrix, shift, right)
+    return lambda right: np.asarray(scipy.linalg.cho_solve(factor, right, check_finite=False))
 
 
 def _sum(matrix: Any, shift: Floats, dtype: Any) -> Any:

@@ -1,8 +1,9 @@
-"""The four losses, their conjugates, and how far a pair of margin and dual variable is from optimal.
+"""Losses of classification, their conjugates, and how far a pair of margin and dual variable is from optimal.
 
 Everything is in terms of the margin m = y f and of a = α/s, the dual variable of one sample of weight 1. At the optimum
 a = -ℓ'(m). The residual ℓ(m) + ℓ*(-a) + a m is never negative and vanishes exactly there (Fenchel and Young); a duality
-gap is a sum of such residuals, so they are written without the cancellation that the three terms would suffer.
+gap is a sum of such residuals, so they are written without the cancellation that the three terms would suffer. Losses
+of regression (`regression_losses`) have the same form, with m = f - target.
 """
 
 from __future__ import annotations
@@ -51,8 +52,14 @@ class Loss(ABC):
     upper: ClassVar[float]
     #: κ if ℓ*(-a) = ½κa² - a for a in [0, upper]: then coordinate descent on the dual solves it. Else None.
     dual_curvature: ClassVar[float | None] = None
-    #: Whether ℓ is one quadratic, so that one Newton step solves it.
+    #: Whether ℓ is one quadratic, so that one Newton step solves it; and where it is 0.
     is_quadratic: ClassVar[bool] = False
+    vertex: ClassVar[float] = 1.0
+    #: For a loss with a corner, (base, ((direction, slope), …)): a = base + Σ direction·x and ℓ*(-a) = Σ slope·x, up to
+    #: a constant, for x in [0, 1].
+    box: ClassVar[tuple[float, tuple[tuple[float, float], ...]]]
+    #: Whether ℓ* has a corner at a = 0.
+    corner_at_zero: ClassVar[bool] = False
     costs: ClassVar[SolverCosts] = SolverCosts()
 
     @abstractmethod
@@ -79,12 +86,20 @@ class Loss(ABC):
     def residual(self, margin: Floats, a: Floats) -> Floats:
         """Return ℓ(m) + ℓ*(-a) + a m, never below its true value by more than a few roundings of itself."""
 
-    def largest_residual(self, margin: Floats, a: Floats, error: Floats) -> Floats:
-        """Return an upper bound of the residual for every margin within `error` of the given one."""
+    def largest_residual(self, margin: Floats, a: Floats, error: Floats, slack: Floats | None = None) -> Floats:
+        """Return an upper bound of the residual for every margin within `error`, and a within `slack`, of those given.
+
+        The residual is convex in each of the two, so that it is largest at a corner.
+        """
         error = error + 8 * ROUNDOFF * (1.0 + np.abs(margin) + np.abs(a))  # what 1 - m and e^-m lose themselves
-        ends = np.maximum(self.residual(margin - error, a), self.residual(margin + error, a))
-        bound: Floats = ends * (1.0 + 1024 * ROUNDOFF)
+        variables = (a,) if slack is None else (self.project(a - slack), self.project(a + slack))
+        corners = [self.residual(end, b) for b in variables for end in (margin - error, margin + error)]
+        bound: Floats = np.maximum.reduce(corners) * (1.0 + 1024 * ROUNDOFF)
         return bound
+
+    def smoothed(self, width: float) -> Loss:
+        """Return a smooth loss that differs by no more than a part of `width`; a smooth one itself."""
+        return self
 
     def project(self, a: Floats) -> Floats:
         """Return the nearest point of the domain."""
@@ -195,6 +210,7 @@ class Hinge(Loss):
     smoothness = None
     lower, upper = 0.0, 1.0
     dual_curvature = 0.0
+    box = (0.0, ((1.0, -1.0),))
     costs = SolverCosts(factorisations=40.0)  # Newton's method has to find the support vectors
 
     def value(self, margin: Floats) -> Floats:
@@ -215,6 +231,9 @@ class Hinge(Loss):
     def residual(self, margin: Floats, a: Floats) -> Floats:
         short = 1.0 - margin
         return np.where(short >= 0.0, (1.0 - a) * short, -a * short)
+
+    def smoothed(self, width: float) -> Loss:
+        return SmoothedHinge(width)
 
 
 class SmoothedHinge(Loss):

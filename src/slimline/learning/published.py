@@ -35,6 +35,7 @@ def recover_iterative(
     while True:
         new = dual_points(data, states, surrogate)
         for state, point in zip(states, new, strict=True):
+            point.settle(state.problem, data.row_bounds)
             state.best = state.dual = point
             state.bound = bound_gap(state.problem, point, point, data.row_bounds)
         yield step_of(data, states, surrogate, begin)
@@ -70,8 +71,11 @@ def recover_naive(
         F, terms = data.values(W)
         for j, (state, dual) in enumerate(zip(states, duals, strict=True)):
             weights = np.ascontiguousarray(W[:, j])
+            dual.settle(state.problem, data.row_bounds)
             state.dual = dual
-            state.best = Point(weights, F[:, j], data.values_error(float(np.linalg.norm(weights)), terms))
+            error = data.values_error(float(np.linalg.norm(weights)), terms)
+            effects = state.problem.refitted_near(F[:, j], dual.effects)
+            state.best = Point(weights, F[:, j], error, effects)
             bound_around(state, data.row_bounds)
     yield step_of(data, states, surrogate, begin)
 
@@ -87,5 +91,4 @@ def bound_around(state: SolverState, row_bounds: Floats) -> None:
 
 def dual_points(data: TrainingData, states: Sequence[SolverState], surrogate: Surrogate) -> list[DualPoint]:
     """Return the dual points of the small problems, solved to the end, without what earlier steps have learned."""
-    answers = solve(states, surrogate, [0.0] * len(states), corrected=False)
-    return recover(data, states, [a for a, _ in answers])
+    return recover(data, states, solve(states, surrogate, [0.0] * len(states), corrected=False))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -23,6 +24,10 @@ _MOST_FREE = 4000
 _CHEAP, _MOST_EPOCHS = 2e6, 2000
 #: Newton steps, and conjugate gradients of a direction, at most.
 _MOST_STEPS, _MOST_INNER_STEPS = 200, 500
+#: Corners are rounded to this part of the loss, at the sharpest.
+_SHARPEST = 1e-9
+#: Curvature of covariates below this part of the largest is none.
+_FLAT = 1e-10
 #: Steps in a row that do not lower the objective.
 _MOST_IDLE_STEPS = 8
 #: Up to so many components the Hessian is made and factored.
@@ -221,10 +226,13 @@ def solve_rows(
     features: Rows | SparseRows, problem: BinaryProblem, start: Floats | None = None, target_gap: float = 0.0
 ) -> Solution:
     """Solve the small problem from the rows of its features."""
+    has_covariates = problem.free.shape[1] > 0
+    if problem.loss.smoothness is None and (has_covariates or problem.loss.dual_curvature is None):
+        return _solve_rounded_rows(features, problem, start, target_gap)
     if problem.loss.smoothness is None:
         return solve_by_descent(features, problem, start, target_gap)
     exact = target_gap == 0.0 and features.shape[1] <= _DIRECT_COMPONENTS
-    if problem.loss.dual_curvature is not None and not exact:
+    if problem.loss.dual_curvature is not None and not exact and not has_covariates:
         # An epoch costs little more than a product and gains far more, until C is large for the data.
         found = solve_by_descent(features, problem, start, target_gap, _DESCENT_ROUNDS)
         return found if found.gap <= target_gap else solve_smooth_rows(features, problem, found.weights, target_gap)
@@ -294,11 +302,47 @@ class _RowsDescent(DescentProblem):
         return most if target_gap == 0.0 else min(most, int((2.0 * EPOCHS * n) ** 0.5))
 
 
-def solve_smooth_rows(
-    features: Rows | SparseRows, problem: BinaryProblem, start: Floats | None = None, target_gap: float = 0.0
+def _solve_rounded_rows(
+    features: Rows | SparseRows, problem: BinaryProblem, start: Floats | None, target_gap: float
 ) -> Solution:
-    """Solve the small problem with a smooth loss by Newton steps, each with an exact line search."""
-    y, s, penalty, loss = problem.labels, problem.weights, problem.penalty, problem.loss
+    """Solve a problem whose loss has corners by Newton steps for ever sharper roundings of them."""
+    total = float(problem.weights.sum())
+    size = problem.loss_of(problem.offset) / total or 1.0
+    finest = max(target_gap / total, _SHARPEST * size)
+    weights = effects = None
+    if start is not None and start.any():
+        weights = features.transposed_times(problem.labels * problem.projected(start)) / problem.penalty
+    width = max(size, finest)
+    while True:
+        rounded = replace(problem, loss=problem.loss.smoothed(width))
+        found = solve_smooth_rows(features, rounded, weights, max(0.1 * width * total, target_gap), effects)
+        weights, effects = found.weights, found.effects
+        if width <= finest:
+            break
+        width = max(0.1 * width, finest)
+    a = problem.feasible(found.dual / problem.weights)
+    own = features.transposed_times(problem.representer(a)) / problem.penalty
+    values = features.times(own) + problem.offset
+    effects = problem.refitted_near(values - problem.offset, found.effects)
+    gap = float(
+        problem.weights @ problem.loss.residual(problem.labels * problem.scores(values - problem.offset, effects), a)
+    )
+    return Solution(problem.weights * a, values, own, gap, found.iterations, effects)
+
+
+def solve_smooth_rows(
+    features: Rows | SparseRows,
+    problem: BinaryProblem,
+    start: Floats | None = None,
+    target_gap: float = 0.0,
+    effects: Floats | None = None,
+) -> Solution:
+    """Solve the small problem with a smooth loss by Newton steps, each with an exact line search.
+
+    Effects of covariates are refitted before each, so that α is feasible; the step's system has them eliminated.
+    """
+    y, s, penalty, loss, free = problem.labels, problem.weights, problem.penalty, problem.loss, problem.free
+    c = np.zeros(free.shape[1]) if effects is None else effects
     v = np.zeros(features.shape[1]) if start is None else start.astype(np.float64)
     values = features.times(v) + problem.offset
     settled = idle = 0
@@ -306,7 +350,12 @@ def solve_smooth_rows(
     steps = 0
     while steps < _MOST_STEPS:
         steps += 1
-        margin = y * values
+        if len(c):
+            c = problem.refitted(values - problem.offset, c)
+            scores = values + free @ c
+        else:
+            scores = values
+        margin = y * scores
         dual = s * loss.dual(margin)
         gradient = penalty * v - features.transposed_times(y * dual)
         gap = float(gradient @ gradient) / (2.0 * penalty)  # α is optimal for f, so all of the gap is ‖v - Zᵀ(yα)/λ‖²
@@ -314,9 +363,10 @@ def solve_smooth_rows(
             break
         # Of a quadratic one step is all, if it is exact enough.
         enough = 2.0 * penalty * target_gap if loss.is_quadratic else 0.0
-        change = _newton_direction(features, s * loss.curvature(margin), penalty, gradient, enough)
+        beside = _Beside(free, s * loss.curvature(margin))
+        change = _newton_direction(features, beside, penalty, gradient, enough)
         # The gradient may grow on the way, the objective falls: it is the fall that says when rounding has taken over.
-        fall, objective = -float(gradient @ change), problem.primal(v, values)
+        fall, objective = -float(gradient @ change), problem.primal(v, scores)
         settled = settled + 1 if fall <= 1e-14 * objective else 0
         # Corners that are sharper than rounding promise a fall for ever; Newton's method has none to give by now.
         idle = 0 if objective < lowest else idle + 1
@@ -324,6 +374,9 @@ def solve_smooth_rows(
         if settled == 3 or idle == _MOST_IDLE_STEPS:
             break
         change_of_values = features.times(change)
+        change_of_effects = beside.effects(change_of_values)
+        if len(c):
+            change_of_values = change_of_values + free @ change_of_effects
         norm_start, norm_rise = penalty * float(v @ change), penalty * float(change @ change)
         rise = y * change_of_values
         if isinstance(loss, SmoothedHinge):
@@ -333,8 +386,40 @@ def solve_smooth_rows(
         if length == 0.0:
             break
         v = v + length * change
+        c = c + length * change_of_effects
         values = features.times(v) + problem.offset  # afresh: sums of rounded changes would drift
-    return Solution(problem.projected(s * loss.dual(y * values)), values, v, gap, steps)
+    if len(c):
+        c = problem.refitted(values - problem.offset, c)
+    scores = values + free @ c if len(c) else values
+    return Solution(problem.projected(s * loss.dual(y * scores)), values, v, gap, steps, c)
+
+
+class _Beside:
+    """The curvature h of a Newton step, with covariates U eliminated: H - H U (Uᵀ H U)⁻¹ Uᵀ H."""
+
+    def __init__(self, free: Floats, curvature: Floats) -> None:
+        self.curvature = curvature
+        self._weighted = free * curvature[:, None] if free.shape[1] else free
+        self._inverse = np.linalg.pinv(free.T @ self._weighted, rcond=_FLAT, hermitian=True)
+
+    def __len__(self) -> int:
+        return self._weighted.shape[1]
+
+    def effects(self, change: Floats) -> Floats:
+        """Return the change of the effects that goes best with a change of the values."""
+        return np.asarray(-(self._inverse @ (self._weighted.T @ change)))
+
+    def times(self, change: Floats) -> Floats:
+        """Return the product with a change of the values."""
+        return np.asarray(self.curvature * change + self._weighted @ self.effects(change))
+
+    def weighted_square(self, features: Rows | SparseRows) -> Floats:
+        """Return the square of the features, weighted with all of it."""
+        square = features.weighted_square(self.curvature)
+        if not len(self):
+            return square
+        products = np.column_stack([features.transposed_times(column) for column in self._weighted.T])
+        return square - products @ self._inverse @ products.T
 
 
 def _slope(
@@ -345,22 +430,25 @@ def _slope(
 
 
 def _newton_direction(
-    features: Rows | SparseRows, curvature: Floats, penalty: float, gradient: Floats, enough: float
+    features: Rows | SparseRows, beside: _Beside, penalty: float, gradient: Floats, enough: float
 ) -> Floats:
-    """Return -(λI + Zᵀ H Z)⁻¹ gradient, exactly for few components, else by conjugate gradients.
+    """Return -(λI + Zᵀ H Z)⁻¹ gradient, H without covariates, exactly for few components, else by conjugate gradients.
 
     These stop where the residual is a tenth of the gradient, or its square is `enough`, if that is less and not 0.
     """
     r = features.shape[1]
     if r <= _DIRECT_COMPONENTS:
-        return -solve_shifted(features.weighted_square(curvature), np.full(r, penalty), gradient)
+        return -solve_shifted(beside.weighted_square(features), np.full(r, penalty), gradient)
     x = np.zeros(r)
     residual = -gradient
     direction = residual.copy()
     square = float(residual @ residual)
     stop = min(0.01 * square, enough) if enough > 0.0 else 0.01 * square
     for _ in range(_MOST_INNER_STEPS):
-        product = penalty * direction + features.curvature_times(curvature, direction)
+        if len(beside):
+            product = penalty * direction + features.transposed_times(beside.times(features.times(direction)))
+        else:
+            product = penalty * direction + features.curvature_times(beside.curvature, direction)
         length = square / float(direction @ product)
         x += length * direction
         residual -= length * product

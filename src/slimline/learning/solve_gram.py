@@ -1,13 +1,23 @@
-"""Small problems on a Gram matrix: one system, coordinate descent, and Newton steps on β."""
+"""Small problems on a Gram matrix: one system, coordinate descent, and Newton steps on β.
+
+Covariates stand beside it. With D = √(s h), h the curvature, and B = I + D K D/λ a Newton step is
+
+    dβ = A₁ - A₂ dc,   A₁ = g - D B⁻¹ D K g/λ,   A₂ = D B⁻¹ D U,   (Uᵀ A₂) dc = Uᵀ(β + A₁),
+
+g being y s a(f) - β: the system bordered by U, of one factorisation and a right-hand side for each covariate.
+"""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slimline.learning.active_set import EPOCHS, Descent, DescentProblem, descend_gram
+from slimline.learning.covariates import minimise_effects, newton_step
+from slimline.learning.interior_point import solve_box
 from slimline.learning.line_search import smallest_along, solve_shifted
 from slimline.learning.problem import BinaryProblem, Solution
 
@@ -27,20 +37,31 @@ _ROUNDING_FALL = 1e-14
 def solve_gram(K: Any, problem: BinaryProblem, start: Floats | None = None, target_gap: float = 0.0) -> Solution:
     """Solve the small problem from the Gram matrix of its features."""
     K = np.asarray(K, dtype=np.float64)
+    has_covariates = problem.free.shape[1] > 0
     if problem.loss.is_quadratic:
         return _quadratic(K, problem)
     if problem.loss.smoothness is None:
+        if has_covariates or problem.loss.dual_curvature is None:
+            return solve_box(K, problem, target_gap)
         return _hinge(K, problem, start, target_gap)
-    if problem.loss.dual_curvature is not None and target_gap > 0.0:
+    if problem.loss.dual_curvature is not None and target_gap > 0.0 and not has_covariates:
         return _descent(K, problem, start, target_gap)
+    if has_covariates:
+        return _bordered_newton(K, problem, start, target_gap)
     return _newton(K, problem, start, target_gap)
 
 
 def _quadratic(K: Floats, problem: BinaryProblem) -> Solution:
-    # β = s (y - f) and f = Kβ/λ + q
-    right = problem.labels - problem.offset
-    beta = problem.penalty * solve_shifted(K, problem.penalty / problem.weights, right)
-    return _solution(K, problem, beta, 1)
+    # β = s (y - f), or s (0 - f) of a regression, and f = Kβ/λ + U c + q
+    right = problem.loss.vertex * problem.labels - problem.offset
+    free = problem.free
+    if not free.shape[1]:
+        beta = problem.penalty * solve_shifted(K, problem.penalty / problem.weights, right)
+        return _solution(K, problem, beta, 1)
+    sides = np.column_stack([right, free])
+    solved = problem.penalty * solve_shifted(K, problem.penalty / problem.weights, sides)
+    effects = np.linalg.lstsq(free.T @ solved[:, 1:], free.T @ solved[:, 0], rcond=None)[0]
+    return _feasible_solution(K, problem, solved[:, 0] - solved[:, 1:] @ effects, effects, 0.0, 1)
 
 
 def _hinge(K: Floats, problem: BinaryProblem, start: Floats | None, target_gap: float) -> Solution:
@@ -191,3 +212,74 @@ def _solution(K: Floats, problem: BinaryProblem, beta: Floats, iterations: int) 
     dual = problem.projected(problem.labels * beta)
     values = K @ (problem.labels * dual) / problem.penalty + problem.offset
     return Solution(dual, values, None, problem.gap(values, dual), iterations)
+
+
+def _bordered_newton(K: Floats, problem: BinaryProblem, start: Floats | None, target_gap: float) -> Solution:
+    """Newton steps beside covariates, for a smooth loss; effects are refitted before each, so that g is feasible."""
+    y, s, loss, free, penalty = problem.labels, problem.weights, problem.loss, problem.free, problem.penalty
+    assert loss.smoothness is not None
+    beta = np.zeros(len(y)) if start is None else y * problem.projected(start)
+    values = K @ beta / penalty + problem.offset
+    effects = np.zeros(free.shape[1])
+    best: Solution | None = None
+    idle = steps = 0
+    floor = max(target_gap, float(s.sum()) * _ROUNDING_GAP)
+    while steps < _MOST_STEPS and idle < 2:
+        steps += 1
+        effects = minimise_effects(free, s, loss, y, values, effects)
+        scores = values + free @ effects
+        g = y * s * loss.dual(y * scores) - beta
+        root = np.sqrt(s * loss.curvature(y * scores))
+        inner = K * root[:, None]
+        inner *= root[None, :]
+        sides = np.column_stack([root * (K @ g), penalty * root[:, None] * free])
+        solved = root[:, None] * solve_shifted(inner, np.full(len(g), penalty), sides)
+        towards, levels = g - solved[:, 0], solved[:, 1:]
+        change_of_effects = newton_step(free.T @ levels, -(free.T @ (beta + towards)), loss.smoothness)
+        change = towards - levels @ change_of_effects
+        change_of_values = K @ change / penalty
+        change_of_scores = change_of_values + free @ change_of_effects
+        norm_start, norm_rise = float(beta @ change_of_values), float(change @ change_of_values)
+        slope = partial(_slope_of_scores, problem, scores, change_of_scores, norm_start, norm_rise)
+        objective = 0.5 * float(beta @ (values - problem.offset)) + problem.loss_of(scores)
+        settled = -slope(0.0) <= _ROUNDING_FALL * objective
+        length = smallest_along(slope, 4.0) or 1.0
+        beta = beta + length * change
+        values = values + length * change_of_values
+        effects = effects + length * change_of_effects
+        found = _feasible_solution(K, problem, beta, effects, target_gap, steps)
+        idle = idle + 1 if settled and best is not None and found.gap >= 0.5 * best.gap else 0
+        if best is None or found.gap < best.gap:
+            best = found
+        if best.gap <= floor:
+            break
+    assert best is not None
+    best.iterations = steps
+    return best
+
+
+def _slope_of_scores(
+    problem: BinaryProblem, scores: Floats, change: Floats, start: float, growth: float, length: float
+) -> float:
+    a = problem.loss.dual(problem.labels * (scores + length * change))
+    return start + length * growth - float((problem.weights * problem.labels * change) @ a)
+
+
+def _feasible_solution(
+    K: Floats, problem: BinaryProblem, beta: Floats, effects: Floats, target_gap: float, iterations: int
+) -> Solution:
+    """Return feasible dual variables near β, of the nearest feasible point or of the scores, whichever proves more."""
+    y, s, loss, free = problem.labels, problem.weights, problem.loss, problem.free
+    best: Solution | None = None
+    a = problem.feasible(y * beta / s)
+    for _ in range(2):
+        values = K @ (y * s * a) / problem.penalty + problem.offset
+        own = minimise_effects(free, s, loss, y, values, effects)
+        gap = float(s @ loss.residual(y * (values + free @ own), a))
+        if best is None or gap < best.gap:
+            best = Solution(s * a, values, None, gap, iterations, own)
+        if gap <= target_gap:
+            break
+        a = loss.dual(y * (values + free @ own))
+    assert best is not None
+    return best
