@@ -78,7 +78,7 @@ class Covariates:
         self.skew = float(np.linalg.norm(square - np.eye(rank)) + lost)
 
     def __len__(self) -> int:
-        return self.columns.shape[1]
+        return int(self.columns.shape[1])
 
     @property
     def is_sound(self) -> bool:

@@ -192,7 +192,7 @@ class _System:
         change = g - self.root * self.solve(self.root * (self.K @ g))
         effects = sums
         if len(sums):
-            effects = np.linalg.solve(self._square, self.free.T @ change + sums)
+            effects = np.asarray(np.linalg.solve(self._square, self.free.T @ change + sums))
             change = change - self._levels @ effects
         moved = self.K @ change / self.penalty + self.free @ effects
         x = (right - self.factors * moved[self.row]) / self.barrier

@@ -97,6 +97,22 @@ class Loss(ABC):
         bound: Floats = np.maximum.reduce(corners) * (1.0 + 1024 * ROUNDOFF)
         return bound
 
+    def sure_curvature(self, a: Floats, excess: Floats) -> Floats:
+        """Return the curvature Ω that ℓ has between the optimal margin and that of a, or nearly has; 0 if it may not.
+
+        The residual of the optimal margin and a is at most `excess`. Of a loss with corners, how far a is from the
+        ends of its domain: the residual grows so steeply with the distance from the corner.
+        """
+        steep = np.minimum(a - self.lower, self.upper - a)
+        return np.minimum(steep, np.abs(a)) if self.corner_at_zero else steep
+
+    def curvature_error(self, sure: Floats, a: Floats, excess: Floats, low: Floats, high: Floats) -> Floats:
+        """Return ϑ² such that |Ω - h||m* - m| ≤ ϑ √(2 residual), h being the mean curvature between m and m*.
+
+        The optimal margin m* lies between `low` and `high`, and m is that of a.
+        """
+        return np.zeros_like(a)
+
     def smoothed(self, width: float) -> Loss:
         """Return a smooth loss that differs by no more than a part of `width`; a smooth one itself."""
         return self
@@ -134,6 +150,9 @@ class Squared(Loss):
     def residual(self, margin: Floats, a: Floats) -> Floats:
         return 0.5 * np.square((1.0 - margin) - a)
 
+    def sure_curvature(self, a: Floats, excess: Floats) -> Floats:
+        return np.ones_like(a)
+
 
 class SquaredHinge(Loss):
     """max(0, 1 - m)²: LinearSVC's default."""
@@ -161,6 +180,13 @@ class SquaredHinge(Loss):
     def residual(self, margin: Floats, a: Floats) -> Floats:
         short = 1.0 - margin
         return np.where(short >= 0.0, np.square(short - 0.5 * a), a * (0.25 * a - short))
+
+    def sure_curvature(self, a: Floats, excess: Floats) -> Floats:
+        return np.where(0.25 * a * a > excess, 2.0, 0.0)
+
+    def curvature_error(self, sure: Floats, a: Floats, excess: Floats, low: Floats, high: Floats) -> Floats:
+        flat = (low >= 1.0) & (a == 0.0)  # where a is not 0, that the optimal one is says nothing
+        return np.where((sure > 0.0) | flat, 0.0, 2.0)
 
 
 class Logistic(Loss):
@@ -201,6 +227,27 @@ class Logistic(Loss):
         terms = xlogy(a, a), xlog1py(1.0 - a, -a), a * m, np.log1p(np.exp(-m))
         far = sum(terms) + 8 * ROUNDOFF * sum(np.abs(term) for term in terms)
         return np.where(near, close, far)
+
+    def sure_curvature(self, a: Floats, excess: Floats) -> Floats:
+        anywhere = np.full_like(a, np.inf)
+        curvature, with_it, without = self._errors(a, excess, -anywhere, anywhere)
+        return np.where(with_it <= without, curvature, 0.0)
+
+    def curvature_error(self, sure: Floats, a: Floats, excess: Floats, low: Floats, high: Floats) -> Floats:
+        _, with_it, without = self._errors(a, excess, low, high)
+        return np.where(sure > 0.0, with_it, without)
+
+    def _errors(self, a: Floats, excess: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the curvature h at the margin of a, and ϑ² for Ω = h and Ω = 0: |d log h/dm| ≤ 1 bounds both."""
+        with np.errstate(all="ignore"):
+            margin, curvature = self.inverse(a), a * (1.0 - a)
+            move = np.fmin(_largest_move(excess / curvature), np.maximum(np.abs(high - margin), np.abs(margin - low)))
+            near = 0.25 * move * move * (1.0 + move)
+            ratio = np.square(np.expm1(move) - move) / (2.0 * (np.expm1(-move) + move))
+            with_it = curvature * np.where(move < 1e-3, near, ratio)
+            without = np.fmin(0.25, curvature * np.exp(move))
+        with_it = np.where(np.isfinite(with_it), with_it, np.inf)
+        return curvature, with_it, np.where(np.isfinite(without), without, 0.25)
 
 
 class Hinge(Loss):
@@ -267,6 +314,16 @@ class SmoothedHinge(Loss):
         # the quadratic in a has its maximum at the projected point: what is left is a parabola and a slope outwards
         slope = (1.0 - margin) - self.width * (best - 0.5)
         return 0.5 * self.width * np.square(a - best) + slope * (best - a)
+
+
+def _largest_move(level: Floats) -> Floats:
+    """Return δ ≥ 0 with e^-δ + δ - 1 ≥ level, hardly above the smallest: Newton's method from above."""
+    move = np.sqrt(2.0 * level) + level + 1.0
+    for _ in range(60):
+        value = np.where(move < 1e-3, 0.5 * move * move * (1.0 - move / 3.0), np.expm1(-move) + move)
+        new = move - (value - level) / -np.expm1(-move)
+        move = np.where(np.isfinite(new) & (new > 0.0), np.minimum(new, move), move)
+    return np.asarray(move * (1.0 + 1e-9) + 1e-300)
 
 
 def _excess(x: Floats) -> Floats:

@@ -77,8 +77,8 @@ class BinaryProblem:
         offset = self.offset + shift
         if rows is None:
             return replace(self, offset=offset)
-        parts = {"labels": self.labels[rows], "weights": self.weights[rows], "free": self.free[rows]}
-        return replace(self, offset=offset[rows], **parts)
+        labels, weights, free = self.labels[rows], self.weights[rows], self.free[rows]
+        return replace(self, labels=labels, weights=weights, offset=offset[rows], free=free)
 
     def scores(self, values: Floats, effects: Floats) -> Floats:
         """Return f for values X w and effects of the covariates."""

@@ -45,6 +45,9 @@ class SquaredError(Loss):
     def residual(self, margin: Floats, a: Floats) -> Floats:
         return 0.5 * np.square(margin + a)
 
+    def sure_curvature(self, a: Floats, excess: Floats) -> Floats:
+        return np.ones_like(a)
+
 
 @dataclass(frozen=True)
 class Huber(Loss):
@@ -86,6 +89,13 @@ class Huber(Loss):
         return np.where(
             r <= self.delta, 0.5 * np.square(r - a), 0.5 * np.square(beyond) + beyond * np.maximum(r - self.delta, 0.0)
         )
+
+    def sure_curvature(self, a: Floats, excess: Floats) -> Floats:
+        return np.where(0.5 * np.square(self.delta - np.abs(a)) > excess, 1.0, 0.0)
+
+    def curvature_error(self, sure: Floats, a: Floats, excess: Floats, low: Floats, high: Floats) -> Floats:
+        line = ((high <= -self.delta) & (a == self.delta)) | ((low >= self.delta) & (a == -self.delta))
+        return np.where((sure > 0.0) | line, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -163,6 +173,13 @@ class SquaredEpsilonInsensitive(Loss):
         beyond = np.square(r - self.epsilon - 0.5 * a) + 2.0 * self.epsilon * np.maximum(-a, 0.0)
         return np.where(r <= self.epsilon, inside, beyond)
 
+    def sure_curvature(self, a: Floats, excess: Floats) -> Floats:
+        return np.where(0.25 * a * a > excess, 2.0, 0.0)
+
+    def curvature_error(self, sure: Floats, a: Floats, excess: Floats, low: Floats, high: Floats) -> Floats:
+        flat = (low >= -self.epsilon) & (high <= self.epsilon) & (a == 0.0)
+        return np.where((sure > 0.0) | flat, 0.0, 2.0)
+
 
 @dataclass(frozen=True)
 class Quantile(Loss):
@@ -227,7 +244,7 @@ class _Rounded(Loss):
 
 
 @dataclass(frozen=True)
-class SmoothedEpsilonInsensitive(_Rounded, EpsilonInsensitive):
+class SmoothedEpsilonInsensitive(_Rounded, EpsilonInsensitive):  # type: ignore[misc]
     """The ε-insensitive loss with rounded corners."""
 
     width: float = 1.0
@@ -247,7 +264,7 @@ class SmoothedEpsilonInsensitive(_Rounded, EpsilonInsensitive):
 
 
 @dataclass(frozen=True)
-class SmoothedQuantile(_Rounded, Quantile):
+class SmoothedQuantile(_Rounded, Quantile):  # type: ignore[misc]
     """The loss of a quantile with its corner rounded off."""
 
     width: float = 1.0

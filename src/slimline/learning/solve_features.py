@@ -403,7 +403,7 @@ class _Beside:
         self._inverse = np.linalg.pinv(free.T @ self._weighted, rcond=_FLAT, hermitian=True)
 
     def __len__(self) -> int:
-        return self._weighted.shape[1]
+        return int(self._weighted.shape[1])
 
     def effects(self, change: Floats) -> Floats:
         """Return the change of the effects that goes best with a change of the values."""

@@ -60,7 +60,7 @@ def _quadratic(K: Floats, problem: BinaryProblem) -> Solution:
         return _solution(K, problem, beta, 1)
     sides = np.column_stack([right, free])
     solved = problem.penalty * solve_shifted(K, problem.penalty / problem.weights, sides)
-    effects = np.linalg.lstsq(free.T @ solved[:, 1:], free.T @ solved[:, 0], rcond=None)[0]
+    effects = np.asarray(np.linalg.lstsq(free.T @ solved[:, 1:], free.T @ solved[:, 0], rcond=None)[0])
     return _feasible_solution(K, problem, solved[:, 0] - solved[:, 1:] @ effects, effects, 0.0, 1)
 
 
