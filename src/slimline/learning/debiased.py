@@ -37,22 +37,32 @@ def recover_debiased(
         for state, point in zip(states, dual_points(data, states, surrogate), strict=True):
             problem = state.problem
             curvature = _curvature(problem, point.a, surrogate, Z)
-            dimension = effective_dimension(Z, curvature, problem.penalty, data.constant)
+            dimension = effective_dimension(Z, curvature, problem.penalty, data.constant, problem.free)
             factor = max(0.0, 1.0 - (dimension + 1.0) / Z.shape[1])
             state.dual = _scaled(point, factor)
             kept = (1.0 - factor) * point.weights[-1]
             weights = np.append(state.dual.weights[:-1], state.dual.weights[-1] + kept)
             error = state.dual.values_error + 8.0 * ROUNDOFF * float(np.linalg.norm(weights) + point.norm)
-            state.best = Point(weights, state.dual.values + data.constant * kept, error)
+            state.dual.settle(problem, data.row_bounds)
+            values = state.dual.values + data.constant * kept
+            state.best = Point(weights, values, error, problem.refitted_near(values, point.effects))
             bound_around(state, data.row_bounds)
     yield step_of(data, states, surrogate, begin)
 
 
 @overflow_allowed()
-def effective_dimension(Z: NDArray[Any], curvature: Floats, penalty: float, constant: float = 0.0) -> float:
-    """Return tr B(B + M)⁻¹, B = √D ZZᵀ√D and M = λI + c²√D11ᵀ√D, for the curvature D and the constant column c."""
+def effective_dimension(
+    Z: NDArray[Any], curvature: Floats, penalty: float, constant: float = 0.0, free: Floats | None = None
+) -> float:
+    """Return tr B(B + M)⁻¹, B = √D ZZᵀ√D and M = λI + c²√D11ᵀ√D, for the curvature D and the constant column c.
+
+    Columns without a penalty stand for c → ∞: what they span is taken out of √D Z.
+    """
     root = np.sqrt(curvature)
     B = root[:, None] * Z.astype(np.float64)
+    if free is not None and free.shape[1]:
+        basis = np.linalg.qr(root[:, None] * free)[0]
+        B -= basis @ (basis.T @ B)
     size = float(np.linalg.norm(root))
     if size > 0.0:
         along = root / size  # M is λ but in one direction, where it is λ + c²‖√D‖²
