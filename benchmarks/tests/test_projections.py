@@ -18,7 +18,8 @@ from slimline_benchmarks.projections.peers import peer_contenders
 QUICK = projection_cases(threads=1, instruction_set="avx2", quick=True)
 FULL = projection_cases(threads=1, instruction_set="avx512")
 OURS = {names.EMBEDDING_1, names.EMBEDDING_4, names.HADAMARD, names.SIGN, names.GAUSSIAN, names.SPARSE_SIGN}
-VARIANTS = {names.ACHLIOPTAS, names.EMBEDDING_WIDE, names.EMBEDDING_INDEPENDENT, names.HADAMARD_REPLACED}
+OURS |= {names.EMBEDDING_INDEPENDENT, names.EMBEDDING_GENERALISED, names.EMBEDDING_GENERALISED_INDEPENDENT}
+VARIANTS = {names.ACHLIOPTAS, names.EMBEDDING_WIDE, names.HADAMARD_REPLACED}
 
 
 @pytest.mark.slow

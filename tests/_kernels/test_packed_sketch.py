@@ -16,10 +16,10 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize("columns", [16, 64, 80, 208])
-def test_any_number_of_samples(columns):
+@pytest.mark.parametrize("columns, stacks", [(16, None), (64, None), (80, None), (208, None), (192, 3), (24, 3)])
+def test_any_number_of_samples(columns, stacks):
     rng = np.random.default_rng(0)
-    projection = HashEmbedding(3000, columns, 3)
+    projection = HashEmbedding(3000, columns, 3, bucket_width=1 if stacks is None else 4, n_stacks=stacks)
     R = projection.rows().toarray()
     for n, d in SHAPES:
         genotypes = PackedGenotypes(rng.integers(0, 256, (d, (n + 3) // 4), dtype=np.uint8), n)

@@ -23,11 +23,14 @@ def explicit(values, centre, factor, fill):
     return (values - (0 if centre is None else centre)) * (1 if factor is None else factor)
 
 
-@pytest.mark.parametrize("dtype, parts, order", pairwise(WHOLE + FLOATS, [(1, 1), (4, 1), (1, 3)], ["C", "F"]))
+@pytest.mark.parametrize(
+    "dtype, parts, order", pairwise(WHOLE + FLOATS, [(1, 1), (4, 1), (1, 3), (1, 2, 3)], ["C", "F"])
+)
 def test_any_type(dtype, parts, order):
     """Any first feature and number of columns: groups of 16 are cut; near-constant columns keep their digits."""
     rng = np.random.default_rng(1)
-    projection = HashEmbedding(400, 192, 3, *parts, "grouped")
+    s, v, *stacks = parts
+    projection = HashEmbedding(400, 192, 3, s, v, "grouped", n_stacks=stacks[0] if stacks else None)
     R = projection.rows().toarray()
     out_type = result_dtype(np.dtype(dtype))
     for n, d, first in ((1, 1, 5), (3, 7, 16), (19, 16, 0), (33, 40, 9), (70, 300, 31), (17, 33, 367)):

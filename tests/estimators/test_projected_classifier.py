@@ -24,7 +24,8 @@ from slimline.errors import InvalidParameterError
 from slimline.projections import Gaussian, HashEmbedding, Identity, Projection
 from tests.pairwise import pairwise
 
-FAMILIES = ["auto", "gaussian", "sign", "achlioptas", "very_sparse", "srht", "cw", "osnap"]
+FAMILIES = ["auto", "gaussian", "sign", "achlioptas", "very_sparse", "srht", "srht_replaced", "cw", "osnap"]
+FAMILIES += ["generalised_cw"]
 
 
 def _data(n=120, d=3000, n_classes=3, seed=0):

@@ -245,26 +245,26 @@ int main() {
   const size_t d = 1024, n = 19;
   const Data data(n * d, 100);
   check_signs<float>(k, data, seed, far, "signs f32"), check_signs<double>(k, data, seed, far, "signs f64");
-  for (uint32_t width : {1u, 7u})
-    for (uint32_t nonzeros : {1u, 4u}) {
-      Scatter scatter{Hash::grouped, seed, size_t(32) * width * nonzeros, nonzeros, width, gaps};
-      std::vector<GroupEntry> groups(d / 16 * scatter.entries());
-      for (uint64_t first : {far / 16, far_group}) {
-        k.random.grouped_table(scatter, first, d / 16, groups.data());
-        std::snprintf(name, sizeof name, "grouped_table_s%u_v%u%s", nonzeros, width, first == far_group ? "_far" : "");
-        hash(name, groups.data(), groups.size() * sizeof(GroupEntry));
-      }
-      std::vector<Entry> independent(d * scatter.entries());
-      for (uint64_t first : {far, far_four}) {
-        k.random.independent_table(scatter, first, d, independent.data());
-        std::snprintf(name, sizeof name, "independent_table_s%u_v%u%s", nonzeros, width, first == far_four ? "_far" : "");
-        hash(name, independent.data(), independent.size() * 4);
-      }
-      std::vector<uint32_t> pointer;
-      for (size_t f = 0; f <= d; f++) pointer.push_back(uint32_t(f * scatter.entries()));
-      check_scatter<float>(k, data, scatter, groups, independent, pointer, n, d);
-      check_scatter<double>(k, data, scatter, groups, independent, pointer, n, d);
+  struct Parts { uint32_t nonzeros, stacks, width; };
+  for (const auto& [nonzeros, stacks, width] : {Parts{1, 1, 1}, Parts{4, 1, 1}, Parts{1, 7, 1}, Parts{4, 7, 1}, Parts{1, 6, 3}, Parts{4, 1, 3}}) {
+    Scatter scatter{Hash::grouped, seed, size_t(32) * width * stacks * nonzeros, nonzeros, stacks, gaps, width};
+    std::vector<GroupEntry> groups(d / 16 * scatter.entries());
+    for (uint64_t first : {far / 16, far_group}) {
+      k.random.grouped_table(scatter, first, d / 16, groups.data());
+      std::snprintf(name, sizeof name, "grouped_table_s%u_a%u_v%u%s", nonzeros, stacks, width, first == far_group ? "_far" : "");
+      hash(name, groups.data(), groups.size() * sizeof(GroupEntry));
     }
+    std::vector<Entry> independent(d * scatter.entries());
+    for (uint64_t first : {far, far_four}) {
+      k.random.independent_table(scatter, first, d, independent.data());
+      std::snprintf(name, sizeof name, "independent_table_s%u_a%u_v%u%s", nonzeros, stacks, width, first == far_four ? "_far" : "");
+      hash(name, independent.data(), independent.size() * 4);
+    }
+    std::vector<uint32_t> pointer;
+    for (size_t f = 0; f <= d; f++) pointer.push_back(uint32_t(f * scatter.entries()));
+    check_scatter<float>(k, data, scatter, groups, independent, pointer, n, d);
+    check_scatter<double>(k, data, scatter, groups, independent, pointer, n, d);
+  }
 
   for (size_t size : {1, 2, 8, 64, 128, 1024, 16384, 131072}) {
     std::vector<float> x(size);

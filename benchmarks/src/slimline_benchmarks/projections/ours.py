@@ -24,6 +24,11 @@ _GIGAFLOPS_OF_BLAS = 60.0
 _FAMILIES: dict[str, Callable[[int], Any]] = {
     names.EMBEDDING_1: lambda r: SparseEmbedding(r, random_state=0),
     names.EMBEDDING_4: lambda r: SparseEmbedding(r, nnz_per_feature=4, random_state=0),
+    names.EMBEDDING_INDEPENDENT: lambda r: SparseEmbedding(r, hash="independent", random_state=0),
+    names.EMBEDDING_GENERALISED: lambda r: SparseEmbedding(r, n_stacks=4, bucket_width=4, random_state=0),
+    names.EMBEDDING_GENERALISED_INDEPENDENT: lambda r: SparseEmbedding(
+        r, n_stacks=4, bucket_width=4, hash="independent", random_state=0
+    ),
     names.HADAMARD: lambda r: HadamardProjection(r, random_state=0),
     names.SPARSE_SIGN: lambda r: SparseSignProjection(r, random_state=0),
     names.SIGN: lambda r: SignProjection(r, random_state=0),
@@ -32,7 +37,6 @@ _FAMILIES: dict[str, Callable[[int], Any]] = {
 #: Relatives of these, which behave alike on all data of a kind.
 _VARIANTS: dict[str, Callable[[int], Any]] = {
     names.EMBEDDING_WIDE: lambda r: SparseEmbedding(r, bucket_width=4, random_state=0),
-    names.EMBEDDING_INDEPENDENT: lambda r: SparseEmbedding(r, hash="independent", random_state=0),
     names.HADAMARD_REPLACED: lambda r: HadamardProjection(r, replace=True, random_state=0),
     names.ACHLIOPTAS: lambda r: SparseSignProjection(r, density=1 / 3, random_state=0),
 }
