@@ -24,6 +24,7 @@ SIZES = {
     "sparsity": [1, 10, 10**6],
     "features": [1, 7, 1024, 1025, 2**50 + 1],
     "rank": [1, 2, 100, 10**6],
+    "effective_dimension": [1e-3, 1.0, 7.5, 1e6],
     "n_components": [1, 100, 10**6],
     "margin": [1e-6, 0.1, 0.5, 1.0],
     "multiclass_margin": [1e-6, 0.3, 1.0, 2.0],
@@ -53,6 +54,7 @@ def combinations(names):
 def some_sizes(names):
     """Return one ordinary setting of sizes."""
     ordinary = {"vectors": 45, "points": 500, "classes": 3, "sparsity": 4, "features": 2000, "rank": 20}
+    ordinary |= {"effective_dimension": 9.5}
     ordinary |= {"n_components": 300, "margin": 0.3, "multiclass_margin": 0.4, "cosine": 0.3, "family": "gaussian"}
     return {name: ordinary[name] for name in names}
 

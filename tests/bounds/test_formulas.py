@@ -78,6 +78,18 @@ def embedding(eps, delta, family, rank, features):
     }[family]()
 
 
+def effective(eps, delta, family, effective_dimension, features):
+    moment = second_moment(eps, delta, effective_dimension)
+    if family == "very_sparse":
+        return very_sparse(eps, delta, effective_dimension, features)
+    width = sqrt(effective_dimension) + mpf("0.5") + sqrt(2 * log(2 / delta))
+    return min(moment, (width / (sqrt(1 + eps) - 1)) ** 2) if family == "gaussian" else moment
+
+
+def effective_half(eps, **others):
+    return effective(eps / 2, **others)
+
+
 def chi(eps, delta, vectors=1):
     return 6 * log(2 * vectors / delta) / eps**2
 
@@ -144,6 +156,11 @@ REQUIRED = {
     "paul2013.2": embedding,
     "paul2013.2, printed": embedding,
     "paul2013.2.distances": pairs,
+    "embedding.effective": effective,
+    "paul2013.1.effective": effective_half,
+    "paul2013.1.effective.soft": effective,
+    "paul2013.1.effective.hinge": effective,
+    "paul2013.2.effective": effective_half,
     "vaswani2013.1": spectral(mpf("0.25")),
     "vaswani2013.2": spectral(mpf("0.25")),
 }
@@ -196,6 +213,7 @@ KEPT = {
     **dict.fromkeys(("paul2013.cw.generalised", "paul2013.cw.generalised, printed"), about_one),
     **dict.fromkeys(("embedding.very_sparse", "vaswani2013.c2", "vaswani2013.c2, printed"), about_one),
     **dict.fromkeys(("vaswani2013.c2.algebra", "paul2013.1", "paul2013.2", "paul2013.2.distances"), about_one),
+    **dict.fromkeys(("embedding.effective", "paul2013.1.effective", "paul2013.2.effective"), about_one),
     **dict.fromkeys(("fard2012.1", "fard2012.1, printed", "fard2012.2", "fard2012.2, printed"), about_cosine),
     "shi2012.9": one_parameter,
     "shi2012.9, printed": lambda eps, **sizes: one_parameter(eps, **sizes) if eps < 1 else (-INFINITE, INFINITE),
@@ -212,6 +230,8 @@ KEPT = {
     "vaswani2013.3": lambda eps: (2 - sqrt(1 + eps), sqrt(1 + eps)),
     "paul2013.1, printed": lambda eps: (1 - eps, INFINITE),
     "paul2013.1.soft": lambda eps: (1 / (1 + eps), 1 / (1 - eps)),
+    "paul2013.1.effective.soft": lambda eps: (1 / (1 + eps), 1 / (1 - eps)),
+    "paul2013.1.effective.hinge": lambda eps: ((1 + eps) / (1 + 3 * eps / 2) ** 2, (1 + eps / 2) ** 2 / (1 - eps)),
     "paul2013.2, printed": lambda eps: (-INFINITE, 1 + eps),
     "vaswani2013.1": naive,
     "vaswani2013.2": lambda eps: (-INFINITE, eps / (1 - eps)),

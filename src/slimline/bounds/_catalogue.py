@@ -6,13 +6,15 @@ from types import MappingProxyType
 
 from slimline._base.checks import one_of
 from slimline.bounds._bound import Bound
+from slimline.bounds._effective import EFFECTIVE
 from slimline.bounds._embeddings import EMBEDDINGS, NORMS
 from slimline.bounds._learning import LEARNING
 from slimline.bounds._margins import ANGLES, MARGINS
 from slimline.errors import InvalidParameterError
 
+_ALL = (*NORMS, *ANGLES, *MARGINS, *EMBEDDINGS, *LEARNING, *EFFECTIVE)
 #: Name to bound: statements that hold. One that is repaired has the statement as printed in `printed`.
-BOUNDS = MappingProxyType({bound.name: bound for bound in (*NORMS, *ANGLES, *MARGINS, *EMBEDDINGS, *LEARNING)})
+BOUNDS = MappingProxyType({bound.name: bound for bound in _ALL})
 
 
 def get(name: str, version: str = "correct") -> Bound:

@@ -198,10 +198,15 @@ def _edges(eps: Values) -> tuple[Values, Values]:
     return 1.0 - _root_of(eps), 1.0 + _root_of(eps)
 
 
-def embedding(eps: Values, delta: Values, family: str, rank: Values, features: Values) -> Values:
-    """Return the least dimension that an explicit bound of this kind asks for, by family."""
+def require_family(family: object) -> None:
+    """Refuse what is no name of a family."""
     if not isinstance(family, str) or family not in FAMILIES:
         raise InvalidParameterError(f"must be one of {', '.join(FAMILIES)}; got {family!r}.", "family", family)
+
+
+def embedding(eps: Values, delta: Values, family: str, rank: Values, features: Values) -> Values:
+    """Return the least dimension that an explicit bound of this kind asks for, by family."""
+    require_family(family)
     if family == "gaussian":
         return _davidson_szarek(eps, delta, rank)
     if family in ("sign", "achlioptas"):

@@ -35,6 +35,7 @@ SIZES = {
     "sparsity": Size("non-zero coordinates of a vector, k", 1),
     "features": Size("number of features, d", 1),
     "rank": Size("rank of X, ρ", 1),
+    "effective_dimension": Size("effective dimension, d_μ", 0, whole=False, open_least=True),
     "n_components": Size("dimensions after the projection, r", 1),
     "margin": Size("normalised margin, γ", 0, 1, whole=False, open_least=True),
     "multiclass_margin": Size("normalised multiclass margin, γ", 0, 2, whole=False, open_least=True),
