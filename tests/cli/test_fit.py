@@ -278,6 +278,18 @@ def test_json_on_standard_output_and_nothing_else(monkeypatch, capsys):
     assert json.loads(capsys.readouterr().out)["layout"] == 1
 
 
+@pytest.mark.data
+@pytest.mark.parametrize("recovery", ["iterative", "dual"])
+def test_raw_arcene_by_a_published_recovery(monkeypatch, data_dir, capsys, recovery):
+    for kind in ("data", "labels"):
+        np.save(f"{kind}.npy", np.loadtxt(data_dir / "arcene" / f"arcene_train.{kind}"))
+    options = ["--C", "1", "--loss", "squared", "--components", "300", "--holdout", "0", "--recovery", recovery]
+    assert _run(monkeypatch, "data.npy", "--labels", "labels.npy", *options) == 3
+    said = capsys.readouterr().out
+    assert "weights of 0" in " ".join(said.split()) and ("diverged" in said) == (recovery == "iterative")
+    assert f"recovery=&#34;{recovery}&#34;" in Path("data.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.slow
 @pytest.mark.data
 def test_regions_of_hapmap3(monkeypatch, data_dir):

@@ -50,16 +50,23 @@ def parts(X, state):
 
 @pytest.mark.parametrize("n, r", [(7, 12), (12, 7)])
 @pytest.mark.parametrize("constant", [0.0, 0.5, 30.0])
-def test_the_effective_dimension_is_a_trace(n, r, constant):
+@pytest.mark.parametrize("free", [0, 3])
+def test_the_effective_dimension_is_a_trace(n, r, constant, free):
+    """Columns without a penalty have a large constant; the third depends on the others."""
     rng = np.random.default_rng(n)
     Z, curvature, penalty = rng.standard_normal((n, r)), rng.uniform(0.0, 3.0, n), 0.7
     curvature[:2] = 0.0
     root = np.diag(np.sqrt(curvature))
     B = root @ Z @ Z.T @ root
     M = penalty * np.eye(n) + constant**2 * root @ np.ones((n, n)) @ root
+    columns = rng.standard_normal((n, 3))
+    columns[:, 2] = columns[:, 0] - columns[:, 1]
+    columns = columns[:, :free]
+    M += 1e8 * root @ columns @ columns.T @ root
     expected = np.trace(B @ np.linalg.inv(B + M))
-    assert effective_dimension(Z, curvature, penalty, constant) == pytest.approx(expected, rel=1e-10)
-    assert effective_dimension(Z.astype(np.float32), np.zeros(n), penalty, constant) == 0.0
+    found = effective_dimension(Z, curvature, penalty, constant, columns)
+    assert found == pytest.approx(expected, rel=1e-6 if free else 1e-10)
+    assert effective_dimension(Z.astype(np.float32), np.zeros(n), penalty, constant, columns) == 0.0
 
 
 def test_for_a_vanishing_penalty_the_mean_is_the_optimum(global_random_seed):

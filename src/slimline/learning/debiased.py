@@ -15,14 +15,18 @@ from numpy.typing import NDArray
 
 from slimline._base.rounding import ROUNDOFF, overflow_allowed
 from slimline.learning.algorithm import Step, step_of
-from slimline.learning.problem import BinaryProblem, DualPoint, ExactSubspace, Point, SolverState
+from slimline.learning.problem import BinaryProblem, DualPoint, Point, SolverState
 from slimline.learning.published import bound_around, dual_points
-from slimline.learning.surrogate import Surrogate
+from slimline.learning.surrogate import Surrogate, gram_of
 from slimline.learning.training_data import TrainingData
 
 Floats = NDArray[np.float64]
 #: Curvature of the hinge at its corner, beside λ and the squared norm of a sample: as good as infinite.
 _CORNER = 1e10
+#: Rows that are widened at a time.
+_ROWS = 1024
+#: Columns without a penalty depend on each other if a singular value is this small beside the largest.
+_RANK = 1e-12
 
 
 def recover_debiased(
@@ -36,7 +40,7 @@ def recover_debiased(
     with overflow_allowed():
         for state, point in zip(states, dual_points(data, states, surrogate), strict=True):
             problem = state.problem
-            curvature = _curvature(problem, point.a, surrogate, Z)
+            curvature = _curvature(problem, point.a, Z)
             dimension = effective_dimension(Z, curvature, problem.penalty, data.constant, problem.free)
             factor = max(0.0, 1.0 - (dimension + 1.0) / Z.shape[1])
             state.dual = _scaled(point, factor)
@@ -58,29 +62,47 @@ def effective_dimension(
 
     Columns without a penalty stand for c → ∞: what they span is taken out of √D Z.
     """
+    n, r = Z.shape
     root = np.sqrt(curvature)
-    B = root[:, None] * Z.astype(np.float64)
-    if free is not None and free.shape[1]:
-        basis = np.linalg.qr(root[:, None] * free)[0]
-        B -= basis @ (basis.T @ B)
-    size = float(np.linalg.norm(root))
-    if size > 0.0:
-        along = root / size  # M is λ but in one direction, where it is λ + c²‖√D‖²
-        share = 1.0 - 1.0 / np.sqrt(1.0 + constant * size * (constant * size / penalty))
-        B -= share * np.outer(along, along @ B)
-    squares = np.linalg.eigvalsh(B @ B.T if len(B) <= B.shape[1] else B.T @ B)
-    squares = np.maximum(squares, 0.0)
+    basis, shares = _unsketched(root, penalty, constant, free)
+    if n <= r:
+        G = gram_of(Z, 0.0)
+        G *= root[:, None]
+        G *= root
+        side, scaled = G @ basis, basis * shares
+        G += (scaled @ (basis.T @ side) - side) @ scaled.T - scaled @ side.T
+    else:
+        G, side = np.zeros((r, r)), np.zeros((basis.shape[1], r))
+        for start in range(0, n, _ROWS):
+            rows = slice(start, start + _ROWS)
+            part = root[rows, None] * Z[rows].astype(np.float64)
+            G += part.T @ part
+            side += basis[rows].T @ part
+        G -= side.T @ ((shares * (2.0 - shares))[:, None] * side)
+    squares = np.maximum(np.linalg.eigvalsh(G), 0.0)
     return float((squares / (squares + penalty)).sum())
 
 
-def _curvature(problem: BinaryProblem, a: Floats, surrogate: Surrogate, Z: NDArray[Any]) -> Floats:
+def _unsketched(root: Floats, penalty: float, constant: float, free: Floats | None) -> tuple[Floats, Floats]:
+    """Return an orthonormal basis U and shares s such that √λ M^(-½) = I - U diag(s) Uᵀ."""
+    basis = np.zeros((len(root), 0))
+    if free is not None and free.shape[1]:
+        left, sizes, _ = np.linalg.svd(root[:, None] * free, full_matrices=False)
+        basis = left[:, sizes > _RANK * sizes[0]]
+    rest = root - basis @ (basis.T @ root)
+    size = float(np.linalg.norm(rest))
+    shares = np.ones(basis.shape[1] + 1)
+    shares[-1] = 1.0 - 1.0 / np.sqrt(1.0 + constant * size * (constant * size / penalty))
+    return np.column_stack([basis, rest / size if size > 0.0 else rest]), shares
+
+
+def _curvature(problem: BinaryProblem, a: Floats, Z: NDArray[Any]) -> Floats:
     """Return sᵢ ℓ''(mᵢ) at the solution on the sketch; for the hinge, large where a sample is on the margin."""
     if problem.loss.smoothness is None:
         mean_square = float(np.einsum("ij,ij->", Z, Z, dtype=np.float64)) / len(Z)
         corner = _CORNER * problem.penalty / mean_square if mean_square > 0.0 else 0.0
         return np.where((a > problem.loss.lower) & (a < problem.loss.upper), corner, 0.0)
-    values = surrogate.times(problem.representer(a), ExactSubspace(len(a))) / problem.penalty
-    return problem.weights * problem.loss.curvature(problem.labels * values)
+    return problem.weights * problem.loss.curvature(problem.loss.inverse(a))
 
 
 def _scaled(point: DualPoint, factor: float) -> DualPoint:
