@@ -168,6 +168,38 @@ def test_hinge(kind, intercept, rng):
     assert seen >= 30
 
 
+@pytest.mark.parametrize("loss", [*LOSSES, "hinge"])
+def test_sample_weights(loss, rng):
+    """The largest weight multiplies C in μ; with a free intercept for the smooth losses."""
+    X, y = separable("ordinary", rng)
+    X[:, 0] -= 2 * y
+    X, s = X / np.abs(X).max(), 10.0 ** rng.uniform(-1, 1, len(y))
+    name = "paul2013.1.effective.hinge" if loss == "hinge" else "paul2013.1.effective.soft"
+    smoothness, value, slope = LOSSES.get(loss, (1.0, None, None))
+
+    def objective(Z):
+        A = y[:, None] * Z
+        if loss == "hinge":
+
+            def dual(alpha):
+                return 0.5 * np.sum((alpha @ A) ** 2) - alpha.sum(), A @ (alpha @ A) - 1
+
+            options = {"ftol": 1e-15, "gtol": 1e-10, "maxiter": 10_000}
+            return -minimize(dual, 0.5 * s, jac=True, bounds=[(0, t) for t in s], options=options).fun
+
+        def primal(w):
+            m = A @ w[:-1] + y * w[-1]
+            pull = s * slope(m)
+            return 0.5 * w[:-1] @ w[:-1] + s @ value(m), np.append(w[:-1] + A.T @ pull, pull @ y)
+
+        return minimize(primal, np.zeros(Z.shape[1] + 1), jac=True, method="BFGS", options={"gtol": 1e-10}).fun
+
+    before = objective(X)
+    for Z, e in sketches(X, 1 / (smoothness * s.max()), rng):
+        lower, upper = get(name).guarantee(e)
+        assert lower * (1 - SLACK) <= objective(Z) / before <= upper * (1 + SLACK), e
+
+
 @pytest.mark.parametrize("e", [0.05, 0.4, 0.9])
 def test_hinge_attains_both_ends(e):
     """One point, C = 1: Z = 1 - k/2 for k ≤ 1, with the slack at its end, and 1/(2k) beyond, without slack."""

@@ -162,3 +162,27 @@ def test_too_few_components_leave_no_weights():
     _, debiased, _ = recovered(1e3 * X, y, 10, 0, penalty=1e-6)
     np.testing.assert_array_equal(debiased.bound.weights, 0.0)
     assert np.isinf(debiased.error)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    "scaled, penalty, r", [(False, 1.0, 200), (False, 1.0, 1000), (True, 0.01, 200), (True, 1.0, 200)]
+)
+def test_the_errors_on_arcene_are_those_of_the_law(scaled, penalty, r, data_dir):
+    """Root mean squares of ten sketches, within a quarter of what the mean and the variance of the law give."""
+    X, y = (np.loadtxt(data_dir / "arcene" / f"arcene_train.{kind}") for kind in ("data", "labels"))
+    if scaled:
+        X /= np.linalg.norm(X, axis=1)[:, None]
+    values, vectors = np.linalg.eigh(X @ X.T)
+    optimum, larger = X.T @ np.linalg.solve(X @ X.T + penalty * np.eye(len(y)), y), penalty
+    for _ in range(500):
+        larger = penalty / (1.0 - (values / (values + larger)).sum() / r)
+    mean = X.T @ (vectors @ (vectors.T @ y / (values + larger)))
+    spread = ((values / (values + larger)) ** 2).sum() / r
+    errors = np.zeros((10, 2))
+    for k in range(10):
+        for j, state in enumerate(recovered(X, y, r, k, penalty=penalty)[:2]):
+            errors[k, j] = np.sum(np.square(state.bound.weights[:-1] - optimum))
+    for j, factor in enumerate((larger / penalty, 1.0)):
+        bias, variance = factor * mean - optimum, factor**2 * (mean @ mean) * spread / (1.0 - spread)
+        assert np.sqrt(errors[:, j].mean()) == pytest.approx(np.sqrt(bias @ bias + variance), rel=0.25)
