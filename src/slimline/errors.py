@@ -126,5 +126,9 @@ class AccuracyWarning(UserWarning):
     """On samples that it did not see, a model is no better than always naming the commonest class."""
 
 
+class CovariateWarning(UserWarning):
+    """Covariates that depend on others are left out; the message names them."""
+
+
 class CheckpointWarning(UserWarning):
     """A checkpoint cannot be written, for instance because the disk is full; the job goes on without one."""

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from slimline.data import Matrix
-from slimline.data._arrays import supports_row_access
 from slimline.data._labels import class_labels
 from slimline.data._passes import ProgressBar
-from slimline.data._standardised import Standardised
-from slimline.errors import InvalidParameterError
-from slimline.estimators._certified_model import CertifiedModel
-from slimline.estimators._fitting import (
-    CallbackSupport,
-    Solver,
-    StepCallbacks,
-    check_parameters,
-    effective_samples,
-    require_weights,
-)
+from slimline.estimators._certified_fit import CertifiedFit, FitJob, Task
+from slimline.estimators._certified_model import CertifiedClassification
+from slimline.estimators._covariates import GivenCovariates, require_overlap
+from slimline.estimators._fitting import StepCallbacks, check_parameters
 from slimline.estimators._validation import (
     as_matrix,
     class_factors,
@@ -34,14 +21,13 @@ from slimline.estimators._validation import (
     training_weights,
     without_zero_weights,
 )
-from slimline.learning import BinaryProblem, SolverState, Step, TrainingData, certificate_of, loss_named
+from slimline.learning import loss_named
 from slimline.learning.problem import class_signs
-from slimline.planning import choose_route
 
 Floats = NDArray[np.float64]
 
 
-class CertifiedClassifier(CallbackSupport, CertifiedModel):
+class CertifiedClassifier(CertifiedClassification, CertifiedFit):
     """Linear classifier with a certified distance to the exact weights, trained on a random sketch if that is faster.
 
     It solves the problem on a sketch X R, recovers the weights of the original features through the dual variables, and
@@ -70,15 +56,21 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
     max_passes : int, default=50
         Largest number of passes over the data.
     fit_intercept : bool, default=True
-        Add a constant feature, kept exact beside the sketch and penalised, as LIBLINEAR does.
+        Whether the model has an intercept.
+    intercept : {"penalised", "free"}, default="penalised"
+        "free" has no penalty on the intercept, as LogisticRegression, SVC and glmnet have none; covariates need it.
+        "penalised" adds a constant feature, kept exact beside the sketch, as LIBLINEAR does.
     intercept_scaling : float or "auto", default="auto"
-        Value of the constant feature: the larger it is, the less the intercept is penalised. "auto" takes the root mean
-        square norm of the samples (standardised, if they are), so that intercept and weights are penalised in
-        proportion, whatever the scale and the number of features. 1.0 is LIBLINEAR's default.
+        Value of the constant feature of a penalised intercept: the larger it is, the less the intercept is penalised.
+        "auto" takes the root mean square norm of the samples (standardised, if they are), so that intercept and weights
+        are penalised in proportion, whatever the scale and the number of features. 1.0 is LIBLINEAR's default.
     standardize : bool, default=False
         Centre and scale each feature, implicitly; missing values are imputed with the mean of the feature.
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of the classes.
+    score_bounds : bool, default=False
+        Take one more pass after the last step, with a right-hand side for each free column, which about halves the
+        bounds of scores beside a free intercept, and makes them sharper still beside covariates.
     random_state : int, RandomState or None, default=None
         Seed of the projection.
     verbose : int, default=0
@@ -91,8 +83,10 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         `certified`, `top_features` and `save` use `certificate_.weights`.
     intercept_ : array of shape (1,) or (n_classes,)
         Intercepts.
+    covariate_coef_ : array of shape (1, n_covariates) or (n_classes, n_covariates)
+        Effects of the covariates; NaN for those that depend on others and were left out.
     intercept_scaling_ : float
-        Value of the constant feature; 0 without an intercept.
+        Value of the constant feature of a penalised intercept; else 0.
     certificate_ : Certificate
         The certified bounds; its arrays are read-only.
     history_ : list of Step
@@ -178,9 +172,11 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         n_components: int | str = "auto",
         max_passes: int = 50,
         fit_intercept: bool = True,
+        intercept: str = "penalised",
         intercept_scaling: float | str = "auto",
         standardize: bool = False,
         class_weight: Any = None,
+        score_bounds: bool = False,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -193,15 +189,17 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         self.n_components = n_components
         self.max_passes = max_passes
         self.fit_intercept = fit_intercept
+        self.intercept = intercept
         self.intercept_scaling = intercept_scaling
         self.standardize = standardize
         self.class_weight = class_weight
+        self.score_bounds = score_bounds
         self.random_state = random_state
         self.verbose = verbose
 
     # Fitting ---------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, covariates: Any = None) -> Self:
         """Train on a sketch and step towards the exact weights until they are certified.
 
         Parameters
@@ -212,6 +210,8 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
             Labels; may be left out for a `Matrix` that carries them.
         sample_weight : array-like of shape (n_samples,), optional
             Weights; rows of weight 0 are left out.
+        covariates : array-like or data frame of shape (n_samples, n_covariates), optional
+            Numbers that enter the model beside the features, without a penalty: age, sex, principal components.
 
         Returns
         -------
@@ -219,10 +219,10 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
             The fitted classifier.
         """
         check_parameters(self)
-        self._with_callbacks(type(self)._fit, X, y, sample_weight)
+        self._with_callbacks(type(self)._fit, X, y, sample_weight, covariates)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, covariates: Any, groups: Any = None) -> None:
         require_memory(X)
         matrix = as_matrix(self, X, reset=True, finite=bool(self.standardize))  # else the first pass looks
         if y is None and isinstance(X, Matrix):
@@ -230,6 +230,7 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         weight = training_weights(sample_weight, matrix.shape[0])
         if weight is None:
             weight = np.ones(matrix.shape[0])
+        given = GivenCovariates.of(covariates, matrix.shape[0])
         self.classes_, codes = class_labels(y, matrix.shape[0], warn=True)
         labels, kept = self.classes_[codes], np.flatnonzero(weight)
         matrix, self.classes_, codes, weight = without_zero_weights(matrix, self.classes_, codes, weight)
@@ -239,155 +240,44 @@ class CertifiedClassifier(CallbackSupport, CertifiedModel):
         if self.verbose:
             matrix = matrix.counted()  # so that only the passes of this fit are shown
             matrix.listen(ProgressBar())
-        self._train(matrix, codes, weight, callbacks)
+        self._train(matrix, codes, weight, given.rows(kept), callbacks)
         callbacks.end(X, y)
 
     def _divide(self, labels: NDArray[Any], kept: NDArray[np.intp], groups: Any) -> None:
         """Divide the rows into folds, where the classifier has any: before those of weight 0 are left out."""
 
-    def _train(self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, callbacks: StepCallbacks) -> None:
-        solver, s, signs = self._prepared(matrix, codes, weight)
-        problems = [BinaryProblem(loss_named(self.loss), sign, s, 1.0 / float(self.C)) for sign in signs]
-        states, history = self._solve(solver, problems, callbacks)
-        self._keep(solver, states, history)
+    def _train(
+        self,
+        matrix: Matrix,
+        codes: NDArray[np.intp],
+        weight: Floats,
+        given: GivenCovariates,
+        callbacks: StepCallbacks,
+    ) -> None:
+        job = self._class_job(matrix, codes, weight, given)
+        states, history = self._solve(job.solver, job.problems(1.0 / float(self.C)), callbacks)
+        self._keep(job, states, history)
         if self.recovery == "certified":
             self._warn_if_open()
         else:
             self._warn_if_worthless()
 
-    def _prepared(
-        self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, n_fits: int = 1, n_searched: int = 0
-    ) -> tuple[Solver, Floats, list[Floats]]:
-        """Return the solver, with its data and route, the weight of each sample, and the signs of each class."""
+    def _class_job(
+        self,
+        matrix: Matrix,
+        codes: NDArray[np.intp],
+        weight: Floats,
+        given: GivenCovariates,
+        n_fits: int = 1,
+        n_searched: int = 0,
+    ) -> FitJob:
+        """Return what the fits share; refuse covariates that alone separate classes."""
         s = weight * class_factors(self.class_weight, self.classes_, codes, weight)[codes]
-        require_weights(s)
-        seen = self._as_trained(matrix, weight)
-        data = TrainingData(seen, self.intercept_scaling if self.fit_intercept else 0.0, s)
-        signs = class_signs(codes, len(self.classes_))
-        method = self.method if self.recovery == "certified" else "sketch"  # the published ways have no other
-        if method == "direct" and not supports_row_access(seen):
-            raise InvalidParameterError(
-                f'cannot be "direct" for {matrix.name}: it needs rows that are sparse, or lie in memory one after the '
-                'other as float32 or float64, and are not standardised. "auto" chooses another.',
-                "method",
-                method,
-            )
-        samples = effective_samples(weight)
-        tasks, searched = n_fits * len(signs), n_searched * len(signs)
-        self.route_ = choose_route(seen, samples, tasks, method, self.n_components, self.loss, searched)
-        solver = Solver(
-            data,
-            self.route_,
-            float(self.tol),
-            int(self.max_passes),
-            self.recovery,
-            self.projection,
-            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
-            may_switch=method == "auto",
-        )
-        return solver, s, signs
-
-    def _solve(
-        self, solver: Solver, problems: Sequence[BinaryProblem], callbacks: StepCallbacks
-    ) -> tuple[list[SolverState], list[Step]]:
-        """Return where the steps ended and what each reached, after telling of each as it is taken."""
-        states = [SolverState.zero(problem, solver.data.shape) for problem in problems]
-        history = []
-        for step in solver.steps(states):
-            history.append(step)
-            callbacks.step()
-            if (on_step := self.__dict__.get("_on_step")) is not None:
-                on_step(step)
-            if self.verbose:
-                worst = max(step.relative_error)
-                print(f"pass {step.passes}: certified relative error {worst:.2g}, {step.seconds:.2f} s", flush=True)
-        return states, history
-
-    def _as_trained(self, matrix: Matrix, weight: Floats) -> Matrix:
-        """Return the view that is trained on: standardised, if that is asked for."""
-        if not self.standardize:
-            return matrix
-        if isinstance(matrix, Standardised):
-            raise InvalidParameterError(f"must be False: {matrix.name} is standardised already.", "standardize", True)
-        uniform = bool((weight == weight[0]).all())
-        return matrix.standardised("mean", "std", "mean", sample_weight=None if uniform else weight)
-
-    def _keep(self, solver: Solver, states: Sequence[SolverState], history: list[Step]) -> None:
-        data, surrogate = solver.data, solver.surrogate
-        centre = factor = fill = None
-        if self.standardize:
-            assert isinstance(data.matrix, Standardised)
-            centre, factor, fill = data.matrix.transform.parts
-        self._centre, self._factor, self._fill = centre, factor, fill
-        self.certificate_ = certificate_of(data, states, factor)
-        self.coef_ = self.certificate_.coefficients(factor)
-        self.intercept_ = self.certificate_.intercepts(data.constant, factor, centre)
-        self.intercept_scaling_ = data.constant
-        assert surrogate is not None
-        if self.route_.method == "sketch" and (surrogate.exact or surrogate.is_full_problem):
-            taken = "gram" if surrogate.exact else "direct"
-            self.route_ = replace(self.route_, method=taken, reason="steps with the sketch gained too little")
-        self.history_ = history
-        self.n_iter_ = len(history)
-        self.n_passes_ = data.passes
-        self.projections_ = [projection.to_json() for projection in solver.drawn]
-
-    def watch(self, on_step: Callable[[Step], None] | None) -> Self:
-        """Have a function told of every step of the next fits; None: no longer.
-
-        Parameters
-        ----------
-        on_step : callable
-            Called with a `Step`.
-
-        Returns
-        -------
-        self : object
-            The classifier. Copies, in this process or another, are not watched.
-        """
-        self._on_step = on_step
-        return self
-
-    def __getstate__(self) -> Any:
-        state = dict(super().__getstate__())
-        state.pop("_on_step", None)  # a screen, perhaps: it stays here
-        return state
-
-    def _warn_if_open(self) -> None:
-        worst = float(self.certificate_.relative_error.max())
-        if worst <= self.tol:
-            return
-        reached = f"{worst:.2g}" if np.isfinite(worst) else "not bounded"
-        remedies = ["standardised features or rows of norm 1", "a smaller C"]
-        if self.route_.method != "gram":
-            remedies.append(f"more than {self.max_passes} passes")
-            remedies.append('the method "gram", which is exact to rounding and takes n² numbers')
-        if self.route_.method == "sketch":
-            remedies.append("more components")
-        warnings.warn(
-            f"the certified relative error after {self.history_[-1].passes} passes is {reached}, above the tol of "
-            f"{self.tol:g}. The weights may be more accurate: the bound is loose if C is large relative to the scale "
-            f"of the data. What may help: {', '.join(remedies)}.",
-            ConvergenceWarning,
-            stacklevel=6,  # the line that called `fit`
-        )
-
-    def _warn_if_worthless(self) -> None:
-        """Warn of weights of a published recovery that are not proved to be nearer to the exact ones than zeros are."""
-        worst = int(self.certificate_.relative_error.argmax())
-        error, radius = self.certificate_.relative_error[worst], self.certificate_.radius[worst]
-        if error <= 1.0:
-            return
-        proved = f"the certified relative error is {error:.2g}" if np.isfinite(error) else "no error could be proved"
-        diverged = ""
-        if radius > (first := self.history_[0].radius[worst]):
-            diverged = (
-                f" It diverged: the certified distance to the exact weights grew from {first:.2g} to {radius:.2g}."
-            )
-        warnings.warn(
-            f'recovery="{self.recovery}": {proved}, so these weights may be further from the exact ones than weights '
-            f"of 0, whose relative error is 1.{diverged} What may help: rows of norm 1, more components, a smaller C, "
-            'or recovery="certified", which never diverges.',
-            ConvergenceWarning,
-            stacklevel=6,  # the line that called `fit`
-        )
+        loss = loss_named(self.loss)
+        tasks = [Task(loss, sign) for sign in class_signs(codes, len(self.classes_))]
+        job = self._job(matrix, weight, s, tasks, given, n_fits, n_searched)
+        if given.n_covariates:
+            names = self.classes_[1:] if len(tasks) == 1 else self.classes_
+            for problem, label in zip(job.problems(1.0), names.tolist(), strict=True):
+                require_overlap(problem, given, label, intercept=job.intercept)
+        return job

@@ -19,7 +19,9 @@ from slimline._base.checks import one_of
 from slimline.data import Matrix
 from slimline.errors import AccuracyWarning, InvalidParameterError, SearchWarning
 from slimline.estimators._certified_classifier import CertifiedClassifier
-from slimline.estimators._fitting import Solver, StepCallbacks, check_parameters
+from slimline.estimators._certified_fit import FitJob
+from slimline.estimators._covariates import GivenCovariates
+from slimline.estimators._fitting import StepCallbacks, check_parameters
 from slimline.estimators._penalty_search import (
     FoldScores,
     PenaltySearch,
@@ -29,7 +31,6 @@ from slimline.estimators._penalty_search import (
     search_penalties,
 )
 from slimline.learning import BinaryProblem, SolverState, Step, certificate_of, loss_named
-from slimline.learning.losses import Loss
 
 Floats = NDArray[np.float64]
 #: Samples to train on, and samples to score.
@@ -53,8 +54,10 @@ class CertifiedClassifierCV(CertifiedClassifier):
         Division of the samples into folds, as in scikit-learn.
     scoring : str, callable or None, default=None
         Score that chooses C, such as "balanced_accuracy" for rare classes; None: accuracy.
-    loss, tol, method, projection, n_components, max_passes, fit_intercept, intercept_scaling, class_weight : optional
+    loss, tol, method, projection, n_components, max_passes, fit_intercept, intercept, intercept_scaling : optional
         As in `CertifiedClassifier`; `tol` holds for every fit of the search.
+    class_weight, score_bounds : optional
+        As in `CertifiedClassifier`.
     standardize : bool, default=False
         As in `CertifiedClassifier`; means and deviations are those of all samples, and do not use the labels.
     random_state, verbose : optional
@@ -116,9 +119,11 @@ class CertifiedClassifierCV(CertifiedClassifier):
         n_components: int | str = "auto",
         max_passes: int = 50,
         fit_intercept: bool = True,
+        intercept: str = "penalised",
         intercept_scaling: float | str = "auto",
         standardize: bool = False,
         class_weight: Any = None,
+        score_bounds: bool = False,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -133,16 +138,20 @@ class CertifiedClassifierCV(CertifiedClassifier):
         self.n_components = n_components
         self.max_passes = max_passes
         self.fit_intercept = fit_intercept
+        self.intercept = intercept
         self.intercept_scaling = intercept_scaling
         self.standardize = standardize
         self.class_weight = class_weight
+        self.score_bounds = score_bounds
         self.random_state = random_state
         self.verbose = verbose
 
     #: The published ways of recovery are for comparison only.
     recovery = "certified"
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None, *, covariates: Any = None
+    ) -> Self:
         """Fit every part of the rows and every penalty together, choose the best penalty, and keep its fit.
 
         Parameters
@@ -155,6 +164,8 @@ class CertifiedClassifierCV(CertifiedClassifier):
             Weights; rows of weight 0 are left out.
         groups : array-like of shape (n_samples,), optional
             For a splitter that keeps rows of a group together, such as scikit-learn's `GroupKFold`.
+        covariates : array-like or data frame of shape (n_samples, n_covariates), optional
+            Numbers that enter the model beside the features, without a penalty; fitted anew in each fold.
 
         Returns
         -------
@@ -163,7 +174,7 @@ class CertifiedClassifierCV(CertifiedClassifier):
         """
         check_parameters(self)
         one_of("search", self.search, ("certified", "sketch"))
-        self._with_callbacks(type(self)._fit, X, y, sample_weight, groups)
+        self._with_callbacks(type(self)._fit, X, y, sample_weight, covariates, groups)
         return self
 
     def _divide(self, labels: NDArray[Any], kept: NDArray[np.intp], groups: Any) -> None:
@@ -174,30 +185,37 @@ class CertifiedClassifierCV(CertifiedClassifier):
         both = [[place[np.asarray(rows)] for rows in pair] for pair in parts]
         self._folds = [(train[train >= 0], test[test >= 0]) for train, test in both]
 
-    def _train(self, matrix: Matrix, codes: NDArray[np.intp], weight: Floats, callbacks: StepCallbacks) -> None:
+    def _train(
+        self,
+        matrix: Matrix,
+        codes: NDArray[np.intp],
+        weight: Floats,
+        given: GivenCovariates,
+        callbacks: StepCallbacks,
+    ) -> None:
         folds = self.__dict__.pop("_folds")
         for name in ("coefs_path_", "certificates_path_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         asked, on_sketch = penalties(self.Cs), self.search == "sketch"
         n_fits, n_searched = (1, len(asked) * len(folds)) if on_sketch else (len(asked) * (len(folds) + 1), 0)
-        solver, s, signs = self._prepared(matrix, codes, weight, n_fits, n_searched)
-        _require_samples(signs, s, folds)
+        job = self._class_job(matrix, codes, weight, given, n_fits, n_searched)
+        solver = job.solver
+        _require_samples([task.labels for task in job.tasks], job.weights, folds)
         solver.start(0.0 if isinstance(self.Cs, Integral) else 1.0 / float(asked.max()))
-        loss = loss_named(self.loss)
         scores = FoldScores(get_scorer(self.scoring or "accuracy"), self.classes_, codes, weight, self.loss)
         solve = partial(self._solve, solver, callbacks=callbacks)
-        members = _Members(solver, solve, loss, signs, s, folds, scores)
+        members = Members(job, solve, folds, scores)
         attempt = members.on_sketch if on_sketch else members.certified
-        zero_loss = float(loss.value(np.zeros(1))[0])
+        zero_loss = float(loss_named(self.loss).value(np.zeros(1))[0])
         found = search_penalties(self.Cs, solver.data.mean_square or 1.0, zero_loss, attempt)
         self.Cs_, self.scores_, self.losses_ = found.Cs, found.scores, found.losses
         self.C_ = float(found.Cs[found.best])
         self._warn_of_search(found, codes, weight, folds)
         if on_sketch:
-            self._keep(solver, *solve([BinaryProblem(loss, sign, s, 1.0 / self.C_) for sign in signs]))
+            self._keep(job, *solve(job.problems(1.0 / self.C_)))
             self._warn_if_open()
             return
-        self._keep(solver, *members.whole[self.C_])
+        self._keep(job, *members.whole[self.C_])
         path = [members.whole[C][0] for C in found.Cs.tolist()]
         self.certificates_path_ = [certificate_of(solver.data, states, self._factor) for states in path]
         factor = 1.0 if self._factor is None else self._factor
@@ -242,35 +260,31 @@ class CertifiedClassifierCV(CertifiedClassifier):
             )
 
 
-class _Members:
+class Members:
     """The fits of a search: every set of samples (all of them, and those of each fold) with every C and class."""
 
     def __init__(
         self,
-        solver: Solver,
+        job: FitJob,
         solve: Callable[[list[BinaryProblem]], tuple[list[SolverState], list[Step]]],
-        loss: Loss,
-        signs: list[Floats],
-        weights: Floats,
         folds: list[Fold],
-        scores: FoldScores,
+        scores: Callable[[Floats, NDArray[np.intp]], tuple[float, float]],
     ) -> None:
-        self._solver, self._solve, self._loss = solver, solve, loss
-        self._signs, self._weights, self._folds, self._scores = signs, weights, folds, scores
+        self._job, self._solve, self._folds, self._scores = job, solve, folds, scores
         #: States and steps of the fits to all samples, by their C, and the certified relative error of every fit.
         self.whole: dict[float, tuple[list[SolverState], list[Step]]] = {}
         self.errors: list[float] = []
 
     def on_sketch(self, Cs: Floats) -> tuple[Floats, Floats]:
         """Return scores and losses of fits to the sketch."""
-        surrogate = self._solver.surrogate
+        surrogate = self._job.solver.surrogate
         assert surrogate is not None
-        return scores_on_sketch(surrogate, self._loss, Cs, self._signs, self._weights, self._folds, self._scores)
+        return scores_on_sketch(surrogate, self._job.problems, self._job.weights, Cs, self._folds, self._scores)
 
     def certified(self, Cs: Floats) -> tuple[Floats, Floats]:
         """Return scores and losses of certified fits, as many of them at once as memory allows."""
-        problems, per_fit = self._problems(Cs), len(self._signs)
-        at_once = max(per_fit, most_tasks_at_once(self._solver.data.shape) // per_fit * per_fit)
+        problems, per_fit = self._problems(Cs), len(self._job.tasks)
+        at_once = max(per_fit, most_tasks_at_once(self._job.solver.data.shape) // per_fit * per_fit)
         found = np.empty((2, len(self._folds), len(Cs)))
         for first in range(0, len(problems), at_once):
             states, history = self._solve(problems[first : first + at_once])
@@ -281,18 +295,25 @@ class _Members:
                 if fold == 0:
                     self.whole[float(Cs[number])] = states[own], [_part(step, own) for step in history]
                     continue
-                values = np.column_stack([0.5 * (state.best.values + state.dual.values) for state in states[own]])
+                values = np.column_stack([_scores_between(state) for state in states[own]])
                 found[:, fold - 1, number] = self._scores(values, self._folds[fold - 1][1])
         return found[0], found[1]
 
     def _problems(self, Cs: Floats) -> list[BinaryProblem]:
         """Return a problem for every set of samples (all of them first), C and class."""
-        problems = []
-        for train in [np.arange(len(self._weights)), *(train for train, _ in self._folds)]:
-            kept = np.zeros_like(self._weights)
-            kept[train] = self._weights[train]
-            problems += [BinaryProblem(self._loss, sign, kept, 1.0 / float(C)) for C in Cs for sign in self._signs]
+        problems, weights = [], self._job.weights
+        for train in [np.arange(len(weights)), *(train for train, _ in self._folds)]:
+            kept = np.zeros_like(weights)
+            kept[train] = weights[train]
+            for C in Cs:
+                problems += self._job.problems(1.0 / float(C), kept)
         return problems
+
+
+def _scores_between(state: SolverState) -> Floats:
+    """Return the scores of the midpoint of w and w_α; those of a regression less the target."""
+    values = 0.5 * (state.best.values + state.dual.values)
+    return state.problem.scores(values, 0.5 * (state.best.effects + state.dual.effects))
 
 
 def _part(step: Step, own: slice) -> Step:

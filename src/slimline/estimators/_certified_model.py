@@ -1,4 +1,4 @@
-"""Prediction with a fitted certified classifier, and what is proved about it."""
+"""Fitted certified models: scores, files, and the predictions of classifiers with what is certified of them."""
 
 from __future__ import annotations
 
@@ -13,173 +13,87 @@ from sklearn.utils.validation import check_is_fitted
 
 from slimline._base.checks import whole
 from slimline.data import Matrix
-from slimline.errors import InvalidParameterError
-from slimline.estimators._decisions import Decisions, decisions_of, ranking_of
+from slimline.errors import DataError, InvalidParameterError
+from slimline.estimators._covariates import FreeEffects
+from slimline.estimators._decisions import CovariateEffects, Decisions, beside_of, decisions_of, ranking_of
 from slimline.estimators._validation import NamedFeatures, as_matrix, class_of_scores, log_probabilities, probabilities
 from slimline.learning import Certificate, TopFeatures
 
 Floats = NDArray[np.float64]
 
 
-def _requires_logistic(estimator: Any) -> bool:
-    if estimator.loss != "logistic":
-        raise AttributeError(f'probabilities need loss="logistic"; this classifier has loss={estimator.loss!r}.')
-    return True
-
-
-class CertifiedModel(NamedFeatures, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of the certified classifiers; not for direct use."""
+class CertifiedModel(NamedFeatures, BaseEstimator):  # type: ignore[misc]
+    """Base of the certified classifiers and regressors; not for direct use."""
 
     loss: str
-    classes_: NDArray[Any]
     coef_: Floats
     intercept_: Floats
     certificate_: Certificate
     n_features_in_: int
+    covariate_coef_: Floats
     intercept_scaling_: float
+    _free: FreeEffects | None
     _centre: Floats | None
     _factor: Floats | None
     _fill: Floats | None
 
-    # Prediction ------------------------------------------------------------------------------------
+    # Weights and scores ----------------------------------------------------------------------------
 
-    def decision_function(self, X: Any) -> Floats:
-        """Return the scores of the samples, `X @ coef_.T + intercept_`.
+    def _tell_weights(self, constant: float) -> None:
+        """Set weights, intercepts and effects of covariates as they apply to data as they are given."""
+        self.intercept_scaling_ = constant
+        self.coef_ = self.certificate_.coefficients(self._factor)
+        self.intercept_ = self.intercept_of_certificate()
+        free = self._free
+        self.covariate_coef_ = np.zeros((len(self.coef_), 0)) if free is None else free.coefficients
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
-            Data.
+    def intercept_of_certificate(self) -> Floats:
+        """Return the intercept that goes with the certified weights, whatever was done to `intercept_`."""
+        found = self.certificate_.intercepts(self.intercept_scaling_, self._factor, self._centre)
+        return found if self._free is None else found + self._free.intercepts
 
-        Returns
-        -------
-        scores : array of shape (n_samples,) or (n_samples, n_classes)
-            For two classes one score: above 0 means the second class.
-        """
+    def _scores(self, X: Any, covariates: Any) -> Floats:
+        """Return the scores of samples; of shape (n_samples, n_tasks)."""
         check_is_fitted(self)
         matrix = self._filled(as_matrix(self, X, reset=False, finite=self._fill is not None))
-        scores = matrix.dot(np.ascontiguousarray(self.coef_.T)) + self.intercept_
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        given = self._given(covariates, matrix.shape[0])
+        scores: Floats = matrix.dot(np.ascontiguousarray(self.coef_.T)) + self.intercept_
+        return scores + given @ np.nan_to_num(self.covariate_coef_).T if given.shape[1] else scores
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label of each sample.
+    def _given(self, covariates: Any, n_samples: int) -> Floats:
+        """Return the covariates of new samples, those that were left out included; of shape (n, n_covariates)."""
+        return (self._free or FreeEffects.none()).given(covariates, n_samples)
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
-            Data.
-
-        Returns
-        -------
-        labels : array of shape (n_samples,)
-            Label of the class with the highest score.
-        """
-        scores = self.decision_function(X)
-        return np.asarray(self.classes_[class_of_scores(scores)])
-
-    @available_if(_requires_logistic)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the probability of each class; for the logistic loss.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
-            Data.
+    def covariate_effects(self) -> CovariateEffects:
+        """Return the effects that are not penalised, intercept and covariates, with intervals of the exact ones.
 
         Returns
         -------
-        probability : array of shape (n_samples, n_classes)
-            With more than two classes, the probabilities of one against the rest, scaled to sum to 1.
+        effects : CovariateEffects
+            The intercept is that of features as they were trained on: standardised, if they are. NaN: left out, as it
+            depends on others.
         """
-        return probabilities(self.decision_function(X))
+        check_is_fitted(self)
+        if self._free is None:
+            raise DataError('this model has no effects without a penalty: fit it with intercept="free" or covariates.')
+        free = self._free
+        names = [] if not free.intercept else ["intercept"]
+        names += list(free.names or (f"u{j}" for j in range(free.n_covariates)))
+        effects, radii = free.effects, free.radii
+        return CovariateEffects(np.array(names, dtype=object), effects, effects - radii, effects + radii)
 
-    @available_if(_requires_logistic)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Return the logarithm of `predict_proba`.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
-            Data.
-
-        Returns
-        -------
-        log_probability : array of shape (n_samples, n_classes)
-            Natural logarithms.
-        """
-        return log_probabilities(self.decision_function(X))
-
-    # Claims ----------------------------------------------------------------------------------------
-
-    def certified(self, X: Any) -> NDArray[np.bool_]:
-        """Return which predictions are certified to equal those of the exact model, in one pass over `X`.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
-            Data.
-
-        Returns
-        -------
-        proved : array of shape (n_samples,), bool
-            Whether training on all features, to the exact optimum, would give the same label. This is no statement
-            about the world.
-
-        Notes
-        -----
-        With two classes, the label of x is certified if `|w_mᵀx| > η‖x‖`, since the exact weights are within the radius
-        η of the certified ones w_m. With more, the score of its class must exceed the score of every other class b by
-        more than (η_a + η_b)‖x‖. x includes its constant feature and is standardised as in training; rounding errors
-        are added.
-        """
-        return self.decide(X).proved
-
-    def decide(self, X: Any) -> Decisions:
-        """Return labels, scores and which labels are certified, in one pass over `X`.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
-            Data.
-
-        Returns
-        -------
-        decisions : Decisions
-            The results of `predict`, `decision_function` and `certified`; scores up to rounding.
-        """
+    def _trained_view(self, X: Any) -> Matrix:
+        """Return data as they were trained on: standardised, if they were."""
         check_is_fitted(self)
         matrix = as_matrix(self, X, reset=False, finite=self._fill is not None)
         if self._centre is not None and self._factor is not None:
             matrix = matrix.standardised(self._centre, 1.0 / self._factor, self._fill)
-        claim = self.certificate_
-        return decisions_of(matrix, self.classes_, claim.weights, claim.radius, self.intercept_scaling_)
-
-    def top_features(self, k: int = 20, label: Any = None) -> TopFeatures:
-        """Return the features of the largest weights, with intervals, and whether their rank is certified.
-
-        Parameters
-        ----------
-        k : int
-            Number of features.
-        label : object, optional
-            The class whose weights are ranked. By default the second of two classes; with more, a feature counts by
-            its largest absolute weight over all of them.
-
-        Returns
-        -------
-        features : TopFeatures
-            In falling order of absolute (standardised) weight.
-        """
-        check_is_fitted(self)
-        first = ranking_of(self.certificate_, self.classes_, label, whole("k", k, most=self.n_features_in_))
-        names = self._feature_names
-        name = np.array([f"x{j}" if names is None else names[j] for j in first.index.tolist()], dtype=object)
-        return TopFeatures(first.index, name, first.weight, first.lower, first.upper, first.worst <= k)
+        return matrix
 
     # Files -----------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False, trained_on: Matrix | None = None) -> None:
-        """Write the fitted classifier to a file that holds arrays and plain data, and no code.
+        """Write the fitted model to a file that holds arrays and plain data, and no code.
 
         Parameters
         ----------
@@ -212,7 +126,7 @@ class CertifiedModel(NamedFeatures, ClassifierMixin, BaseEstimator):  # type: ig
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a fitted classifier from a file that `save` or `slimline fit` wrote; nothing in it is run.
+        """Read a fitted model from a file that `save` or `slimline fit` wrote; nothing in it is run.
 
         Parameters
         ----------
@@ -221,7 +135,7 @@ class CertifiedModel(NamedFeatures, ClassifierMixin, BaseEstimator):  # type: ig
 
         Returns
         -------
-        model : CertifiedClassifier or CertifiedClassifierCV
+        model : CertifiedClassifier, CertifiedRegressor or one of their CV versions
             With the same weights, to the last bit, and the same certificate.
         """
         from slimline.estimators._persistence import load_model
@@ -230,21 +144,6 @@ class CertifiedModel(NamedFeatures, ClassifierMixin, BaseEstimator):  # type: ig
         if not isinstance(model, cls):
             raise InvalidParameterError(f"{path} holds a {type(model).__name__}: use {type(model).__name__}.load.")
         return model
-
-    def to_sklearn(self) -> Any:
-        """Return a plain scikit-learn linear model with the same weights, which no longer needs slimline.
-
-        Returns
-        -------
-        model : LinearSVC, LogisticRegression or SGDClassifier
-            By the loss; the last for the squared loss, and for the logistic one with several classes. It takes data
-            as they are given, standardising being part of its weights; missing values must be filled before, with the
-            means of the training data.
-        """
-        from slimline.estimators._persistence import to_sklearn
-
-        check_is_fitted(self)
-        return to_sklearn(self)
 
     def to_onnx(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the model of `to_sklearn` as ONNX, in float32; needs `pip install "slimline[onnx]"`.
@@ -270,3 +169,174 @@ class CertifiedModel(NamedFeatures, ClassifierMixin, BaseEstimator):  # type: ig
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _requires_logistic(estimator: Any) -> bool:
+    if estimator.loss != "logistic":
+        raise AttributeError(f'probabilities need loss="logistic"; this classifier has loss={estimator.loss!r}.')
+    return True
+
+
+class CertifiedClassification(ClassifierMixin):  # type: ignore[misc]
+    """Prediction of the certified classifiers, and what is certified of it; not for direct use."""
+
+    loss: str
+    classes_: NDArray[Any]
+    certificate_: Certificate
+
+    def decision_function(self, X: Any, covariates: Any = None) -> Floats:
+        """Return the scores of the samples, `X @ coef_.T + intercept_`, and `covariates @ covariate_coef_.T`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
+            Data.
+        covariates : array-like or data frame of shape (n_samples, n_covariates), optional
+            Those of the samples, if the model was trained with any.
+
+        Returns
+        -------
+        scores : array of shape (n_samples,) or (n_samples, n_classes)
+            For two classes one score: above 0 means the second class.
+        """
+        scores = self._scores(X, covariates)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any, covariates: Any = None) -> NDArray[Any]:
+        """Return the label of each sample.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
+            Data.
+        covariates : array-like or data frame of shape (n_samples, n_covariates), optional
+            Those of the samples, if the model was trained with any.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+            Label of the class with the highest score.
+        """
+        scores = self.decision_function(X, covariates)
+        return np.asarray(self.classes_[class_of_scores(scores)])
+
+    @available_if(_requires_logistic)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any, covariates: Any = None) -> Floats:
+        """Return the probability of each class; for the logistic loss.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
+            Data.
+        covariates : array-like or data frame of shape (n_samples, n_covariates), optional
+            Those of the samples, if the model was trained with any.
+
+        Returns
+        -------
+        probability : array of shape (n_samples, n_classes)
+            With more than two classes, the probabilities of one against the rest, scaled to sum to 1.
+        """
+        return probabilities(self.decision_function(X, covariates))
+
+    @available_if(_requires_logistic)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any, covariates: Any = None) -> Floats:
+        """Return the logarithm of `predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
+            Data.
+        covariates : array-like or data frame of shape (n_samples, n_covariates), optional
+            Those of the samples, if the model was trained with any.
+
+        Returns
+        -------
+        log_probability : array of shape (n_samples, n_classes)
+            Natural logarithms.
+        """
+        return log_probabilities(self.decision_function(X, covariates))
+
+    # Claims ----------------------------------------------------------------------------------------
+
+    def certified(self, X: Any, covariates: Any = None) -> NDArray[np.bool_]:
+        """Return which predictions are certified to equal those of the exact model, in one pass over `X`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
+            Data.
+        covariates : array-like or data frame of shape (n_samples, n_covariates), optional
+            Those of the samples, if the model was trained with any.
+
+        Returns
+        -------
+        proved : array of shape (n_samples,), bool
+            Whether training on all features, to the exact optimum, would give the same label. This is no statement
+            about the world.
+
+        Notes
+        -----
+        With two classes, the label of x is certified if `|w_mᵀx| > η‖x‖`, since the exact weights are within the radius
+        η of the certified ones w_m. With more, the score of its class must exceed the score of every other class b by
+        more than (η_a + η_b)‖x‖. x includes its constant feature and is standardised as in training; rounding errors
+        are added. Beside a free intercept and covariates u the bound of a score is
+        `η √(‖x - X̄ᵀu‖² + 2λ uᵀN u)`; without `score_bounds`, an upper bound of it that takes no pass.
+        """
+        return self.decide(X, covariates).proved
+
+    def decide(self, X: Any, covariates: Any = None) -> Decisions:
+        """Return labels, scores and which labels are certified, in one pass over `X`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
+            Data.
+        covariates : array-like or data frame of shape (n_samples, n_covariates), optional
+            Those of the samples, if the model was trained with any.
+
+        Returns
+        -------
+        decisions : Decisions
+            The results of `predict`, `decision_function` and `certified`; scores up to rounding.
+        """
+        matrix, claim = self._trained_view(X), self.certificate_
+        beside = beside_of(self._free, covariates, matrix.shape[0])
+        constant = self.intercept_scaling_
+        return decisions_of(matrix, self.classes_, claim.weights, claim.radius, constant, beside=beside)
+
+    def top_features(self, k: int = 20, label: Any = None) -> TopFeatures:
+        """Return the features of the largest weights, with intervals, and whether their rank is certified.
+
+        Parameters
+        ----------
+        k : int
+            Number of features.
+        label : object, optional
+            The class whose weights are ranked. By default the second of two classes; with more, a feature counts by
+            its largest absolute weight over all of them.
+
+        Returns
+        -------
+        features : TopFeatures
+            In falling order of absolute (standardised) weight.
+        """
+        check_is_fitted(self)
+        first = ranking_of(self.certificate_, self.classes_, label, whole("k", k, most=self.n_features_in_))
+        names = self._feature_names
+        name = np.array([f"x{j}" if names is None else names[j] for j in first.index.tolist()], dtype=object)
+        return TopFeatures(first.index, name, first.weight, first.lower, first.upper, first.worst <= k)
+
+    def to_sklearn(self) -> Any:
+        """Return a plain scikit-learn linear model with the same weights, which no longer needs slimline.
+
+        Returns
+        -------
+        model : LinearSVC, LogisticRegression or SGDClassifier
+            By the loss; the last for the squared loss, and for the logistic one with several classes. It takes data
+            as they are given, standardising being part of its weights; missing values must be filled before, with the
+            means of the training data.
+        """
+        from slimline.estimators._persistence import to_sklearn
+
+        check_is_fitted(self)
+        return to_sklearn(self)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from slimline._base.rounding import overflow_allowed, sum_error
 from slimline.data import Matrix, Squares
 from slimline.errors import DataError
+from slimline.estimators._covariates import FreeEffects
 from slimline.estimators._validation import class_of_scores
 from slimline.learning import Certificate, rank_bounds
 from slimline.learning.training_data import relative_centre, size_bounds
@@ -31,6 +32,32 @@ class Decisions:
 
 
 @dataclass(frozen=True)
+class CovariateEffects:
+    """Effects without a penalty, with intervals of the exact ones.
+
+    Parameters
+    ----------
+    name : array of shape (n_effects,)
+        Names; the intercept first.
+    effect, lower, upper : arrays of shape (n_tasks, n_effects)
+        The exact effect lies between the last two, wherever they are finite.
+    """
+
+    name: NDArray[Any]
+    effect: Floats
+    lower: Floats
+    upper: Floats
+
+    def __str__(self) -> str:
+        width = max([9, *(len(str(name)) for name in self.name)])
+        lines = [f"{'covariate':<{width}}  {'effect':>12}  {'from':>12}  {'to':>12}"]
+        for rows in zip(self.effect, self.lower, self.upper, strict=True):
+            for name, effect, lower, upper in zip(self.name, *rows, strict=True):
+                lines.append(f"{name!s:<{width}}  {effect:>12.4g}  {lower:>12.4g}  {upper:>12.4g}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
 class AbsentPart:
     """The part of the scores that columns absent from the data add."""
 
@@ -44,6 +71,69 @@ class AbsentPart:
     size: float
 
 
+@dataclass(frozen=True)
+class Beside:
+    """Intercept and covariates without a penalty, for some samples."""
+
+    effects: FreeEffects
+    #: Of shape (n_samples, n_free_columns).
+    columns: Floats
+
+
+def beside_of(free: FreeEffects | None, covariates: Any, n_samples: int) -> Beside | None:
+    """Return what stands beside the features of some samples; refuse covariates that the model does not know."""
+    if free is None:
+        FreeEffects.none().given(covariates, n_samples)
+        return None
+    return Beside(free, free.columns(free.given(covariates, n_samples)))
+
+
+@dataclass(frozen=True)
+class ScoredRows:
+    """Scores of some rows, and how far each can be from that of the exact model."""
+
+    #: Of shape (n_samples, n_tasks).
+    scores: Floats
+    lower: Floats
+    upper: Floats
+    slack: Floats
+
+
+@overflow_allowed()
+def scored_rows(
+    matrix: Matrix,
+    weights: Floats,
+    radius: Floats,
+    constant: float,
+    absent: AbsentPart | None = None,
+    beside: Beside | None = None,
+) -> ScoredRows:
+    """Score the rows of a matrix, in one pass.
+
+    The score of the exact model lies in [lower - slack, upper + slack], whatever the values of absent columns are.
+    """
+    squares, columns = Squares(*matrix.shape), weights[:, :-1].T
+    explained = None if beside is None or absent is not None else beside.effects.explained
+    if explained is not None:
+        columns = np.hstack([columns, explained.T])
+    products = matrix.dot(np.ascontiguousarray(columns), squares)
+    scores = products[:, : len(weights)] + constant * weights[:, -1]
+    size, offset = size_bounds(squares.rows, matrix, constant), relative_centre(matrix)
+    lost = sum_error(matrix.shape[1] + 1) * np.linalg.norm(weights, axis=1) * (size + 2.0 * offset)[:, None]
+    whole = size if absent is None else np.hypot(size, absent.size)  # the ball is one of all weights
+    if beside is None:
+        slack = radius * whole[:, None] + 2.0 * lost  # `predict` sums in another order
+    else:
+        inner = None if explained is None else products[:, len(weights) :]
+        scores = scores + beside.effects.scores(beside.columns)
+        slack = beside.effects.errors(beside.columns, whole, size + 2.0 * offset, inner) + 2.0 * lost
+    if absent is None:
+        return ScoredRows(scores, scores, scores, slack)
+    scores = scores + absent.scores
+    slack = np.where(np.isfinite(slack), slack, np.inf)
+    return ScoredRows(scores, scores - absent.below, scores + absent.above, slack)
+
+
 @overflow_allowed()
 def decisions_of(
     matrix: Matrix,
@@ -52,23 +142,14 @@ def decisions_of(
     radius: Floats,
     constant: float,
     absent: AbsentPart | None = None,
+    beside: Beside | None = None,
 ) -> Decisions:
     """Decide about the rows of a matrix, in one pass.
 
     A label is proved where no weights within the radius, and no values of absent columns, give another.
     """
-    squares = Squares(*matrix.shape)
-    scores = matrix.dot(np.ascontiguousarray(weights[:, :-1].T), squares) + constant * weights[:, -1]
-    size, offset = size_bounds(squares.rows, matrix, constant), relative_centre(matrix)
-    lost = sum_error(matrix.shape[1] + 1) * np.linalg.norm(weights, axis=1) * (size + 2.0 * offset)[:, None]
-    slack = radius * size[:, None] + 2.0 * lost  # `predict` sums in another order
-    lower = upper = scores
-    if absent is not None:
-        scores = scores + absent.scores
-        lower, upper = scores - absent.below, scores + absent.above
-        # the ball is one of all weights, so the whole row counts
-        known = np.isfinite(absent.size)
-        slack = radius * np.hypot(size, absent.size)[:, None] + 2.0 * lost if known else slack + np.inf
+    rows = scored_rows(matrix, weights, radius, constant, absent, beside)
+    scores, lower, upper, slack = rows.scores, rows.lower, rows.upper, rows.slack
     if len(radius) == 1:
         flat = scores[:, 0]
         proved = (lower > slack) | (upper < -slack)

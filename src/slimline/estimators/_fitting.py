@@ -112,7 +112,14 @@ def check_parameters(estimator: Any) -> None:
             raise InvalidParameterError(f"must lie between 1e-100 and 1e100; got {value!r:.50}.", name, value)
     one_of("method", estimator.method, ("auto", "sketch", "gram", "direct"))
     one_of("recovery", estimator.recovery, RECOVERIES)
-    for name in ("fit_intercept", "standardize"):
+    one_of("intercept", estimator.intercept, ("penalised", "free"))
+    if estimator.intercept == "free" and not is_auto(estimator.intercept_scaling):
+        raise InvalidParameterError(
+            'belongs to intercept="penalised": a free intercept has no penalty to scale.',
+            "intercept_scaling",
+            estimator.intercept_scaling,
+        )
+    for name in ("fit_intercept", "standardize", "score_bounds"):
         if not isinstance(getattr(estimator, name), Integral):  # 0 and 1, as scikit-learn accepts them
             flag(name, getattr(estimator, name))
     require_family(estimator.projection)  # whichever route is taken

@@ -15,7 +15,6 @@ from slimline._base.rounding import overflow_allowed
 from slimline.errors import DataError, InvalidParameterError
 from slimline.estimators._validation import class_of_scores, probabilities
 from slimline.learning import BinaryProblem, Surrogate, loss_named
-from slimline.learning.losses import Loss
 from slimline.learning.problem import ExactSubspace, class_signs
 
 Floats = NDArray[np.float64]
@@ -178,27 +177,26 @@ def _beyond(search: PenaltySearch, unit: float) -> Floats:
 
 def scores_on_sketch(
     surrogate: Surrogate,
-    loss: Loss,
-    penalties: Floats,
-    signs: Sequence[Floats],
+    problems: Callable[[float, Floats], list[BinaryProblem]],
     weights: Floats,
+    Cs: Floats,
     folds: Sequence[tuple[Index, Index]],
-    scores: FoldScores,
+    scores: Callable[[Floats, Index], tuple[float, float]],
 ) -> tuple[Floats, Floats]:
     """Return how fits to the sketch of a part of the samples do on the others.
 
     Score and mean loss on the samples left out. Nothing is proved about them: they choose C, and the fit with that C
     is certified.
     """
-    found = np.empty((2, len(folds), len(penalties)))
+    found = np.empty((2, len(folds), len(Cs)))
     for k, (train, test) in enumerate(folds):
         kept = np.zeros_like(weights)
         kept[train] = weights[train]
-        starts: list[Floats | None] = [None] * len(signs)
-        for j, C in enumerate(penalties):
+        starts: dict[int, Floats] = {}
+        for j, C in enumerate(Cs):
             columns = []
-            for i, sign in enumerate(signs):
-                starts[i], values = _fit(surrogate, BinaryProblem(loss, sign, kept, 1.0 / float(C)), starts[i])
+            for i, problem in enumerate(problems(1.0 / float(C), kept)):
+                starts[i], values = _fit(surrogate, problem, starts.get(i))
                 columns.append(values)
             found[:, k, j] = scores(np.column_stack(columns), test)
     return found[0], found[1]
@@ -215,6 +213,7 @@ def _fit(surrogate: Surrogate, problem: BinaryProblem, start: Floats | None) -> 
     found = surrogate.solve(small, problem.rows, nothing, (problem.weights * first)[rows], gap)
     a = problem.loss.project(np.zeros(n))
     a[rows] = problem.loss.project(found.dual / small.weights)
-    if found.weights is not None:
+    if found.weights is not None and problem.is_plain:
         return a, found.values
-    return a, surrogate.times(problem.representer(a), nothing) / problem.penalty
+    values = surrogate.times(problem.representer(a), nothing) / problem.penalty
+    return a, values if problem.is_plain else problem.scores(values, found.effects)

@@ -14,8 +14,9 @@ import numpy as np
 from slimline._base.plain import plain
 from slimline.data._names import PackedStrings
 from slimline.data._write import NewFiles
-from slimline.errors import MissingReaderError, ModelFileError, SlimlineError
+from slimline.errors import InvalidParameterError, MissingReaderError, ModelFileError, SlimlineError
 from slimline.estimators._certified_model import CertifiedModel
+from slimline.estimators._covariates import FreeEffects
 from slimline.estimators._fitting import check_parameters
 from slimline.learning import Certificate, Step, loss_named
 from slimline.model_files import StoredModel
@@ -39,6 +40,11 @@ _SEARCH = ("C_", "Cs_", "scores_")
 
 def to_sklearn(model: Any) -> Any:
     """Return a plain scikit-learn linear model with the weights of a certified classifier."""
+    if model.covariate_coef_.shape[1]:
+        raise InvalidParameterError(
+            "a model with covariates has no plain scikit-learn model: its scores need features and covariates. Take "
+            "coef_, intercept_ and covariate_coef_."
+        )
     C = float(getattr(model, "C_", None) or model.C)
     plain = _like(model, C)
     plain.classes_ = model.classes_.copy()
@@ -103,7 +109,7 @@ def stored_model(model: Any, details: dict[str, Any] | None = None, **more: Any)
         constant=model.intercept_scaling_,
         passes=claim.passes,
         weights=claim.weights,
-        intercept=claim.intercepts(model.intercept_scaling_, model._factor, model._centre),
+        intercept=model.intercept_of_certificate(),
         gap=claim.gap,
         radius=claim.radius,
         relative_error=claim.relative_error,
@@ -114,6 +120,7 @@ def stored_model(model: Any, details: dict[str, Any] | None = None, **more: Any)
         factor=model._factor,
         fill=model._fill,
         feature_names=None if names is None else PackedStrings.of(names),
+        **({} if model._free is None else model._free.fields()),
         details=plain(own | (details or {})),
         **more,
     )
@@ -138,7 +145,8 @@ def restored_model(stored: StoredModel, path: str) -> CertifiedModel:
 def _restore(model: Any, stored: StoredModel, path: str) -> None:
     known = model.get_params(deep=False)
     try:
-        model.set_params(**{k: v for k, v in _parameters(stored.parameters).items() if k in known})
+        parameters = {"intercept": "penalised"} | stored.parameters  # files of before there were others
+        model.set_params(**{k: v for k, v in _parameters(parameters).items() if k in known})
         check_parameters(model)
         model.route_ = _route(stored.details["route"])
         model.history_ = [_step(entry, len(stored.weights)) for entry in stored.details["history"]]
@@ -163,9 +171,9 @@ def _restore(model: Any, stored: StoredModel, path: str) -> None:
         interval_radius=stored.interval_radius,
         passes=stored.passes,
     )
-    model.intercept_scaling_ = stored.constant
+    model._free = FreeEffects.of_fields(stored)
     model._centre, model._factor, model._fill = stored.centre, stored.factor, stored.fill
-    model.coef_ = model.certificate_.coefficients(stored.factor)
+    model._tell_weights(stored.constant)
     model.intercept_ = stored.intercept
     model.n_iter_ = len(model.history_)
 

@@ -47,15 +47,9 @@ class Covariates:
     def __init__(self, columns: Floats, weights: Floats, *, dependent: float = _DEPENDENT) -> None:
         self.weights = weights
         root = np.sqrt(weights)[:, None]
-        scaled = root * columns
-        norms = np.linalg.norm(scaled, axis=0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            scaled = np.where(norms > 0.0, scaled / norms, 0.0)
-        _, triangle, order = scipy.linalg.qr(scaled, mode="economic", pivoting=True)
-        diagonal = np.abs(np.diag(triangle))
-        rank = int((diagonal > dependent * diagonal[0]).sum()) if diagonal.size else 0
-        #: Numbers of the columns that are not left out.
-        self.kept = np.sort(order[:rank])
+        #: Numbers of the columns that are not left out; of columns that depend on each other the first ones stay.
+        self.kept = independent_columns(root * columns, dependent)
+        rank = len(self.kept)
         columns = np.ascontiguousarray(columns[:, self.kept])
         #: U, without columns that depend on others.
         self.columns = columns
@@ -98,6 +92,24 @@ class Covariates:
     def rounding(self, effects: Floats) -> Floats:
         """Return how far the basis times effects, as computed, may be from U times what they stand for."""
         return np.asarray(2.0 * sum_error(2 * len(self) + 4) * (self.sizes @ np.abs(effects)))
+
+
+def independent_columns(columns: Floats, dependent: float = _DEPENDENT) -> NDArray[np.intp]:
+    """Return which columns have more than this part of their norm outside of the span of those before them."""
+    norms = np.linalg.norm(columns, axis=0)
+    basis = np.zeros((len(columns), 0))
+    kept = []
+    for k, norm in enumerate(norms):
+        if norm == 0.0 or basis.shape[1] == len(columns):
+            continue
+        rest = columns[:, k] / norm
+        for _ in range(2):  # once more, for what rounding left
+            rest = rest - basis @ (basis.T @ rest)
+        size = float(np.linalg.norm(rest))
+        if size > dependent:
+            kept.append(k)
+            basis = np.column_stack([basis, rest / size])
+    return np.array(kept, dtype=np.intp)
 
 
 def slack_of(

@@ -23,6 +23,8 @@ _FLAT = 1e-9
 _AT_THE_END = 1e-6
 #: Intervals of the scores of the training rows sharpen the bounds, which give sharper intervals.
 _ROUNDS = 2
+#: The product X̄ loses no more than this part of the sums of absolute values that it is made of.
+_LOST = 1e-9
 #: Bisections of the interval of an intercept, and doublings before.
 _BISECTIONS = 200
 
@@ -55,10 +57,13 @@ class ScoreBounds:
     explained: Floats | None = None
 
     @overflow_allowed()
-    def error(self, covariates: Floats, norms: Floats, inner: Floats | None = None) -> Floats:
-        """Return how far scores can be from the exact ones, those of w beside rounding of x included.
+    def error(
+        self, covariates: Floats, norms: Floats, inner: Floats | None = None, sizes: Floats | None = None
+    ) -> Floats:
+        """Return how far scores can be from the exact ones.
 
-        `covariates` is of shape (n, n_covariates); `norms` are upper bounds of ‖x‖; `inner` are the products X̄x.
+        `covariates` is of shape (n, n_covariates); `norms` are upper bounds of ‖x‖; `inner` are the products X̄x, whose
+        rounding goes with `sizes` where centring makes it larger than that of x.
         """
         u = covariates @ self.transform
         lost = sum_error(len(self.effects) + 2) * (np.abs(covariates) @ np.abs(self.transform))
@@ -70,9 +75,9 @@ class ScoreBounds:
             # ‖x - X̄ᵀu‖² = ‖x‖² - 2 uᵀX̄x + uᵀX̄X̄ᵀu, each with its rounding
             gram = self.explained @ self.explained.T
             square = np.square(norms) - 2.0 * np.einsum("ij,ij->i", u, inner) + np.einsum("ij,jk,ik->i", u, gram, u)
-            largest = norms + absolute @ np.linalg.norm(self.explained, axis=1)
+            largest = (norms if sizes is None else sizes) + absolute @ np.linalg.norm(self.explained, axis=1)
             square += 4.0 * sum_error(self.explained.shape[1] + len(self.effects)) * np.square(largest)
-            apart = np.sqrt(np.maximum(square, 0.0))
+            apart = np.sqrt(np.maximum(square, 0.0)) + _LOST * (absolute @ self.reach)
         spread = np.maximum(np.einsum("ij,jk,ik->i", u, self.square, u), 0.0)
         bound = self.radius * np.sqrt(np.square(apart) + spread) * (1.0 + 1e-9) + absolute @ self.linear
         rounding = 2.0 * (lost @ np.abs(self.effects)) + np.linalg.norm(lost, axis=1) * np.linalg.norm(self.effects)
@@ -88,13 +93,14 @@ def bound_scores(data: TrainingData, states: list[SolverState], *, with_pass: bo
     """Return bounds of the scores of every problem; `with_pass` makes them sharper by one pass over the data."""
     parts = [_Part.of(data, state) for state in states]
     if with_pass:
-        known = [part.multipliers for part in parts if part.multipliers is not None]
-        if known:
-            products = data.matrix.tdot(np.hstack(known)).T
-            for part in parts:
-                if part.multipliers is not None:
-                    count = part.multipliers.shape[1]
-                    part.explained, products = products[:count], products[count:]
+        n = data.shape[0]
+        known = [
+            np.zeros((n, len(part.covariates))) if part.multipliers is None else part.multipliers for part in parts
+        ]
+        products = data.matrix.tdot(np.hstack(known)).T
+        for part, multipliers in zip(parts, known, strict=True):
+            count = multipliers.shape[1]
+            part.explained, products = products[:count], products[count:]
     return [part.bounds() for part in parts]
 
 

@@ -54,8 +54,12 @@ def _of_scaling(stored: StoredModel) -> str | None:
 
 
 def _of_intercepts(stored: StoredModel) -> str | None:
-    last = stored.constant * stored.weights[:, -1]
-    found, size = last, np.abs(last)
+    found = stored.constant * stored.weights[:, -1]
+    size = np.abs(found)
+    told, free, transform = stored.covariates, stored.free_effects, stored.free_transform
+    if told is not None and free is not None and transform is not None and told["intercept"] and told["kept"][0] == 0:
+        found = found + free @ transform[0]
+        size = size + np.abs(free) @ np.abs(transform[0])
     if stored.centre is not None and stored.factor is not None:
         for columns in _blocks(stored):
             each = stored.weights[:, :-1][:, columns] * (stored.centre[columns] * stored.factor[columns])

@@ -69,6 +69,19 @@ Floats = NDArray[np.float64]
 _TASKS = ("intercept", "gap", "radius", "relative_error")
 _WEIGHTS = ("coordinate_radius", "interval_centre", "interval_radius")
 _COLUMNS = ("centre", "factor", "fill", "mean")
+#: Arrays about columns without a penalty, absent where there are none, and the sizes of their axes: tasks, free
+#: columns, features. The last one is absent unless one more pass was taken.
+_FREE = {
+    "free_effects": "tq",
+    "free_transform": "qq",
+    "free_square": "tqq",
+    "free_linear": "tq",
+    "free_size": "t",
+    "free_reach": "tq",
+    "free_explained": "tqd",
+}
+#: Of these, bounds.
+_FREE_BOUNDS = ("free_linear", "free_size", "free_reach")
 #: Bounds, which are infinite where nothing is proved.
 _BOUNDS = ("gap", "radius", "relative_error", "coordinate_radius", "interval_radius")
 #: Texts of one a feature, which may be absent.
@@ -109,6 +122,12 @@ class StoredModel:
         Of genetic variants.
     position : array of shape (n_features,), optional
         Of genetic variants, in base pairs.
+    covariates : dict, optional
+        Of columns without a penalty: "names" of the covariates or None, their "count", whether the first column is an
+        "intercept", and the numbers of the columns that were "kept".
+    free_effects, free_square, free_linear, free_size, free_reach, free_explained, free_transform : arrays, optional
+        Effects of these columns and bounds of the scores, as in `slimline.learning.score_bounds.ScoreBounds`, one entry
+        a task; the transform is the same for all.
     sample_source : str
         Fingerprint of the data that the training samples are rows of; empty if it is not known.
     sample_rows : array of int64, optional
@@ -141,6 +160,14 @@ class StoredModel:
     allele1: PackedStrings | None = None
     allele2: PackedStrings | None = None
     position: NDArray[np.int64] | None = None
+    covariates: dict[str, Any] | None = None
+    free_effects: Floats | None = None
+    free_transform: Floats | None = None
+    free_square: Floats | None = None
+    free_linear: Floats | None = None
+    free_size: Floats | None = None
+    free_reach: Floats | None = None
+    free_explained: Floats | None = None
     sample_source: str = ""
     sample_rows: NDArray[np.int64] | None = None
     sample_names: NDArray[np.uint64] | None = None
@@ -168,7 +195,7 @@ class StoredModel:
                     "take a smaller C."
                 )
         arrays: dict[str, NDArray[Any]] = {}
-        for name in ("weights", *_TASKS, *_WEIGHTS, *_COLUMNS, "position", *_SAMPLES):
+        for name in ("weights", *_TASKS, *_WEIGHTS, *_COLUMNS, "position", *_SAMPLES, *_FREE):
             value = getattr(self, name)
             if value is not None:
                 arrays[name] = value
@@ -186,6 +213,8 @@ class StoredModel:
             "sample_source": self.sample_source,
             "details": self.details,
         }
+        if self.covariates is not None:
+            plain["covariates"] = self.covariates
         write_tensors(path, arrays, plain, overwrite=overwrite)
 
     @classmethod
@@ -216,6 +245,7 @@ class StoredModel:
         found |= {name: read.texts(name, d) for name in _TEXTS}
         found["position"] = read.array("position", np.int64, (d,))
         found |= {name: read.array(name, dtype, None) for name, dtype in _SAMPLES.items()}
+        found |= read.free(tasks, d)
         found["sample_source"] = read.value("sample_source", str) if "sample_source" in plain else ""
         known = {"kind": str, "parameters": dict, "details": dict, "passes": int, "constant": float}
         found |= {name: read.value(name, kind) for name, kind in known.items()}
@@ -272,6 +302,30 @@ class _Reader:
             raise self.damaged(f"{name} is absent")
         return array
 
+    def free(self, tasks: int, d: int) -> dict[str, Any]:
+        """Return what there is about columns without a penalty."""
+        told = self._plain.get("covariates")
+        if told is None:
+            return {"covariates": None} | dict.fromkeys(_FREE)
+        try:
+            names, count, kept = told["names"], told["count"], told["kept"]
+            columns = count + told["intercept"]
+            good = type(told["intercept"]) is bool and type(count) is int and 0 <= count < columns + 1 and kept
+            good = good and all(type(k) is int and 0 <= k < columns for k in kept) and sorted(set(kept)) == kept
+            good = good and (names is None or (len(names) == count and all(isinstance(name, str) for name in names)))
+        except (LookupError, TypeError):
+            good = False
+        if not good or set(told) != {"names", "count", "kept", "intercept"}:
+            raise self.damaged("what it says of covariates cannot be read")
+        sizes = {"t": tasks, "q": len(kept), "d": d}
+        found: dict[str, Any] = {"covariates": told}
+        for name, axes in _FREE.items():
+            shape = tuple(sizes[axis] for axis in axes)
+            found[name] = self.floats(name, shape, needed=name != "free_explained")
+            if name in _FREE_BOUNDS and not (found[name] >= 0.0).all():
+                raise self.damaged(f"{name} has values below 0, or that are no numbers")
+        return found
+
     def texts(self, name: str, count: int) -> PackedStrings | None:
         data, ends = (self._arrays.pop(f"{name}.{part}", None) for part in ("text", "ends"))
         if data is None and ends is None:
@@ -284,8 +338,8 @@ class _Reader:
 
     def require_numbers(self, found: dict[str, Any]) -> None:
         for name, value in found.items():
-            numbers = name not in _BOUNDS and isinstance(value, np.ndarray) and value.dtype.kind == "f"
-            if numbers and not np.isfinite(value).all():
+            numbers = isinstance(value, np.ndarray) and value.dtype.kind == "f"
+            if numbers and name not in (*_BOUNDS, *_FREE_BOUNDS) and not np.isfinite(value).all():
                 raise self.damaged(f"{name} has values that are not finite")
         if found["factor"] is not None and not found["factor"].all():
             raise self.damaged("factor has values that are 0")

@@ -1,0 +1,280 @@
+"""Covariates of an estimator: columns that a fit or a prediction is given, and what they add to the scores."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from slimline.errors import CovariateWarning, DataError, InvalidParameterError
+from slimline.learning.covariates import Covariates, separated_rows
+from slimline.learning.problem import BinaryProblem
+from slimline.learning.score_bounds import ScoreBounds
+
+Floats = NDArray[np.float64]
+#: How many names or rows a message lists.
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class GivenCovariates:
+    """Covariates as numbers, with their names."""
+
+    #: Of shape (n_samples, n_covariates).
+    values: Floats
+    #: Names; None: they have none.
+    names: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, covariates: Any, n_samples: int) -> Self:
+        """Return what was given, or none; refuse what is not a number a sample and covariate."""
+        if covariates is None:
+            return cls(np.zeros((n_samples, 0)))
+        names = _names(covariates)
+        if sp.issparse(covariates):
+            raise InvalidParameterError("must be an array or a data frame: sparse ones are refused.", "covariates")
+        table = np.asarray(covariates.to_numpy() if names is not None else covariates)
+        if table.ndim != 2:
+            raise InvalidParameterError(
+                f"must have one row for each sample and one column for each covariate; got shape {table.shape}"
+                + (": use covariates.reshape(-1, 1)." if table.ndim == 1 else "."),
+                "covariates",
+            )
+        if len(table) != n_samples:
+            raise InvalidParameterError(
+                f"must have one row for each of {n_samples} samples; got {len(table)}.", "covariates"
+            )
+        found = cls(_numbers(table, names), names)
+        found._require_finite()
+        return found
+
+    @property
+    def n_covariates(self) -> int:
+        """Return how many there are."""
+        return int(self.values.shape[1])
+
+    def rows(self, kept: NDArray[np.intp]) -> GivenCovariates:
+        """Return the covariates of some samples."""
+        return GivenCovariates(self.values[kept], self.names)
+
+    def name(self, number: int) -> str:
+        """Return the name of a covariate."""
+        return f"u{number}" if self.names is None else self.names[number]
+
+    def _require_finite(self) -> None:
+        wrong = ~np.isfinite(self.values)
+        if wrong.any():
+            columns = np.flatnonzero(wrong.any(axis=0))
+            named = ", ".join(self.name(j) for j in columns[:_SHOWN].tolist())
+            more = ", ..." if len(columns) > _SHOWN else ""
+            raise InvalidParameterError(
+                f"must be finite: NaN or infinity in {named}{more} of {int(wrong.any(axis=1).sum())} samples. Leave "
+                "these samples out, or fill in what is missing: covariates are not imputed.",
+                "covariates",
+            )
+
+
+def _names(covariates: Any) -> tuple[str, ...] | None:
+    if not (hasattr(covariates, "columns") and hasattr(covariates, "to_numpy")):
+        return None
+    return tuple(str(name) for name in covariates.columns)
+
+
+def _numbers(table: NDArray[Any], names: tuple[str, ...] | None) -> Floats:
+    """Return a table as float64, or say which column holds something else."""
+    if table.dtype.kind in "fiub":
+        return np.ascontiguousarray(table, dtype=np.float64)
+    columns = []
+    for j in range(table.shape[1]):
+        try:
+            columns.append(np.array([np.nan if value is None else value for value in table[:, j]], dtype=np.float64))
+        except (TypeError, ValueError):
+            name = f"column {j}" if names is None else repr(names[j])
+            raise InvalidParameterError(
+                f"must hold numbers, and {name} does not: code categories as columns of 0 and 1 first.", "covariates"
+            ) from None
+    return np.column_stack(columns) if columns else np.zeros((len(table), 0))
+
+
+def free_columns(given: GivenCovariates, *, intercept: bool) -> Floats:
+    """Return the columns that are not penalised: the constant 1 first, if there is an intercept."""
+    ones = np.ones((len(given.values), int(intercept)))
+    return np.hstack([ones, given.values])
+
+
+def prepare_covariates(given: GivenCovariates, weights: Floats, *, intercept: bool) -> Covariates:
+    """Return the covariates of a fit, and warn of those that depend on others."""
+    columns = free_columns(given, intercept=intercept)
+    covariates = Covariates(columns, weights)
+    left_out = sorted(set(range(columns.shape[1])) - set(covariates.kept.tolist()))
+    if left_out:
+        named = ", ".join(given.name(j - intercept) for j in left_out)
+        warnings.warn(
+            f"covariates that depend on the ones before them, or on the intercept, are left out; their effects are "
+            f"NaN: {named}.",
+            CovariateWarning,
+            stacklevel=9,  # the line that called `fit`
+        )
+    if len(covariates) >= int((weights > 0.0).sum()):
+        raise InvalidParameterError(
+            f"must be fewer than the samples: {len(covariates)} columns that are not penalised fit "
+            f"{int((weights > 0.0).sum())} samples exactly, and leave nothing for the features to explain.",
+            "covariates",
+        )
+    if not covariates.is_sound:
+        raise InvalidParameterError("are nearly dependent: centre and scale them first.", "covariates")
+    return covariates
+
+
+def require_overlap(problem: BinaryProblem, given: GivenCovariates, label: Any, *, intercept: bool) -> None:
+    """Refuse classes that covariates alone separate: their effects would be infinite."""
+    if problem.covariates is None or problem.inside is not None:
+        return
+    rows, effects = separated_rows(problem.covariates, problem.labels)
+    kept = [int(k) - intercept for k in problem.covariates.kept]
+    largest = [
+        given.name(j)
+        for j, effect in zip(kept, effects, strict=True)
+        if j >= 0 and abs(effect) > 1e-6 * np.abs(effects).max()
+    ]
+    shown = ", ".join(map(str, rows[:_SHOWN].tolist())) + (", ..." if len(rows) > _SHOWN else "")
+    raise DataError(
+        f"the covariates alone separate {label!r} from the rest in {len(rows)} samples (rows {shown}), by "
+        f"{', '.join(largest) or 'the intercept'}: their effects would be infinite. Leave out such a covariate, or the "
+        "samples for which it takes a value that only one class has.",
+        parameter="covariates",
+    )
+
+
+@dataclass(frozen=True)
+class FreeEffects:
+    """Intercept and effects of covariates of a fitted model; nothing of them is penalised."""
+
+    #: What was given in training.
+    n_covariates: int
+    names: tuple[str, ...] | None
+    #: Whether the first column is the constant 1.
+    intercept: bool
+    #: Numbers of the columns that were not left out.
+    kept: NDArray[np.intp]
+    #: One a task.
+    bounds: tuple[ScoreBounds, ...]
+
+    @classmethod
+    def none(cls) -> Self:
+        """Return those of a model without any."""
+        return cls(0, None, False, np.zeros(0, dtype=np.intp), ())
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of `StoredModel` that hold them."""
+        explained = [bound.explained for bound in self.bounds]
+        told = {"names": None if self.names is None else list(self.names), "count": self.n_covariates}
+        return {
+            "covariates": told | {"intercept": self.intercept, "kept": self.kept.tolist()},
+            "free_effects": np.array([bound.effects for bound in self.bounds]),
+            "free_transform": self.bounds[0].transform,
+            "free_square": np.array([bound.square for bound in self.bounds]),
+            "free_linear": np.array([bound.linear for bound in self.bounds]),
+            "free_size": np.array([bound.size for bound in self.bounds]),
+            "free_reach": np.array([bound.reach for bound in self.bounds]),
+            "free_explained": None if any(one is None for one in explained) else np.array(explained),
+        }
+
+    @classmethod
+    def of_fields(cls, stored: Any) -> Self | None:
+        """Return those of a stored model."""
+        told = stored.covariates
+        if told is None:
+            return None
+        names, explained = told["names"], stored.free_explained
+        parts = zip(
+            stored.free_effects,
+            stored.radius.tolist(),
+            stored.free_square,
+            stored.free_linear,
+            stored.free_size.tolist(),
+            stored.free_reach,
+            [None] * len(stored.radius) if explained is None else explained,
+            strict=True,
+        )
+        bounds = [
+            ScoreBounds(effects, stored.free_transform, radius, square, linear, size, reach, one)
+            for effects, radius, square, linear, size, reach, one in parts
+        ]
+        kept = np.array(told["kept"], dtype=np.intp)
+        return cls(told["count"], None if names is None else tuple(names), told["intercept"], kept, tuple(bounds))
+
+    def given(self, covariates: Any, n_samples: int) -> Floats:
+        """Return the covariates of some samples; refuse others than those of the training."""
+        if covariates is None and self.n_covariates:
+            named = ", ".join(self.names or ()) or f"{self.n_covariates} columns"
+            raise InvalidParameterError(f"are needed: the model was trained with {named}.", "covariates")
+        given = GivenCovariates.of(covariates, n_samples)
+        if given.n_covariates != self.n_covariates:
+            raise InvalidParameterError(
+                f"must be the {self.n_covariates} that the model was trained with; got {given.n_covariates}.",
+                "covariates",
+            )
+        if given.names is not None and self.names is not None and given.names != self.names:
+            raise InvalidParameterError(
+                f"must be {', '.join(self.names)}, in this order; got {', '.join(given.names)}.", "covariates"
+            )
+        return given.values
+
+    def columns(self, given: Floats) -> Floats:
+        """Return the columns that are not penalised, for covariates of some samples."""
+        return free_columns(GivenCovariates(given), intercept=self.intercept)[:, self.kept]
+
+    def scores(self, columns: Floats) -> Floats:
+        """Return what they add to the scores; of shape (n_samples, n_tasks)."""
+        return np.column_stack([bound.scores(columns) for bound in self.bounds])
+
+    def errors(self, columns: Floats, norms: Floats, lost: Floats, inner: Floats | None = None) -> Floats:
+        """Return how far scores can be from the exact ones; of shape (n_samples, n_tasks)."""
+        found, first = [], 0
+        for bound in self.bounds:
+            part = None
+            if inner is not None and bound.explained is not None:
+                part = inner[:, first : first + len(bound.explained)]
+                first += len(bound.explained)
+            found.append(bound.error(columns, norms, part, lost))
+        return np.column_stack(found)
+
+    @property
+    def explained(self) -> Floats | None:
+        """Return the regressions of the features on the covariates, one below the other; None: not computed."""
+        parts = [bound.explained for bound in self.bounds if bound.explained is not None]
+        return np.vstack(parts) if parts else None
+
+    @property
+    def effects(self) -> Floats:
+        """Return the effects of all columns, the intercept first; NaN: left out; of shape (n_tasks, n_columns)."""
+        found = np.full((len(self.bounds), self.intercept + self.n_covariates), np.nan)
+        for row, bound in zip(found, self.bounds, strict=True):
+            row[self.kept] = bound.transform @ bound.effects
+        return found
+
+    @property
+    def radii(self) -> Floats:
+        """Return how far each effect can be from the exact one; of shape (n_tasks, n_columns)."""
+        found = np.full((len(self.bounds), self.intercept + self.n_covariates), np.nan)
+        for row, bound in zip(found, self.bounds, strict=True):
+            each, nothing = np.eye(len(self.kept)), np.zeros(len(self.kept))
+            inner = None if bound.explained is None else np.zeros_like(each)
+            row[self.kept] = bound.error(each, nothing, inner)
+        return found
+
+    @property
+    def intercepts(self) -> Floats:
+        """Return the effects of the constant 1; 0 without an intercept."""
+        effects = self.effects[:, 0] if self.intercept else np.zeros(len(self.bounds))
+        return np.nan_to_num(effects)
+
+    @property
+    def coefficients(self) -> Floats:
+        """Return the effects of the covariates; of shape (n_tasks, n_covariates)."""
+        return self.effects[:, int(self.intercept) :]
