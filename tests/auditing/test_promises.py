@@ -188,6 +188,10 @@ def test_embeddings_of_every_family(family, rank, bound, required):
     others = [one for one in all_promises(found) if one.frequency is not None and one not in [promise, *about_family]]
     assert others
     comparison = "" if family == "gaussian" else "for a Gaussian R; shown for comparison"
+    subgaussian = [one for one in others if one.bound.endswith(".subgaussian")]
+    assert bool(subgaussian) == (family in ("sign", "achlioptas"))
+    assert all(one.note == "" and one.statement == get(one.bound).statement for one in subgaussian)
+    others = [one for one in others if one not in subgaussian]
     assert all(one.note.endswith(comparison) and ("Gaussian" in one.note) == bool(comparison) for one in others)
 
 

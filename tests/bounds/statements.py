@@ -28,6 +28,8 @@ SIZES = {
     "n_components": [1, 100, 10**6],
     "margin": [1e-6, 0.1, 0.5, 1.0],
     "multiclass_margin": [1e-6, 0.3, 1.0, 2.0],
+    "crammer_singer_margin": [1e-3, 0.3, 5.0],
+    "radius": [0.1, 1.0, 20.0],
     "cosine": [-1.0, -0.827, 0.0, 1e-7, 0.3, 0.999, 1.0],
     "constant": [0.5, 8.0],
     "family": list(FAMILIES),
@@ -56,6 +58,7 @@ def some_sizes(names):
     ordinary = {"vectors": 45, "points": 500, "classes": 3, "sparsity": 4, "features": 2000, "rank": 20}
     ordinary |= {"effective_dimension": 9.5}
     ordinary |= {"n_components": 300, "margin": 0.3, "multiclass_margin": 0.4, "cosine": 0.3, "family": "gaussian"}
+    ordinary |= {"crammer_singer_margin": 0.5, "radius": 1.5}
     return {name: ordinary[name] for name in names}
 
 

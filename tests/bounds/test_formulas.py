@@ -110,6 +110,10 @@ def multiclass_count(points, classes):
     return 6 * classes * points
 
 
+def one_sided(count):
+    return lambda eps, delta, **sizes: 2 * log(count(**sizes) / delta) / cubic(eps)
+
+
 def pairs(eps, delta, points):
     return 2 * log(max(points * (points - 1), 1) / delta) / cubic(eps)
 
@@ -135,6 +139,12 @@ REQUIRED = {
     "shi2012.8, printed": shi(multiclass_count),
     "shi2012.9": shi(lambda points, classes: 6 * points * (classes - 1)),
     "shi2012.9, printed": shi(lambda points, classes: 6 * points * (classes - 1)),
+    "shi2012.10.subgaussian": tails(2),
+    "shi2012.5.subgaussian": tails(4),
+    "shi2012.6.subgaussian": one_sided(lambda points: 1 + 2 * points),
+    "shi2012.8.subgaussian": one_sided(lambda points, classes: classes + points + classes * points),
+    "shi2012.9.subgaussian": one_sided(lambda points, classes: 1 + 2 * points * (classes - 1)),
+    "shi2012.8.unnormalised": one_sided(lambda points, classes: 1 + 2 * points * (classes - 1)),
     "balcan2006": lambda eps, delta, margin, constant: constant / margin**2 * log(1 / (eps * delta)),
     "paul2013.srht": srht,
     "paul2013.srht, printed": srht_order,
@@ -201,6 +211,10 @@ def multiclass_printed(eps, multiclass_margin):
     return first + kappa(eps) * multiclass_margin, INFINITE
 
 
+def unnormalised(eps, crammer_singer_margin, radius):
+    return (crammer_singer_margin - sqrt(2) * eps * radius) / sqrt(1 + eps), INFINITE
+
+
 def naive(eps, features, rank, n_components):
     factor = 1 - eps * sqrt(2 * (1 + eps)) / (1 - eps)
     return sqrt(max(features - rank, 0) / n_components) / 2 * factor, INFINITE
@@ -226,6 +240,12 @@ KEPT = {
     "shi2012.6.sharp": lambda eps, margin: (low(eps, margin), INFINITE),
     "shi2012.8": lambda eps, multiclass_margin: (kappa(eps) * multiclass_margin - 4 * eps / (1 - eps), INFINITE),
     "shi2012.8, printed": multiclass_printed,
+    "shi2012.10.subgaussian": about_one,
+    "shi2012.5.subgaussian": lambda eps, cosine: (low(eps, cosine), high(eps, cosine)),
+    "shi2012.6.subgaussian": lambda eps, margin: (low(eps, margin), INFINITE),
+    "shi2012.8.subgaussian": lambda eps, multiclass_margin: (2 * low(eps, multiclass_margin / 2), INFINITE),
+    "shi2012.9.subgaussian": one_parameter,
+    "shi2012.8.unnormalised": unnormalised,
     "balcan2006": lambda eps, margin: (margin / 2, INFINITE),
     "vaswani2013.3": lambda eps: (2 - sqrt(1 + eps), sqrt(1 + eps)),
     "paul2013.1, printed": lambda eps: (1 - eps, INFINITE),

@@ -75,6 +75,16 @@ def frequency(held: Iterable[bool]) -> Frequency:
 _MOST_DIMENSIONS = 1e15
 
 
+#: Theorems for a Gaussian R, and those that hold for random signs and Achlioptas too.
+_SUBGAUSSIAN = {
+    "shi2012.5.sharp": "shi2012.5.subgaussian",
+    "shi2012.6": "shi2012.6.subgaussian",
+    "shi2012.6.sharp": "shi2012.6.subgaussian",
+    "shi2012.8": "shi2012.8.subgaussian",
+    "shi2012.9": "shi2012.9.subgaussian",
+}
+
+
 @dataclass(frozen=True)
 class AuditSettings:
     """Sizes and settings that theorems are evaluated with."""
@@ -102,6 +112,14 @@ class AuditSettings:
         """Return what is to be said of statements about a Gaussian R."""
         return "" if self.family == "gaussian" else "for a Gaussian R; shown for comparison"
 
+    def theorem(self, name: str) -> str:
+        """Return the theorem that takes the place of one for a Gaussian R, if it holds for the family."""
+        return _SUBGAUSSIAN.get(name, name) if self.family in ("sign", "achlioptas") else name
+
+    def note_on(self, bound: Bound) -> str:
+        """Return what is to be said of a theorem: nothing if it holds for the family."""
+        return "" if bound.name in _SUBGAUSSIAN.values() else self.note
+
     @property
     def allowed(self) -> int:
         """Return the number of points that may fall short, as `error_allowed_margin` counts them."""
@@ -120,7 +138,7 @@ def margin_theorem(
     **sizes: Any,
 ) -> Promise:
     """Return what a theorem on a margin promises at this dimension, and how often that came true."""
-    bound = get(name)
+    bound = get(asked.theorem(name))
     eps = _eps(bound, asked, 1.0, sizes)
     low = None if eps is None else float(bound.guarantee(eps, **before).lower)
     needed = None
@@ -131,7 +149,8 @@ def margin_theorem(
         return _silent(bound, asked, f"guarantees nothing with {counted(asked.r, 'component')}{takes}", eps, needed)
     predicted = law(low) if low < most else None
     held = _held(values, low, None)
-    return Promise(name, "theorem", bound.statement, eps, asked.delta, low, None, predicted, held, asked.note, needed)
+    note = asked.note_on(bound)
+    return Promise(bound.name, "theorem", bound.statement, eps, asked.delta, low, None, predicted, held, note, needed)
 
 
 def squared_theorem(
@@ -169,14 +188,15 @@ def largest_theorem(
     **sizes: Any,
 ) -> Promise:
     """Return what a theorem promises of the largest distortion of all pairs."""
-    bound = get(name)
+    bound = get(asked.theorem(name))
     eps = _eps(bound, asked, share, sizes)
     high = None if eps is None else end(eps)
     if eps is None or high is None or high >= most:
         return _nothing(bound, asked, share, sizes)
     predicted = None if failure is None else failure(eps)
     held = _held(largest, None, high)
-    return Promise(name, "theorem", bound.statement, eps, asked.delta, None, high, predicted, held, asked.note)
+    note = asked.note_on(bound)
+    return Promise(bound.name, "theorem", bound.statement, eps, asked.delta, None, high, predicted, held, note)
 
 
 def embedding_theorem(asked: AuditSettings, lower_ends: Sequence[float]) -> Promise | None:

@@ -193,7 +193,8 @@ def _margin_promises(
     if name == NORMALISED:
         margin = {"margin": min(measured.value, 1.0)}
         ends: dict[str, Any] = {"least": 0.0, "most": 1.0, "points": asked.points}
-        return [margin_theorem(one, asked, values, margin, law, **ends) for one in ("shi2012.6", "shi2012.6.sharp")]
+        names = dict.fromkeys(map(asked.theorem, ("shi2012.6", "shi2012.6.sharp")))
+        return [margin_theorem(one, asked, values, margin, law, **ends) for one in names]
     if name == DEFINITION_7:
         lead = {"multiclass_margin": min(measured.value, 2.0)}
         ends = {"least": 0.0, "most": 2.0, "points": asked.points, "classes": asked.classes}

@@ -10,9 +10,10 @@ from slimline.bounds._effective import EFFECTIVE
 from slimline.bounds._embeddings import EMBEDDINGS, NORMS
 from slimline.bounds._learning import LEARNING
 from slimline.bounds._margins import ANGLES, MARGINS
+from slimline.bounds._subgaussian import SUBGAUSSIAN
 from slimline.errors import InvalidParameterError
 
-_ALL = (*NORMS, *ANGLES, *MARGINS, *EMBEDDINGS, *LEARNING, *EFFECTIVE)
+_ALL = (*NORMS, *ANGLES, *MARGINS, *SUBGAUSSIAN, *EMBEDDINGS, *LEARNING, *EFFECTIVE)
 #: Name to bound: statements that hold. One that is repaired has the statement as printed in `printed`.
 BOUNDS = MappingProxyType({bound.name: bound for bound in _ALL})
 

@@ -32,7 +32,7 @@ def _six_tails(eps: Values, delta: Values) -> Values:
     return 2.0 * log_ratio(6.0, delta) / rate(eps)
 
 
-def _four_tails(eps: Values, delta: Values) -> Values:
+def four_tails(eps: Values, delta: Values) -> Values:
     return 2.0 * log_ratio(4.0, delta) / rate(eps)
 
 
@@ -42,13 +42,13 @@ def _angle(eps: Values, cosine: Values) -> tuple[Values, Values]:
     return lowest_cosine(eps, cosine), upper
 
 
-def _sharp_angle(eps: Values, cosine: Values) -> tuple[Values, Values]:
+def sharp_angle(eps: Values, cosine: Values) -> tuple[Values, Values]:
     return lowest_cosine(eps, cosine), -lowest_cosine(eps, -cosine)
 
 
 def _both_upper_sides(eps: Values, cosine: Values) -> tuple[Values, Values]:
     lower, upper = _angle(eps, cosine)
-    return lower, np.minimum(upper, _sharp_angle(eps, cosine)[1])
+    return lower, np.minimum(upper, sharp_angle(eps, cosine)[1])
 
 
 def _exact_angle(kept: Any) -> Any:
@@ -157,9 +157,9 @@ ANGLES = (
         source="slimline, from the proof of shi2012 Theorem 5",
         statement="The cosine c of two fixed vectors becomes one between κc - 2ε/(1-ε) and κc + 2ε/(1-ε), except with "
         "probability 4 exp(-(r/2)(ε²/2 - ε³/3)): four one-sided tails are enough.",
-        formula=_four_tails,
-        kept=_sharp_angle,
-        exact=_exact_angle(_sharp_angle),
+        formula=four_tails,
+        kept=sharp_angle,
+        exact=_exact_angle(sharp_angle),
     ),
     replace(_FARD, eps_below=1.0, eps_closed=True, as_printed=False, exact=_worst_inner_product, printed=_FARD),
     replace(_FARD_SPARSE, eps_below=1.0, eps_closed=True, as_printed=False, printed=_FARD_SPARSE),
@@ -193,7 +193,7 @@ def _margin(eps: Values, margin: Values) -> tuple[Values, Values]:
     return margin - 2.0 * eps / (1.0 - eps), _ANY
 
 
-def _sharp_margin(eps: Values, margin: Values) -> tuple[Values, Values]:
+def sharp_margin(eps: Values, margin: Values) -> tuple[Values, Values]:
     return lowest_cosine(eps, margin), _ANY
 
 
@@ -203,11 +203,11 @@ def _multiclass_printed(eps: Values, multiclass_margin: Values) -> tuple[Values,
     return stretch(eps) * (multiclass_margin - 1.0) + rest, _ANY
 
 
-def _multiclass_margin(eps: Values, multiclass_margin: Values) -> tuple[Values, Values]:
+def multiclass_kept(eps: Values, multiclass_margin: Values) -> tuple[Values, Values]:
     return 2.0 * lowest_cosine(eps, 0.5 * multiclass_margin), _ANY
 
 
-def _one_parameter_margin(eps: Values, multiclass_margin: Values, classes: Values) -> tuple[Values, Values]:
+def one_parameter_kept(eps: Values, multiclass_margin: Values, classes: Values) -> tuple[Values, Values]:
     return lowest_cosine(eps, multiclass_margin / np.sqrt(2.0 * classes)), _ANY
 
 
@@ -247,7 +247,7 @@ def _exact_binary(kept: Any) -> Any:
 
 def _exact_one_parameter(eps: Values, delta: Values, points: Values, classes: Values, multiclass_margin: Values) -> Any:
     before = multiclass_margin / np.sqrt(2.0 * classes)
-    after = _one_parameter_margin(eps, multiclass_margin, classes)[0]
+    after = one_parameter_kept(eps, multiclass_margin, classes)[0]
     return _union(points * (classes - 1.0), before, after, delta)
 
 
@@ -273,7 +273,7 @@ _MULTICLASS = Bound(
     "κγ - 4ε/(1-ε), κ = (1+ε)/(1-ε), except with probability δ.",
     assumptions=(GAUSSIAN, "separable through the origin", "the data do not depend on R"),
     formula=_multiclass,
-    kept=_multiclass_margin,
+    kept=multiclass_kept,
     about="normalised multiclass margin",
     erratum="Printed: κγ - (1+3ε)/(1-ε²) + √(1-ε²)/(1+ε). The last step of the proof takes the cosines of the other "
     "classes to be at least 0. κγ - 4ε/(1-ε) needs no such thing, at the same r.",
@@ -286,7 +286,7 @@ _ONE = Bound(
     "margin γ: the cosine of v and R_yᵀx - R_y'ᵀx is at least κγ/√(2L) - 2ε/(1-ε), except with probability δ.",
     assumptions=(GAUSSIAN, "the projections of the classes are independent", "the data do not depend on them"),
     formula=_one_parameter,
-    kept=_one_parameter_margin,
+    kept=one_parameter_kept,
     about="cos(v, R_yᵀx - R_y'ᵀx), the margin of the one-parameter method",
     exact=_exact_one_parameter,
     erratum="Eq. (6) divides by ‖v‖√(‖R_yᵀx‖² + ‖R_y'ᵀx‖²); what the proof bounds is the cosine, with "
@@ -303,8 +303,8 @@ MARGINS = (
         statement="m points with normalised margin γ keep a normalised margin of κγ - 2ε/(1-ε), κ = (1+ε)/(1-ε), "
         "except with probability δ: three one-sided tails a point are enough.",
         formula=_binary_sharp,
-        kept=_sharp_margin,
-        exact=_exact_binary(_sharp_margin),
+        kept=sharp_margin,
+        exact=_exact_binary(sharp_margin),
     ),
     replace(
         _MULTICLASS,

@@ -39,6 +39,8 @@ SIZES = {
     "n_components": Size("dimensions after the projection, r", 1),
     "margin": Size("normalised margin, γ", 0, 1, whole=False, open_least=True),
     "multiclass_margin": Size("normalised multiclass margin, γ", 0, 2, whole=False, open_least=True),
+    "crammer_singer_margin": Size("margin of Crammer and Singer, γ", 0, whole=False, open_least=True),
+    "radius": Size("largest norm of a point, B", 0, whole=False, open_least=True),
     "cosine": Size("cosine before the projection, c", -1, 1, whole=False),
     "constant": Size("constant that the statement leaves open, c", 0, whole=False, open_least=True),
 }

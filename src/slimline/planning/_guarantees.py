@@ -20,6 +20,8 @@ from slimline.planning._records import Curve, Guarantee
 _ONE_IN = 100
 #: Families whose embedding bounds are shown.
 _SHOWN = ("gaussian", "srht", "osnap")
+#: Families whose theorems on angles and margins are those of a Gaussian R.
+_SIGNS = "random signs or Achlioptas"
 #: Points of a curve.
 _POINTS = 60
 #: Its ends, unless a smaller or a larger eps is asked for, or the statement does not speak of so large a one.
@@ -128,10 +130,12 @@ def _asked(sizes: Sizes) -> Iterator[tuple[Bound, Sizes, str, str]]:
     yield get("uml2014.23.3"), {}, "one norm", ""
     yield get("uml2014.23.4"), {"vectors": pairs}, "all distances", ""
     yield get("shi2012.10"), {}, "one norm", ""
+    yield get("shi2012.10.subgaussian"), {}, f"one norm, {_SIGNS}", ""
     yield get("shi2012.4"), {}, "inner products, on average", "whatever the dimension"
     cosine = f"a cosine of {sizes['cosine']:.2g}" if "cosine" in sizes else "one cosine"
     yield get("shi2012.5"), {}, cosine, ""
     yield get("shi2012.5.sharp"), {}, cosine, ""
+    yield get("shi2012.5.subgaussian"), {}, f"{cosine}, {_SIGNS}", ""
     yield get("fard2012.1"), {"vectors": m}, "inner products of one vector with all points", ""
     if sizes.get("sparsity"):
         k = {"features": d, "sparsity": sizes["sparsity"]}
@@ -139,9 +143,13 @@ def _asked(sizes: Sizes) -> Iterator[tuple[Bound, Sizes, str, str]]:
     if sizes["classes"] == 2:
         yield get("shi2012.6"), points, "margin γ - 2ε/(1-ε)", ""
         yield get("shi2012.6.sharp"), points, "margin κγ - 2ε/(1-ε)", ""
+        yield get("shi2012.6.subgaussian"), points, f"margin κγ - 2ε/(1-ε), {_SIGNS}", ""
     else:
         yield get("shi2012.8"), classes, "multiclass margin κγ - 4ε/(1-ε)", ""
+        yield get("shi2012.8.subgaussian"), classes, f"multiclass margin κγ - 4ε/(1-ε), {_SIGNS}", ""
+        yield get("shi2012.8.unnormalised"), classes, "Crammer-Singer margin (γ - √2 εB)/√(1+ε)", ""
         yield get("shi2012.9"), classes, "margin of one parameter vector", ""
+        yield get("shi2012.9.subgaussian"), classes, f"margin of one parameter vector, {_SIGNS}", ""
     if "margin" in sizes:
         share = "here ε is the share of points that may fall short"
         yield get("balcan2006"), {"margin": sizes["margin"]}, "margin γ/2 of all but a share ε", share
