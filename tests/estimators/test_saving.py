@@ -72,6 +72,7 @@ def test_a_loaded_model_is_the_saved_one(tmp_path, loss, classes, standardize):
     "parameters",
     [
         {"projection": SparseEmbedding(64, nnz_per_feature=2), "method": "sketch", "n_components": 128},
+        {"projection": SparseEmbedding(64, n_stacks=4, bucket_width=2), "method": "sketch", "n_components": 128},
         {"projection": HadamardProjection(64), "method": "sketch", "n_components": 100, "tol": 0.5},
         {"class_weight": {"ill": 2.0, "well": 1}},
         {"class_weight": "balanced", "fit_intercept": False},
