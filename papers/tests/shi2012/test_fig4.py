@@ -6,18 +6,56 @@ import pytest
 from papers.tests.doctored import doctored, judged
 from papers.tests.replayed import replayed
 
+ONE, ALL = "one parameter", "Crammer-Singer"
+
+
+@pytest.fixture
+def table(data_dir, monkeypatch):
+    monkeypatch.setenv("SLIMLINE_DATA", str(data_dir))
+    return replayed("shi2012.fig4")[0]
+
 
 @pytest.mark.slow
 @pytest.mark.data
-def test_more_dimensions_come_near_the_multiclass_machine(data_dir, monkeypatch):
-    monkeypatch.setenv("SLIMLINE_DATA", str(data_dir))
-    table, (accurate, capacity, rises, memory) = replayed("shi2012.fig4")
+def test_both_choose_from_as_many_settings_and_never_on_the_test_set(table):
+    for model, classes, r in {(row[0], row[1], row[3]) for row in table.rows}:
+        rows = table.where(model=model, classes=classes, r=r)
+        tried, tested = rows.where(stage="validation"), rows.where(stage="test")
+        assert tried.values("C") == table.where(model=ALL, classes=10, stage="validation").values("C")
+        assert np.all(tried["shown"] + tried["trained"] == tested["trained"][0])
+        best = tried.values("C")[int(np.argmax(tried["right"]))]
+        assert set(tested.values("C")) == {best}  # chosen before the test digits are seen
+
+
+@pytest.mark.slow
+@pytest.mark.data
+def test_more_dimensions_come_near_the_multiclass_machine(table):
+    accurate, _, rises, memory = judged("shi2012.fig4", table)
     assert accurate.holds is None and "MNIST stands in" in accurate.reason
-    assert capacity.holds and rises.holds and memory.holds
-    # 512 numbers of eight bytes, and what else a model has
-    stored = table.where(model="one parameter", r=512)["bytes"]
-    assert np.all((stored > 4096) & (stored < 6000))
-    better = doctored(table, test=lambda row: row["test"] + 0.3 * (row["model"] == "one parameter"))
+    assert rises.holds and rises.beyond and memory.holds
+    # 8,192 numbers of eight bytes, and what else a model has
+    stored = table.where(model=ONE, r=8192, stage="test")["bytes"]
+    assert np.all((stored > 65_536) & (stored < 67_500))
+    better = doctored(table, right=lambda row: row["right"] + 0.3 * (row["model"] == ONE))
     assert "higher, beyond chance" in judged("shi2012.fig4", better)[0].ours
-    flat = doctored(table, test=lambda row: 0.5, train=lambda row: 0.5, bytes=lambda row: 99 * row["classes"])
+    flat = doctored(table, right=lambda row: 0.5, train=lambda row: 0.5, bytes=lambda row: 99 * row["classes"])
     assert not any(finding.holds for finding in judged("shi2012.fig4", flat))
+
+
+@pytest.mark.slow
+@pytest.mark.data
+def test_nothing_is_read_off_models_that_underfit(table):
+    """A model that is right for few digits, training and test alike, has a small gap and little memory."""
+
+    def underfitted(row):
+        return 0.6 if row["model"] == ONE else row["right"]
+
+    poor = doctored(table, right=underfitted, train=lambda row: 0.6 if row["model"] == ONE else 1.0)
+    _, capacity, rises, memory = judged("shi2012.fig4", poor)
+    assert capacity.holds is None and "underfits" in capacity.reason
+    assert memory.holds is None and not rises.holds
+    # with as good a fit, a smaller gap counts, and an equal one does not
+    for gap, holds in ((0.0, True), (0.3, False)):
+        after = {ONE: 0.6 + gap, ALL: 0.9}
+        fitted = doctored(table, right=lambda row: 0.6, train=lambda row, after=after: after[row["model"]])
+        assert judged("shi2012.fig4", fitted)[1].holds is holds
