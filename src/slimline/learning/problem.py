@@ -28,7 +28,7 @@ class BinaryProblem:
     """One class against the rest, a regression, or the small problem of a step: minimise P, or maximise D.
 
         P(w, b) = (λ/2)‖w‖² + Σ sᵢ ℓ(yᵢ fᵢ),               f = X w + U b + q
-        D(α) = -(λ/2)‖w_α‖² - Σ sᵢ [ℓ*(-aᵢ) - yᵢ aᵢ qᵢ],   w_α = Xᵀβ/λ,  β = y α,  α = s a,  where Uᵀβ = 0
+        D(α) = -(λ/2)‖w_α‖² - Σ sᵢ [ℓ*(-aᵢ) + yᵢ aᵢ qᵢ],   w_α = Xᵀβ/λ,  β = y α,  α = s a,  where Uᵀβ = 0
 
     Conventions: vectors over samples are float64, of shape (n_samples,); `a` holds the dual variables of samples of
     weight 1, in the domain of ℓ, and `dual` stands for α. Effects of U are those of a nearly orthonormal basis of it.
@@ -145,7 +145,7 @@ class BinaryProblem:
     def dual(self, a: Floats, weights: Floats) -> float:
         """Return the dual objective at α = s a with w_α."""
         value = -0.5 * self.penalty * float(weights @ weights) - float(self.weights @ self.loss.conjugate(a))
-        return value + float(self.representer(a) @ self.offset) if self.offset.any() else value
+        return value - float(self.representer(a) @ self.offset) if self.offset.any() else value
 
     def representer(self, a: Floats) -> Floats:
         """Return β = y s a, so that w_α = Xᵀβ/λ."""
