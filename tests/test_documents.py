@@ -44,7 +44,7 @@ def test_the_code_for_contributors_runs(monkeypatch, tmp_path):
         ("docs/plan.md", 3),
         ("docs/dual_recovery.md", 1),
         ("docs/effective_dimension.md", 3),
-        ("docs/geometry.md", 5),
+        ("docs/geometry.md", 6),
         ("docs/audit.md", 4),
         ("docs/predict.md", 4),
         ("docs/projections.md", 2),

@@ -167,6 +167,16 @@ class ErrorAllowedMargin(Bracketed):
 
 
 @dataclass(frozen=True)
+class BestErrorAllowedMargin(ErrorAllowedMargin):
+    """The largest margin that all but a share of the points can have; its lower end is that of `separator`."""
+
+    #: Normal of a plane through the origin, of norm 1; of shape (n_features,).
+    separator: Floats = field(repr=False, compare=False)
+    #: Whether every set of points that could be left out was examined or excluded.
+    complete: bool
+
+
+@dataclass(frozen=True)
 class MulticlassMargin(Bracketed):
     """The largest lead of each point's own class over every other one; its lower end is the one attained."""
 
