@@ -53,7 +53,7 @@ def test_an_item_is_well_formed(item):
     assert set(experiment.sources) <= set(SOURCES)
     if not item.correction:
         return
-    assert item.correction.isdecimal() and 1 <= int(item.correction) <= 12
+    assert item.correction.isdecimal() and 1 <= int(item.correction) <= 13
 
 
 @pytest.mark.parametrize("item", [item for item in ITEMS if not item.experiment.sources], ids=lambda item: item.name)
