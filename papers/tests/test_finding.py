@@ -7,7 +7,7 @@ import pytest
 
 from slimline.errors import InvalidParameterError
 from slimline_papers import Cell, Finding
-from slimline_papers.finding import cells_finding
+from slimline_papers.finding import cells_finding, either_way, times_finding
 
 SAID = {"claim": "it falls", "printed": "0.5", "ours": "0.4"}
 
@@ -88,3 +88,29 @@ def test_what_is_no_number_is_the_furthest():
 def test_no_numbers():
     with pytest.raises(InvalidParameterError):
         cells_finding("errors", [], "none")
+
+
+def test_means_agree_within_three_standard_errors():
+    close, far = (Cell("r = 256", 20.0, 10.0, ours, 10.0, error=1.0) for ours in (22.9, 23.1))
+    assert close.agrees and not far.agrees
+    assert Cell("r = 256", 20.0, 1.0, 21.1, 1.0, error=1.0).agrees is False  # the printed spread is less
+    assert close.noticed == pytest.approx(3 + 1.645) and math.isnan(Cell("full", 20.0, 1.0, 20.0).noticed)
+    said = cells_finding("errors", [close, far], "other data", unit=" %").ours
+    assert said.startswith("1 of 2 within the printed spread, at most 3.1 standard errors off (95 % power at 4.64 %)")
+
+
+def test_an_order_of_running_times_is_told_and_not_judged():
+    so, not_so = (times_finding("A is faster.", "A", "1 s", here=here, why="B is") for here in (True, False))
+    assert so.holds is None and not_so.holds is None
+    assert so.ours == "so it is here: 1 s" and not_so.ours == "not so here: 1 s"
+    assert "B is" in not_so.reason and "B is" not in so.reason
+
+
+@pytest.mark.parametrize("raw, scaled, holds", [(True, True, True), (False, False, False), (False, True, None)])
+def test_a_setting_that_is_left_open_is_judged_if_it_does_not_matter(raw, scaled, holds):
+    found = either_way(
+        "It falls.", "falls", {"raw": (raw, "3, 9"), "scaled": (scaled, "3, 1")}, "Not said", "long rows"
+    )
+    assert found.holds is holds
+    assert "raw (holds)" in found.ours or not raw
+    assert bool(found.reason) is (holds is not True) and ("Not said" in found.reason) is (holds is None)

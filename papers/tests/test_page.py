@@ -108,6 +108,12 @@ def test_made_up_data_that_stand_in_for_others_are_named(tmp_path):
     assert "Made-up data, a stand-in for People &amp; variants." in page
 
 
+def test_what_was_chosen_because_it_is_not_printed_is_named(tmp_path, page):
+    reproduce([replace(made_up.item(), chosen="points & planes")], tmp_path, Study("miniature"))
+    assert "Not printed, and chosen here:</em> points &amp; planes.</p>" in (tmp_path / "index.html").read_text()
+    assert "Not printed" not in page
+
+
 def test_simulated_genotypes_are_a_stand_in():
     (item,) = find_items(["paul2013.fig3"])
     assert item.experiment.stand_in_for.startswith("HapMap-HGDP")

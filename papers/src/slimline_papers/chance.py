@@ -10,6 +10,8 @@ from scipy.stats import binom
 FALSE_ALARM = 1e-6
 #: Standard deviations that a single difference may be off: one in 15 million is, on either side.
 ONE_LIMIT = 5.4
+#: Standard errors from which on a disagreement is noticed with a probability of 95 %, beyond what is allowed.
+SURELY = 1.645
 #: Standard errors that a mean may be off, where up to 400 are looked at: all are within, but for one case in a million.
 LIMIT = 6.0
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 #: The same thing has the same colour in every figure.
 COLOURS = {
-    "CW": BLUE, "RS": ORANGE, "FHT": GREEN, "Gaussian": PURPLE, "full": INK,
+    "CW": BLUE, "CountSketch": "#56a3d9", "grouped": "#9dc9e8", "RS": ORANGE, "FHT": GREEN, "Gaussian": PURPLE,
+    "full": INK,
     "Bernoulli": ORANGE, "naive": ORANGE, "dual": BLUE, "iterative": ORANGE, "certified": BLUE,
 }  # fmt: skip
 #: For what has no colour of its own, in order.

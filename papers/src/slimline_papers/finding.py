@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from slimline.errors import InvalidParameterError
+from slimline_papers.chance import SURELY
+
+#: Standard errors that two means may differ by.
+STANDARD_ERRORS = 3.0
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,8 @@ class Cell:
         As measured.
     our_spread : float
         Standard deviation as measured.
+    error : float
+        Standard error of the difference, if both numbers are means; NaN where it is not known.
     """
 
     where: str
@@ -34,11 +40,22 @@ class Cell:
     spread: float
     ours: float
     our_spread: float = math.nan
+    error: float = math.nan
+
+    @property
+    def reach(self) -> float:
+        """Largest difference that counts as agreement: the printed spread, or three standard errors if that is less."""
+        return self.spread if math.isnan(self.error) else min(self.spread, STANDARD_ERRORS * self.error)
 
     @property
     def agrees(self) -> bool | None:
-        """True if our number lies within the printed spread; None if no spread is printed."""
-        return None if math.isnan(self.spread) else abs(self.ours - self.printed) <= self.spread
+        """True if our number is within reach of the printed one; None if no spread is printed."""
+        return None if math.isnan(self.spread) else abs(self.ours - self.printed) <= self.reach
+
+    @property
+    def noticed(self) -> float:
+        """Difference of the true means that this comparison notices with a probability of 95 %; NaN if not known."""
+        return self.reach + SURELY * self.error
 
 
 @dataclass(frozen=True)
@@ -101,9 +118,10 @@ class Finding:
 
 
 def cells_finding(claim: str, cells: Sequence[Cell], reason: str, unit: str = "", comparable: bool = True) -> Finding:
-    """Return a finding about a table of printed numbers: it holds if all of ours lie within the printed spread.
+    """Return a finding about a table of printed numbers: it holds if all of ours agree.
 
-    Numbers without a printed spread are shown, and not judged.
+    They agree within the printed spread and, if standard errors are known, within three of them; then it is also told
+    what disagreement would have been noticed. Numbers without a printed spread are shown, and not judged.
 
     Parameters
     ----------
@@ -128,6 +146,8 @@ def cells_finding(claim: str, cells: Sequence[Cell], reason: str, unit: str = ""
     >>> cells = [Cell("r = 256", 24.1, 4.5, 21.0), Cell("full", 15.1, 2.6, 44.0)]
     >>> cells_finding("errors of an SVM", cells, "other labels", unit=" %").ours
     '1 of 2 within the printed spread; furthest: full, 44 % for 15.1 %'
+    >>> cells_finding("errors of an SVM", [Cell("r = 256", 24.1, 4.5, 21.0, 5.0, 2.0)], "", unit=" %").ours
+    '1 of 1 within the printed spread, at most 1.6 standard errors off (95 % power at 7.79 %)'
     """
     if not cells:
         raise InvalidParameterError(f"“{claim}”: there are no numbers to compare.")
@@ -136,6 +156,8 @@ def cells_finding(claim: str, cells: Sequence[Cell], reason: str, unit: str = ""
     worst = max(judged or cells, key=_distance)
     low, high = min(cell.printed for cell in cells), max(cell.printed for cell in cells)
     ours = f"{agree} of {len(judged)} within the printed spread" if judged else "no spread is printed"
+    if comparable:
+        ours += _power([cell for cell in judged if not math.isnan(cell.error)], unit)
     if not worst.agrees and worst.ours != worst.printed:
         ours += f"; furthest: {worst.where}, {worst.ours:.3g}{unit} for {worst.printed:.3g}{unit}"
     return Finding(
@@ -145,6 +167,89 @@ def cells_finding(claim: str, cells: Sequence[Cell], reason: str, unit: str = ""
         holds=agree == len(judged) if comparable and judged else None,
         reason=reason,
         cells=tuple(cells),
+    )
+
+
+def _power(cells: Sequence[Cell], unit: str) -> str:
+    """Return how far off means are, and which disagreement would have been noticed with a probability of 95 %."""
+    if not cells:
+        return ""
+    off = max(abs(cell.ours - cell.printed) / cell.error for cell in cells)
+    low, high = (f"{of(cell.noticed for cell in cells):.3g}" for of in (min, max))
+    span = low if low == high else f"{low} to {high}"
+    return f", at most {off:.1f} standard errors off (95 % power at {span}{unit})"
+
+
+def either_way(
+    claim: str, printed: str, ways: Mapping[str, tuple[bool | np.bool, str]], left_open: str, reason: str
+) -> Finding:
+    """Return a finding about a claim whose setting the document leaves open: it is judged if all settings agree.
+
+    Parameters
+    ----------
+    claim, printed : str
+        As of a `Finding`.
+    ways : mapping of str to (bool, str)
+        By setting, whether the claim holds there and what was measured.
+    left_open : str
+        What the document does not say, as a sentence without its full stop.
+    reason : str
+        Why the claim does not hold, where it does not.
+
+    Returns
+    -------
+    finding : Finding
+        Not comparable if the settings disagree.
+
+    Examples
+    --------
+    >>> ways = {"raw": (False, "3, 9, 27"), "scaled": (True, "3, 2, 1")}
+    >>> finding = either_way("It falls.", "falls", ways, "How data are scaled is not said", "raw data are long")
+    >>> finding.verdict, finding.ours
+    ('not comparable', 'raw (does not hold): 3, 9, 27; scaled (holds): 3, 2, 1')
+    """
+    verdicts = [bool(holds) for holds, _ in ways.values()]
+    alike = len(set(verdicts)) == 1
+    return Finding(
+        claim=claim,
+        printed=printed,
+        ours="; ".join(
+            f"{way} ({'holds' if holds else 'does not hold'}): {ours}" for way, (holds, ours) in ways.items()
+        ),
+        holds=verdicts[0] if alike else None,
+        reason=reason if alike else f"{left_open}, and the answer depends on it. {reason}",
+    )
+
+
+def times_finding(claim: str, printed: str, ours: str, *, here: bool | np.bool, why: str) -> Finding:
+    """Return a finding about an order of running times: it is shown, and not judged, as the times are not.
+
+    Parameters
+    ----------
+    claim, printed, ours : str
+        As of a `Finding`.
+    here : bool
+        Whether the order is the same on this machine.
+    why : str
+        Why it is not, where it is not.
+
+    Returns
+    -------
+    finding : Finding
+        Not comparable.
+
+    Examples
+    --------
+    >>> finding = times_finding("A is faster.", "A", "1 s and 2 s", here=True, why="")
+    >>> finding.verdict, finding.ours
+    ('not comparable', 'so it is here: 1 s and 2 s')
+    """
+    return Finding(
+        claim=claim,
+        printed=printed,
+        ours=f"{'so it is here' if here else 'not so here'}: {ours}",
+        holds=None,
+        reason="times of other programs on a machine of another decade" + ("" if here else f"; here {why}"),
     )
 
 

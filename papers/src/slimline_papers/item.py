@@ -85,6 +85,8 @@ class Item:
         Takes a `Table` and returns the findings.
     correction : str
         Section of "Where the papers do not hold" that it shows, where it does.
+    chosen : str
+        What was chosen because the document does not print it, as a list; empty where there is nothing.
     """
 
     name: str
@@ -93,6 +95,7 @@ class Item:
     draw: Callable[[Table], Figure]
     judge: Callable[[Table], Sequence[Finding]]
     correction: str = ""
+    chosen: str = ""
 
     @property
     def document(self) -> str:

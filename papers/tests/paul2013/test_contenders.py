@@ -9,13 +9,36 @@ from sklearn.model_selection import KFold, cross_val_score
 from sklearn.svm import SVC
 
 from slimline import HadamardProjection, SignProjection, SparseEmbedding
-from slimline_papers.paul2013.contenders import FAMILIES, best_seconds, cross_validate, projection
+from slimline_papers.paul2013.contenders import (
+    BESIDE_CW,
+    FAMILIES,
+    STACKS,
+    THEIRS,
+    best_seconds,
+    cross_validate,
+    printed_name,
+    projection,
+)
 
 
 def test_the_families_are_those_of_the_paper():
-    kinds = [type(projection(family, 32, 0)) for family in FAMILIES]
+    kinds = [type(projection(family, 32, 0)) for family in THEIRS]
     assert kinds == [SparseEmbedding, SignProjection, HadamardProjection]
     assert projection("FHT", 32, 0).replace  # its columns are drawn with replacement
+
+
+def test_the_sparse_embeddings_are_three():
+    """Entries of R: a in each row of the generalised embedding, one in each row of either CountSketch."""
+    X = np.eye(64)
+    entries = {family: projection(family, 32, 0).fit_transform(X) for family in ("CW", *BESIDE_CW)}
+    counts = {family: set(np.count_nonzero(R, axis=1)) for family, R in entries.items()}
+    assert counts == {"CW": {STACKS}, "CountSketch": {1}, "grouped": {1}}
+    places = {family: np.nonzero(entries[family])[1].reshape(4, 16) for family in BESIDE_CW}
+    # features that are hashed together never meet; hashed by themselves, four groups of 16 in 32 components all keep
+    # apart less than once in ten million times
+    assert all(len(set(group)) == 16 for group in places["grouped"])
+    assert not all(len(set(group)) == 16 for group in places["CountSketch"])
+    assert [printed_name(family) for family in FAMILIES] == ["CW", "CW", "CW", "RS", "FHT"]
 
 
 def test_errors_and_margins_are_those_of_scikit_learn():

@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 from papers.tests.doctored import finding, with_column
 from papers.tests.replayed import replayed
 from slimline_papers import Table, find_items
+from slimline_papers.paul2013.contenders import FAMILIES
 from slimline_papers.paul2013.friendly import _SOLVERS, _condition, zeros_kept
 
 NAME = "paul2013.friendly"
@@ -42,7 +43,7 @@ def test_condition_number_leaves_out_zero_eigenvalues():
 @pytest.mark.usefixtures("data_dir")
 def test_libsvm_is_slow_with_cw_because_zeros_are_left_out():
     table, _ = replayed(NAME)
-    assert finding(NAME, table, "With LIBSVM").holds
+    assert finding(NAME, table, "With LIBSVM").ours.startswith("so it is here")
     assert finding(NAME, table, "harder").holds is False
     left_out, kept = (table.where(solver=f"LIBSVM, zeros {how}") for how in ("left out", "kept"))
     assert np.array_equal(left_out["iterations"], kept["iterations"])
@@ -75,7 +76,8 @@ def test_false_claims_are_found_out():
             table, column, lambda row: row[column] * (factor if (row["family"], row["solver"]) == ("CW", solver) else 1)
         )
 
-    assert finding(NAME, slower("LIBSVM, zeros left out", "t_train", 0.01), "With LIBSVM").holds is False
+    faster = finding(NAME, slower("LIBSVM, zeros left out", "t_train", 0.01), "With LIBSVM")
+    assert faster.holds is None and faster.ours.startswith("not so here")
     assert finding(NAME, slower("slimline", "t_train", 100), "friendly").holds is False
     assert finding(NAME, slower("LIBSVM, zeros left out", "iterations", 9), "harder").holds is True
     assert finding(NAME, slower("LIBSVM, zeros kept", "t_train", 9), "harder").corrected_holds is False
@@ -86,7 +88,7 @@ def _times(factor, noise):
     """Times of eight pairs and three sketches on a machine where CW trains so many times as long as the others do."""
     rng = np.random.default_rng(0)
     rows = []
-    for pair, r, family, draw in product(range(8), (128, 256, 512), ("CW", "RS", "FHT"), range(3)):
+    for pair, r, family, draw in product(range(8), (128, 256, 512), FAMILIES, range(3)):
         for solver in _SOLVERS:
             seconds = r / 1e5 * (factor if family == "CW" else 1.0) * np.exp(noise * rng.standard_normal())
             rows.append(("newsgroups", pair, 200, r, family, solver, draw, 1e-5, 0.5, 1e5, seconds, 1000))

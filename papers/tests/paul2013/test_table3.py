@@ -6,6 +6,7 @@ import pytest
 from papers.tests.doctored import finding, with_column
 from papers.tests.replayed import replayed
 from slimline_papers import Study
+from slimline_papers.paul2013.contenders import FAMILIES
 from slimline_papers.paul2013.documents import document_pairs
 from slimline_papers.paul2013.table3 import _standard_error
 from slimline_papers.sources import SOURCES
@@ -28,7 +29,7 @@ def test_stand_ins_are_not_judged_by_printed_numbers():
     table, findings = replayed(NAME)
     if table.distinct("source") == ["newsgroups"]:
         assert [found.holds for found in findings[:4]] == [None] * 4
-    assert [len(found.cells) for found in findings[:4]] == [12, 12, 9, 12]
+    assert [len(found.cells) for found in findings[:4]] == [16, 16, 15, 16]
 
 
 def test_the_papers_own_documents_are_judged():
@@ -44,9 +45,13 @@ def test_families_and_sample_errors_are_alike():
         assert finding(NAME, table, words).holds, words
 
 
-def test_cw_projects_fastest():
+def test_countsketch_projects_fastest():
     table, _ = replayed(NAME)
-    assert finding(NAME, table, "least time with CW").holds
+    seconds = {family: table.where(family=family).mean("t_rp") for family in FAMILIES}
+    assert max(seconds["CountSketch"], seconds["grouped"]) < min(seconds["RS"], seconds["FHT"])
+    quick = with_column(table, "t_rp", lambda row: 1e-9 if row["family"] == "CW" else row["t_rp"])
+    told = finding(NAME, quick, "least time with CW")
+    assert told.holds is None and told.ours.startswith("so it is here")
 
 
 def test_false_claims_are_found_out():
@@ -60,10 +65,10 @@ def test_false_claims_are_found_out():
     inside = with_column(table, "error_in", lambda row: float(row["family"] == "RS"))
     assert finding(NAME, inside, "errs as often").holds is False
     slow = with_column(table, "t_rp", lambda row: 9.0 if row["family"] == "CW" else row["t_rp"])
-    assert finding(NAME, slow, "least time with CW").holds is False
+    assert finding(NAME, slow, "least time with CW").ours.startswith("not so here")
     for words, seconds in (("lost in LIBSVM", 1e-9), ("than training on all words", 1e9)):
         other = with_column(table, "t_run", lambda row, s=seconds: s if row["family"] == "CW" else row["t_run"])
-        assert finding(NAME, other, words).holds is False, words
+        assert finding(NAME, other, words).ours.startswith("not so here"), words
 
 
 def test_how_much_faster_is_told_and_not_judged():

@@ -30,27 +30,30 @@ def test_what_the_proof_leaves_is_equation_4():
 
 def test_theorem_8_holds_in_its_range_and_not_beyond():
     _, findings = replayed("shi2012.theorem8")
-    assert _verdicts(findings) == [(True, None), (False, True), (False, True)]
+    assert [finding.beyond for finding in findings] == [False, True, False]  # γ > 1 is outside the printed range
+    assert _verdicts(findings) == [(True, None), (True, None), (False, True)]
 
 
 def test_other_margins_would_change_the_verdict_on_theorem_8():
     table, _ = replayed("shi2012.theorem8")
     lost = judged("shi2012.theorem8", doctored(table, after=lambda row: -2.0))
-    assert _verdicts(lost) == [(False, None), (False, False), (False, False)]
-    assert judged("shi2012.theorem8", doctored(table, after=lambda row: 3.0))[1].holds
+    assert _verdicts(lost) == [(False, None), (False, None), (False, False)]
+    assert judged("shi2012.theorem8", doctored(table, after=lambda row: 3.0))[1].holds is False
 
 
 @pytest.mark.slow
 def test_theorem_9_holds_with_the_cosine():
     _, findings = replayed("shi2012.theorem9")
-    assert _verdicts(findings) == [(True, None), (False, True)]
+    assert _verdicts(findings) == [(True, None), (True, None)]
+    assert [finding.beyond for finding in findings] == [False, True]
 
 
 def test_other_margins_would_change_the_verdict_on_theorem_9():
     table, _ = replayed("shi2012.theorem9")
     lost = judged("shi2012.theorem9", doctored(table, printed=lambda row: -1.0, cosine=lambda row: -1.0))
-    assert _verdicts(lost) == [(False, None), (False, False)]
-    assert judged("shi2012.theorem9", doctored(table, printed=lambda row: 1.0))[1].holds
+    assert _verdicts(lost) == [(False, None), (False, None)]
+    assert judged("shi2012.theorem9", doctored(table, printed=lambda row: 1.0))[1].holds is False
+    assert judged("shi2012.theorem9", doctored(table, cosine=lambda row: -1.0))[1].holds is False
 
 
 def test_the_printed_quotient_is_the_cosine_times_the_ratio_of_the_denominators():

@@ -108,7 +108,8 @@ def _full_stop(text: str) -> str:
 
 
 def _cells(cell: Cell) -> list[str]:
-    numbers = (cell.printed, cell.spread, cell.ours, cell.our_spread)
+    off = (cell.ours - cell.printed) / cell.error if cell.error > 0 else math.nan
+    numbers = (cell.printed, cell.spread, cell.ours, cell.our_spread, off, cell.noticed)
     return ["" if math.isnan(value) else f"{value:.4g}" for value in numbers]
 
 

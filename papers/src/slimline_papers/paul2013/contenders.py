@@ -1,4 +1,4 @@
-"""The three families of projections of the paper, LIBSVM as it was used there, and a clock."""
+"""The families of projections, LIBSVM as it was used in the paper, and a clock."""
 
 from __future__ import annotations
 
@@ -15,21 +15,36 @@ from scipy.sparse import csr_array
 from slimline import make_projection
 from slimline.projections._transformer import RandomProjection
 
-#: Names in the paper, and what `make_projection` calls them.
+#: Stacks a of the generalised sparse embedding, and components v of each in a bucket; there are r/(a·v) buckets.
+STACKS, STACK_WIDTH = 4, 4
+#: Projections by name, and what `make_projection` calls them. CW, RS and FHT are the paper's names.
 FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
-    "CW": ("cw", {}),
+    "CW": ("cw", {"n_stacks": STACKS, "bucket_width": STACK_WIDTH, "hash": "independent"}),
+    "CountSketch": ("cw", {"hash": "independent"}),
+    "grouped": ("cw", {"hash": "grouped"}),
     "RS": ("sign", {}),
     "FHT": ("srht", {"replace": True}),
 }
+#: Families of the paper, and ours, whose numbers stand beside those of its CW.
+THEIRS, BESIDE_CW = ("CW", "RS", "FHT"), ("CountSketch", "grouped")
+#: What was chosen of CW, and what stands beside it in figures and tables of all families.
+FACTORS = (
+    f"the factors of CW, the generalised sparse embedding: a = {STACKS} stacks of v = {STACK_WIDTH} components in q = "
+    f"r/{STACKS * STACK_WIDTH} buckets"
+)
+CHOSEN = (
+    f"{FACTORS}. Beside it are CountSketch (a = v = 1, each feature hashed by itself) and slimline’s grouped "
+    "CountSketch (16 consecutive features hashed together)"
+)
 
 
 def projection(family: str, n_components: int, seed: int) -> RandomProjection:
-    """Return a projection of one of the three families.
+    """Return a projection of one of the families.
 
     Parameters
     ----------
-    family : {"CW", "RS", "FHT"}
-        As the paper calls it.
+    family : str
+        One of `FAMILIES`.
     n_components : int
         Its r.
     seed : int
@@ -42,6 +57,22 @@ def projection(family: str, n_components: int, seed: int) -> RandomProjection:
     """
     name, parameters = FAMILIES[family]
     return make_projection(name, n_components, random_state=seed, **parameters)
+
+
+def printed_name(family: str) -> str:
+    """Return the family whose printed numbers stand beside ours.
+
+    Parameters
+    ----------
+    family : str
+        One of `FAMILIES`.
+
+    Returns
+    -------
+    name : {"CW", "RS", "FHT"}
+        CW for all three sparse embeddings.
+    """
+    return family if family in THEIRS else "CW"
 
 
 def best_seconds(call: Callable[[], Any], repeats: int = 1) -> tuple[Any, float]:

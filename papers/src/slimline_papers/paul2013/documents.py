@@ -80,7 +80,7 @@ DOCUMENTS = Experiment(
     name=_NAME,
     about=(
         "Documents of two categories, counts of words: ten-fold cross-validation of LIBSVM, C = 500, on all words and "
-        "on projections of three families. Pairs of newsgroups stand in for TechTC-300 where it is not at hand; they "
+        "on projections. Pairs of newsgroups stand in for TechTC-300 where it is not at hand; they "
         "share documents, so that their results are not independent."
     ),
     columns=_COLUMNS,

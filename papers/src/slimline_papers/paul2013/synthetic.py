@@ -1,10 +1,9 @@
-"""Section 4.1: support vector machines on Gaussian points, before and after three projections."""
+"""Section 4.1: support vector machines on Gaussian points, before and after projection."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +11,16 @@ from scipy.stats import binom
 from sklearn.model_selection import KFold
 from sklearn.svm import SVC
 
-from slimline import HadamardProjection, SignProjection, SparseEmbedding
 from slimline_papers.item import Experiment, Part
+from slimline_papers.paul2013.contenders import FAMILIES as PROJECTIONS
+from slimline_papers.paul2013.contenders import projection
 from slimline_papers.study import Study
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
+#: Projections of the tables.
+METHODS = tuple(PROJECTIONS)
 #: Penalty of all machines of the section.
 C = 1000.0
 DIMENSIONS = (256, 512, 1024)
@@ -48,33 +50,6 @@ FAMILIES = {
     "D2": Family(250, 10_000, 1.0, 1.5),
     "D3": Family(300, 20_000, 2.0, 2.0),
 }
-
-
-def projection(method: str, r: int, seed: int) -> Any:
-    """Return a projection of the section by its short name.
-
-    Parameters
-    ----------
-    method : {"CW", "RS", "FHT"}
-        Sparse embedding, random signs, or subsampled Hadamard transform.
-    r : int
-        Components.
-    seed : int
-        Of its randomness.
-
-    Returns
-    -------
-    projection : transformer
-        Not fitted.
-    """
-    if method == "CW":
-        return SparseEmbedding(r, random_state=seed)
-    if method == "RS":
-        return SignProjection(r, random_state=seed)
-    return HadamardProjection(r, replace=True, random_state=seed)
-
-
-METHODS = ("CW", "RS", "FHT")
 
 
 def gaussian_points(study: Study, family: str, dataset: int) -> tuple[Floats, dict[str, Labels]]:

@@ -16,14 +16,13 @@ from slimline_papers.drawing import COLOURS, bound, canvas, finish, law, measure
 from slimline_papers.finding import Finding
 from slimline_papers.item import Experiment, Item, Part
 from slimline_papers.paul2013 import clouds
+from slimline_papers.paul2013.contenders import FACTORS, THEIRS, projection
 from slimline_papers.paul2013.synthetic import (
     DIMENSIONS,
     IMPLIED,
-    METHODS,
     Floats,
     Labels,
     gaussian_points,
-    projection,
 )
 from slimline_papers.study import Study
 from slimline_papers.table import Table
@@ -48,9 +47,9 @@ _HARD, _SLACK = 1e-6, 1e-3
 
 def _parts(study: Study) -> Sequence[Part]:
     draws = range(study.pick(1, 3, 20))
-    hard = [(_CLOUDS, rank, method, k) for rank in clouds.RANKS for method in METHODS for k in draws]
-    own = [(_D1, 0, method, 0) for method in METHODS]
-    soft = [(_SOFT, rank, method, k) for rank in clouds.RANKS for method in METHODS for k in draws]
+    hard = [(_CLOUDS, rank, method, k) for rank in clouds.RANKS for method in THEIRS for k in draws]
+    own = [(_D1, 0, method, 0) for method in THEIRS]
+    soft = [(_SOFT, rank, method, k) for rank in clouds.RANKS for method in THEIRS for k in draws]
     return [*hard, *own, *soft, *[(_SOFT_ATTACK, 3, "±ε", k) for k in range(study.pick(1, 3, 20))]]
 
 
@@ -262,5 +261,6 @@ THEOREM1 = Item(
     ),
     draw=_draw,
     judge=_judge,
+    chosen=FACTORS,
     correction="3",
 )

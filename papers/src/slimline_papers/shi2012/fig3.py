@@ -15,7 +15,7 @@ from slimline_papers.drawing import bound, canvas, connected, finish, law, measu
 from slimline_papers.finding import Finding
 from slimline_papers.item import Item
 from slimline_papers.printed import printed
-from slimline_papers.shi2012.margins import CLASSES, DELTA, MARGINS
+from slimline_papers.shi2012.margins import CLASSES, DELTA, MARGINS, SPACING
 from slimline_papers.table import Table
 
 if TYPE_CHECKING:
@@ -160,4 +160,7 @@ FIG3 = Item(
     experiment=MARGINS,
     draw=_draw,
     judge=_judge,
+    chosen=f"the distance of neighbouring planes, {SPACING:g}; the points within a plane, Gaussian and about 10 from "
+    "its foot, drawn once (five a class, as printed); the numbers of dimensions n; ε = "
+    f"{' and '.join(f'{eps:g}' for eps in _EPS)}, as in Fig. 2",
 )

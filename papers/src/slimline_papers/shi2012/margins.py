@@ -22,7 +22,7 @@ CLASSES = tuple(_PRINTED["classes"])
 #: What a promise may fail with.
 DELTA = 0.05
 #: Distance of two planes; the text does not give it. Points lie about 10 from the foot of their plane.
-_SPACING = 10.0
+SPACING = 10.0
 #: Dimensions; the text does not give them either.
 _DIMENSIONS = tuple(range(10, 101, 10))
 #: On to dimensions with which the theorems promise a positive margin: more than the data have.
@@ -57,7 +57,7 @@ def parallel_planes(classes: int, seed: int) -> tuple[Floats, NDArray[np.intp]]:
     normal = rng.standard_normal(_PRINTED["d"])
     normal /= np.linalg.norm(normal)
     X = rng.standard_normal((len(y), len(normal)))
-    heights = _SPACING * (y - (classes - 1) / 2)
+    heights = SPACING * (y - (classes - 1) / 2)
     return X + np.outer(heights - X @ normal, normal), y
 
 

@@ -21,6 +21,8 @@ Floats = NDArray[np.float64]
 
 #: How rows are scaled.
 SCALINGS = {"unit": "rows of norm 1", "raw": "as they come"}
+#: Why both are tried where the document's own are judged.
+LEFT_OPEN = "The document does not say how features were scaled"
 
 
 def training_part(study: Study, name: str, scaling: str) -> tuple[Any, Floats]:

@@ -15,7 +15,14 @@ from slimline_papers.finding import Finding
 from slimline_papers.item import Item
 from slimline_papers.table import Table
 from slimline_papers.vaswani2013.marks import certified_points, plain_ticks
-from slimline_papers.vaswani2013.recovered_table import RANKS, by_set_and_projections, projections, sketches, wide
+from slimline_papers.vaswani2013.recovered_table import (
+    RANKS,
+    as_they_come,
+    by_set_and_projections,
+    projections,
+    sketches,
+    wide,
+)
 from slimline_papers.vaswani2013.recovered_weights import FAMILIES, RECOVERED
 from slimline_papers.vaswani2013.weight_laws import Moments, dual_error, naive_error
 
@@ -51,6 +58,7 @@ def _promised(rows: Table, recovery: str) -> tuple[Floats, Floats]:
 
 
 def _draw(table: Table) -> Figure:
+    table = as_they_come(table)
     figure, panels = canvas(columns=2, width=6.0, height=4.8)
     for panel, name in zip(panels, table.distinct("set"), strict=True):
         of_set = sketches(table).where(set=name)
@@ -87,6 +95,7 @@ def _draw(table: Table) -> Figure:
 
 
 def _judge(table: Table) -> Sequence[Finding]:
+    table = as_they_come(table)
     return [
         _dual_is_better(table),
         _families_alike(table),
@@ -220,4 +229,5 @@ FIG1 = Item(
     experiment=RECOVERED,
     draw=_draw,
     judge=_judge,
+    chosen="the numbers of projections; features as they come, and no intercept",
 )

@@ -124,5 +124,6 @@ FIG5A = Item(
     experiment=LOW_RANK,
     draw=_draw,
     judge=_judge,
+    chosen="the ranks; how the rank is lowered, by the truncated singular value decomposition of the data as they come",
     correction="1",
 )

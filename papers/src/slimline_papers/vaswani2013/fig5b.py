@@ -147,5 +147,6 @@ FIG5B = Item(
     experiment=LOW_RANK,
     draw=_draw,
     judge=_judge,
+    chosen="the ranks; how the rank is lowered, by the truncated singular value decomposition of the data as they come",
     correction="1",
 )

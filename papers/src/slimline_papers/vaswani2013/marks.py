@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from slimline.report._figures import GREY
-from slimline_papers.drawing import measured
+from slimline_papers.drawing import band, connected
 from slimline_papers.table import Table
 from slimline_papers.vaswani2013.recovered_table import projections
 from slimline_papers.vaswani2013.recovered_weights import FAMILIES
@@ -36,32 +35,29 @@ def plain_ticks(panel: Axes, values: Sequence[float]) -> None:
     panel.set_xticks([], minor=True)
 
 
-def by_family(panel: Axes, rows: Table, column: str, label: str, colour: str, shift: float = 1.0) -> None:
-    """Draw means and spreads of the runs: Gaussian projections as dots, Bernoulli ones as rings beside them.
+def course(panel: Axes, rows: Table, column: str, label: str, colour: str, *, spread: bool = True) -> None:
+    """Draw the mean of all runs against the number of projections, and a band from the smallest to the largest of them.
 
     Parameters
     ----------
     panel : matplotlib.axes.Axes
         Where.
     rows : Table
-        Runs of both families.
+        Runs, of both families of projections.
     column : str
-        What is drawn, against the number of projections.
+        What is drawn.
     label : str
         What it is.
     colour : str
-        Of both.
-    shift : float
-        Factor to the side, so that other dots at the same numbers can be seen.
+        Of line and band.
+    spread : bool
+        Whether there is a band.
     """
-    for family, side in zip(FAMILIES, (0.965, 1.035), strict=True):
-        runs = rows.where(family=family)
-        at = projections(runs)
-        groups = [runs.where(r=r) for r in at]
-        means, spreads = [group.mean(column) for group in groups], [group.spread(column) for group in groups]
-        second = is_second(family)
-        x = shift * side * np.array(at, dtype=float)
-        measured(panel, x, means, f"_{label}" if second else label, spreads, colour, hollow=second)
+    at = projections(rows)
+    groups = [rows.where(r=r)[column] for r in at]
+    if spread:
+        band(panel, at, [group.min() for group in groups], [group.max() for group in groups], colour)
+    connected(panel, at, [group.mean() for group in groups], label, colour)
 
 
 def is_second(family: str) -> bool:

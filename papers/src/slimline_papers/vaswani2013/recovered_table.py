@@ -12,6 +12,22 @@ from slimline_papers.table import Table, Value
 RANKS = 2
 
 
+def as_they_come(table: Table) -> Table:
+    """Return the rows of features that were not scaled.
+
+    Parameters
+    ----------
+    table : Table
+        Of experiment 1.
+
+    Returns
+    -------
+    rows : Table
+        Without those of rows of norm 1.
+    """
+    return table.where(scaling="raw")
+
+
 def sketches(table: Table) -> Table:
     """Return the rows of recovered weights, without those of the exact ones.
 

@@ -1,19 +1,21 @@
 """Experiment 1: weights recovered from sketches of ARCENE and DOROTHEA, beside the exact ones.
 
-As in the document: features as they are, no intercept, squared loss, λ = 1. The exact weights are computed in float64
-from the Gram matrix. Classification is judged on the validation part, since the labels of the test part are not public.
+As in the document: no intercept, squared loss, λ = 1. It does not say how features were scaled: they are taken as they
+come, and with rows of norm 1. The exact weights are computed in float64 from the Gram matrix. Classification is judged
+on the validation part, since the labels of the test part are not public.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, eigvalsh
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+from sklearn.preprocessing import normalize
 
 from slimline import CertifiedClassifier, GaussianProjection, SignProjection, open_matrix
 from slimline.learning import (
@@ -95,21 +97,40 @@ def exact_ridge(challenge: Challenge) -> Ridge:
 
 def _parts(study: Study) -> Sequence[Part]:
     runs = range(study.pick(2, 3, 10))
-    return [(name, "exact", 0) for name in SETS] + [
-        (name, family, run) for name in SETS for family in FAMILIES for run in runs
-    ]
+    kinds = [("exact", 0), *((family, run) for family in FAMILIES for run in runs)]
+    return [(scaling, name, *kind) for scaling in ("raw", "unit") for name in SETS for kind in kinds]
+
+
+def scaled(challenge: Challenge, scaling: str) -> Challenge:
+    """Return a data set with its rows scaled.
+
+    Parameters
+    ----------
+    challenge : Challenge
+        The data.
+    scaling : str
+        "raw" or "unit": as they come, or rows of norm 1.
+
+    Returns
+    -------
+    scaled : Challenge
+        Training and validation part.
+    """
+    if scaling == "raw":
+        return challenge
+    return replace(challenge, X=normalize(challenge.X), X_valid=normalize(challenge.X_valid))
 
 
 def _measure(study: Study, part: Part) -> Iterator[Sequence[object]]:
-    name, family, run = str(part[0]), str(part[1]), int(part[2])
-    challenge: Challenge = study.load(name.lower())
+    scaling, name, family, run = str(part[0]), str(part[1]), str(part[2]), int(part[3])
+    challenge = scaled(study.load(name.lower()), scaling)
     ridge = exact_ridge(challenge)
     X, y = challenge.X, challenge.y
     facts = int(np.linalg.matrix_rank(ridge.gram, hermitian=True)), X.shape[1]
     if family == "exact":
         fitted = CertifiedClassifier(C=1 / _PENALTY, loss="squared", method="gram", fit_intercept=False).fit(X, y)
         certified = fitted.certificate_.relative_error[0]
-        yield name, family, 0, run, "exact", *facts, 0.0, certified, *_quality(ridge, fitted.coef_[0])
+        yield scaling, name, family, 0, run, "exact", *facts, 0.0, certified, *_quality(ridge, fitted.coef_[0])
         return
     data = TrainingData(open_matrix(X))
     problem = BinaryProblem(loss_named("squared"), y, np.ones(len(y)), _PENALTY)
@@ -126,7 +147,7 @@ def _measure(study: Study, part: Part) -> Iterator[Sequence[object]]:
             assert state.bound is not None
             weights = state.bound.weights[:-1]  # the last one is the intercept's, and there is none
             yield (
-                name, family, r, run, recovery, *facts, embedding, state.error, *_quality(ridge, weights),
+                scaling, name, family, r, run, recovery, *facts, embedding, state.error, *_quality(ridge, weights),
             )  # fmt: skip
 
 
@@ -184,12 +205,13 @@ def jaccard(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
 
 RECOVERED = Experiment(
     name="vaswani2013.recovered",
-    about="ARCENE and DOROTHEA as they are, squared loss, λ = 1: weights by naive and dual recovery from Gaussian and "
-    "Bernoulli sketches, beside the exact weights; classification on the validation part.",
+    about="ARCENE and DOROTHEA, features as they come and (Fig. 3) with rows of norm 1, squared loss, λ = 1: weights "
+    "by naive and dual recovery from Gaussian and Bernoulli sketches, beside the exact weights; classification on the "
+    "validation part.",
     columns=(
-        "set", "family", "r", "run", "recovery", "rank", "features", "embedding_error", "certified", "relative_error",
-        "jaccard_nonzero", *(f"jaccard_{100 * share:g}" for share in SHARES), "wrong", "balanced_wrong", "auc",
-        "wrong_elsewhere",
+        "scaling", "set", "family", "r", "run", "recovery", "rank", "features", "embedding_error", "certified",
+        "relative_error", "jaccard_nonzero", *(f"jaccard_{100 * share:g}" for share in SHARES), "wrong",
+        "balanced_wrong", "auc", "wrong_elsewhere",
     ),
     parts=_parts,
     measure=_measure,
