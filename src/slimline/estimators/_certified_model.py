@@ -43,11 +43,11 @@ class CertifiedModel(NamedFeatures, BaseEstimator):  # type: ignore[misc]
         """Set weights, intercepts and effects of covariates as they apply to data as they are given."""
         self.intercept_scaling_ = constant
         self.coef_ = self.certificate_.coefficients(self._factor)
-        self.intercept_ = self.intercept_of_certificate()
+        self.intercept_ = self._certified_intercept()
         free = self._free
         self.covariate_coef_ = np.zeros((len(self.coef_), 0)) if free is None else free.coefficients
 
-    def intercept_of_certificate(self) -> Floats:
+    def _certified_intercept(self) -> Floats:
         """Return the intercept that goes with the certified weights, whatever was done to `intercept_`."""
         found = self.certificate_.intercepts(self.intercept_scaling_, self._factor, self._centre)
         return found if self._free is None else found + self._free.intercepts
@@ -199,7 +199,7 @@ class CertifiedClassification(ClassifierMixin):  # type: ignore[misc]
         scores : array of shape (n_samples,) or (n_samples, n_classes)
             For two classes one score: above 0 means the second class.
         """
-        scores = self._scores(X, covariates)
+        scores: Floats = self._scores(X, covariates)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any, covariates: Any = None) -> NDArray[Any]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from slimline._base.rounding import ROUNDOFF, sum_error
+from slimline.learning.line_search import smallest_along
 from slimline.learning.losses import LOSSES, Loss
 
 Floats = NDArray[np.float64]
@@ -29,6 +30,8 @@ _MOST_SKEW = 0.5
 _AT_THE_END = 1e-7
 #: Newton steps of a few variables, at most.
 _MOST_STEPS = 100
+#: They are no longer than so many times the full one; and one effect moves no further than so many typical scores.
+_LONGEST, _FAR = 4.0, 1e9
 #: Curvature below this part of the largest is none.
 _FLAT = 1e-10
 #: A sum whose terms cancel to this part of their size is 0.
@@ -209,37 +212,47 @@ def refit(covariates: Covariates, loss: Loss, labels: Floats, shifts: Floats, ef
 def minimise_effects(
     basis: Floats, weights: Floats, loss: Loss, labels: Floats, shifts: Floats, effects: Floats | None = None
 ) -> Floats:
-    """Return the effects c of a basis that minimise Σ sᵢ ℓ(yᵢ (shiftᵢ + uᵢᵀc)), by damped Newton steps."""
-    q = basis.shape[1]
-    c = np.zeros(q) if effects is None else effects
+    """Return the effects c of a basis that minimise Σ sᵢ ℓ(yᵢ (shiftᵢ + uᵢᵀc)), by Newton steps with a line search."""
     if loss.smoothness is None:
         raise ValueError("a loss with a corner has no normal equations")
-    scores = shifts + basis @ c
-    objective = float(weights @ loss.value(labels * scores))
+    c = np.zeros(basis.shape[1]) if effects is None else effects
     for _ in range(_MOST_STEPS):
+        scores = shifts + basis @ c
         slopes = labels * weights * loss.dual(labels * scores)
         gradient = -(basis.T @ slopes)
         if np.linalg.norm(gradient) <= _CANCELLED * np.linalg.norm(np.abs(basis).T @ np.abs(slopes)):
             break
         curvature = weights * loss.curvature(labels * scores)
         change = newton_step((basis * curvature[:, None]).T @ basis, gradient, float(loss.smoothness))
-        along, expected = basis @ change, float(gradient @ change)
-        length = 1.0
-        while True:
-            moved = scores + length * along
-            value = float(weights @ loss.value(labels * moved))
-            if value <= objective + 1e-4 * length * expected:
-                break
-            slope = -float((labels * weights * loss.dual(labels * moved)) @ along)
-            if abs(slope) <= -0.9 * expected and value <= objective * (1.0 + 1e-13) + 1e-300:
-                break  # rounding hides the fall, the slope still shows it
-            length *= 0.5
-            if length < 1e-12:
-                return c
+        length = smallest_along(_along(loss, labels, weights, scores, basis @ change), _LONGEST)
+        if length == 0.0:
+            break
         c = c + length * change
-        scores = shifts + basis @ c
-        objective = float(weights @ loss.value(labels * scores))
     return c
+
+
+def minimise_effect(
+    column: Floats, weights: Floats, loss: Loss, labels: Floats, shifts: Floats, effect: float
+) -> float:
+    """Return the one effect that minimises Σ sᵢ ℓ(yᵢ (shiftᵢ + uᵢ c)), for any loss: its slope is monotone in c."""
+    scores = shifts + effect * column
+    size = float(np.average(np.abs(scores), weights=weights)) / float(np.average(np.abs(column), weights=weights))
+    for sign in (1.0, -1.0):
+        along = sign * (size or 1.0) * column
+        length = smallest_along(_along(loss, labels, weights, scores, along), _FAR)
+        if length > 0.0:
+            return effect + sign * (size or 1.0) * length
+    return effect
+
+
+def _along(loss: Loss, labels: Floats, weights: Floats, scores: Floats, change: Floats) -> Callable[[float], float]:
+    """Return the derivative of Σ sᵢ ℓ(yᵢ fᵢ) along a change of the scores, as a function of its length."""
+    direction = labels * weights * change
+
+    def slope(length: float) -> float:
+        return -float(direction @ loss.dual(labels * (scores + length * change)))
+
+    return slope
 
 
 def newton_step(square: Floats, gradient: Floats, smoothness: float) -> Floats:

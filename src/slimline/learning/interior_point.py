@@ -27,6 +27,8 @@ _SHARE = 0.995
 _NEAR = 1e-2
 #: and steps end where it is below that.
 _ROUNDING = 1e-18
+#: Below this mean product it is clear which variables are at a bound.
+_SETTLED = 1e-6
 #: Variables move between the ends and the inside of their boxes so many times.
 _MOST_EXCHANGES = 12
 #: A variable below this part of its multiplier is taken to be at its bound.
@@ -84,6 +86,8 @@ def solve_box(K: Floats, problem: BinaryProblem, target_gap: float = 0.0) -> Sol
         x = np.where(point.rest < _AT_THE_BOUND * point.high, 1.0, x)
         found = judged(x, point.effects)
         best = found
+        if target_gap > 0.0 or point.complementarity > _SETTLED * float(size.max()):
+            return found
         for _ in range(_MOST_EXCHANGES):
             inside = np.flatnonzero((x > 0.0) & (x < 1.0))
             if best.gap <= target_gap or not len(inside) or len(np.unique(row[inside])) < len(inside):

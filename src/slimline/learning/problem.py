@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline._base.rounding import ROUNDOFF, sum_error
-from slimline.learning.covariates import Covariates, minimise_effects, nearest_in_box, point_inside, slack_of
+from slimline.learning.covariates import (
+    Covariates,
+    minimise_effect,
+    minimise_effects,
+    nearest_in_box,
+    point_inside,
+    slack_of,
+)
 from slimline.learning.losses import Loss
 
 if TYPE_CHECKING:
@@ -71,6 +78,11 @@ class BinaryProblem:
         """Return whether the loss has no corner."""
         return self.loss.smoothness is not None
 
+    @property
+    def has_only_an_intercept(self) -> bool:
+        """Return whether a constant is all that is not penalised."""
+        return self.free.shape[1] == 1 and bool((self.free == self.free[0]).all())
+
     def small(self, shift: Floats) -> BinaryProblem:
         """Return the problem of a step, over the rows that take part; its offset is shifted."""
         rows = self.rows
@@ -107,6 +119,10 @@ class BinaryProblem:
         """Return such effects for any loss, one with a corner being followed down to sharp roundings of it."""
         if self.loss.smoothness is not None or not self.free.shape[1]:
             return self.refitted(values, effects)
+        if self.free.shape[1] == 1:
+            shifts, column = values + self.offset, self.free[:, 0]
+            found = minimise_effect(column, self.weights, self.loss, self.labels, shifts, float(effects[0]))
+            return np.array([found])
         size = float(np.average(np.abs(self.scores(values, effects)), weights=self.weights)) or 1.0
         for width in _WIDTHS:
             effects = self.refitted(values, effects, self.loss.smoothed(width * size))

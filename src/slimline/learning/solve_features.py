@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,8 @@ _MOST_FREE = 4000
 _CHEAP, _MOST_EPOCHS = 2e6, 2000
 #: Newton steps, and conjugate gradients of a direction, at most.
 _MOST_STEPS, _MOST_INNER_STEPS = 200, 500
+#: The constant column of a round is this many times the root mean square norm of the rows; and rounds, at most.
+_INTERCEPT_SCALE, _INTERCEPT_ROUNDS = 3.0, 8
 #: Corners are rounded to this part of the loss, at the sharpest.
 _SHARPEST = 1e-9
 #: Curvature of covariates below this part of the largest is none.
@@ -55,6 +58,17 @@ class Rows:
     def shape(self) -> tuple[int, int]:
         """Return samples and components."""
         return self.Z.shape[0], self.Z.shape[1] + 1 + self._beside.shape[1]
+
+    def with_constant(self, constant: float) -> Self:
+        """Return the same features with another constant column."""
+        features = copy(self)
+        features.constant = constant
+        return features
+
+    @property
+    def root_mean_square(self) -> float:
+        """Return the root mean square norm of the rows of Z."""
+        return float(np.linalg.norm(self.Z)) / len(self.Z) ** 0.5 or 1.0
 
     @property
     def finest(self) -> float:
@@ -175,6 +189,15 @@ class SparseRows:
         """Return samples and features, the constant included."""
         return self.Z.shape[0], self.Z.shape[1] + 1
 
+    def with_constant(self, constant: float) -> SparseRows:
+        """Return the same features with another constant column."""
+        return SparseRows(self.Z, constant)
+
+    @property
+    def root_mean_square(self) -> float:
+        """Return the root mean square norm of the rows of Z."""
+        return float(np.linalg.norm(self.Z.data)) / self.Z.shape[0] ** 0.5 or 1.0
+
     @property
     def finest(self) -> float:
         """Return below what gradients are rounding."""
@@ -227,6 +250,11 @@ def solve_rows(
 ) -> Solution:
     """Solve the small problem from the rows of its features."""
     has_covariates = problem.free.shape[1] > 0
+    if problem.loss.dual_curvature is not None and problem.has_only_an_intercept:
+        found = _descend_beside_intercept(features, problem, start, target_gap)
+        if found.gap <= target_gap:
+            return found
+        start = found.dual
     if problem.loss.smoothness is None and (has_covariates or problem.loss.dual_curvature is None):
         return _solve_rounded_rows(features, problem, start, target_gap)
     if problem.loss.smoothness is None:
@@ -302,6 +330,40 @@ class _RowsDescent(DescentProblem):
         return most if target_gap == 0.0 else min(most, int((2.0 * EPOCHS * n) ** 0.5))
 
 
+def _descend_beside_intercept(
+    features: Rows | SparseRows, problem: BinaryProblem, start: Floats | None, target_gap: float
+) -> Solution:
+    """Solve a problem with a free intercept by coordinate descent: what an intercept lacks is penalised, and added.
+
+    This is the proximal point method (Rockafellar, 1976): each round has a constant column beside the features, whose
+    weight moves the intercept, until it moves no more. It ends with the nearest feasible dual variables.
+    """
+    y, s, penalty = problem.labels, problem.weights, problem.penalty
+    place, level = features.Z.shape[1], float(problem.free[0, 0])
+    columns = features.with_constant(_INTERCEPT_SCALE * features.root_mean_square)
+    dual = np.zeros(len(y)) if start is None else problem.projected(start)
+    effects, best, epochs = np.zeros(1), None, 0
+    for count in range(_INTERCEPT_ROUNDS):
+        inner = replace(problem, offset=problem.offset + level * effects[0], free=np.zeros((len(y), 0)))
+        # The first rounds only lead to the intercept.
+        share = 0.3 if count else 3.0
+        found = solve_by_descent(columns, inner, dual, share * target_gap, _DESCENT_ROUNDS)
+        assert found.weights is not None
+        dual, epochs = found.dual, epochs + found.iterations
+        effects = effects + columns.constant * found.weights[place] / level
+        a = problem.feasible(dual / s)
+        weights = features.transposed_times(y * s * a) / penalty
+        values = features.times(weights) + problem.offset
+        own = problem.refitted_near(values - problem.offset, effects)
+        gap = float(s @ problem.loss.residual(y * (values + problem.free @ own), a))
+        if best is None or gap < best.gap:
+            best = Solution(s * a, values, weights, gap, epochs, own)
+        if gap <= target_gap:
+            break
+    assert best is not None
+    return best
+
+
 def _solve_rounded_rows(
     features: Rows | SparseRows, problem: BinaryProblem, start: Floats | None, target_gap: float
 ) -> Solution:
@@ -339,10 +401,12 @@ def solve_smooth_rows(
 ) -> Solution:
     """Solve the small problem with a smooth loss by Newton steps, each with an exact line search.
 
-    Effects of covariates are refitted before each, so that α is feasible; the step's system has them eliminated.
+    Effects of covariates are refitted before each, so that α is feasible, unless corners are rounded: then they only
+    take part in the steps, whose system has them eliminated.
     """
     y, s, penalty, loss, free = problem.labels, problem.weights, problem.penalty, problem.loss, problem.free
     c = np.zeros(free.shape[1]) if effects is None else effects
+    refits = len(c) > 0 and not hasattr(loss, "width")
     v = np.zeros(features.shape[1]) if start is None else start.astype(np.float64)
     values = features.times(v) + problem.offset
     settled = idle = 0
@@ -350,31 +414,34 @@ def solve_smooth_rows(
     steps = 0
     while steps < _MOST_STEPS:
         steps += 1
-        if len(c):
+        if refits:
             c = problem.refitted(values - problem.offset, c)
-            scores = values + free @ c
-        else:
-            scores = values
+        scores = values + free @ c if len(c) else values
         margin = y * scores
         dual = s * loss.dual(margin)
         gradient = penalty * v - features.transposed_times(y * dual)
         gap = float(gradient @ gradient) / (2.0 * penalty)  # α is optimal for f, so all of the gap is ‖v - Zᵀ(yα)/λ‖²
+        beside = _Beside(free, s * loss.curvature(margin))
+        gradient_of_effects = -(free.T @ (y * dual))
+        lead = beside.solved(gradient_of_effects)
+        gap += 0.5 * float(gradient_of_effects @ lead) if len(c) else 0.0
         if gap <= target_gap:
             break
         # Of a quadratic one step is all, if it is exact enough.
         enough = 2.0 * penalty * target_gap if loss.is_quadratic else 0.0
-        beside = _Beside(free, s * loss.curvature(margin))
-        change = _newton_direction(features, beside, penalty, gradient, enough)
+        right = gradient - features.transposed_times(beside.weighted(lead)) if len(c) else gradient
+        change = _newton_direction(features, beside, penalty, right, enough)
         # The gradient may grow on the way, the objective falls: it is the fall that says when rounding has taken over.
-        fall, objective = -float(gradient @ change), problem.primal(v, scores)
+        change_of_values = features.times(change)
+        change_of_effects = beside.effects(change_of_values) - lead
+        fall = -float(gradient @ change) - float(gradient_of_effects @ change_of_effects)
+        objective = problem.primal(v, scores)
         settled = settled + 1 if fall <= 1e-14 * objective else 0
         # Corners that are sharper than rounding promise a fall for ever; Newton's method has none to give by now.
         idle = 0 if objective < lowest else idle + 1
         lowest = min(lowest, objective)
         if settled == 3 or idle == _MOST_IDLE_STEPS:
             break
-        change_of_values = features.times(change)
-        change_of_effects = beside.effects(change_of_values)
         if len(c):
             change_of_values = change_of_values + free @ change_of_effects
         norm_start, norm_rise = penalty * float(v @ change), penalty * float(change @ change)
@@ -388,7 +455,7 @@ def solve_smooth_rows(
         v = v + length * change
         c = c + length * change_of_effects
         values = features.times(v) + problem.offset  # afresh: sums of rounded changes would drift
-    if len(c):
+    if refits:
         c = problem.refitted(values - problem.offset, c)
     scores = values + free @ c if len(c) else values
     return Solution(problem.projected(s * loss.dual(y * scores)), values, v, gap, steps, c)
@@ -404,6 +471,14 @@ class _Beside:
 
     def __len__(self) -> int:
         return int(self._weighted.shape[1])
+
+    def solved(self, gradient: Floats) -> Floats:
+        """Return (Uᵀ H U)⁻¹ times a gradient by the effects."""
+        return np.asarray(self._inverse @ gradient)
+
+    def weighted(self, effects: Floats) -> Floats:
+        """Return H U times effects."""
+        return np.asarray(self._weighted @ effects)
 
     def effects(self, change: Floats) -> Floats:
         """Return the change of the effects that goes best with a change of the values."""

@@ -9,6 +9,7 @@ g being y s a(f) - β: the system bordered by U, of one factorisation and a righ
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -22,6 +23,8 @@ from slimline.learning.line_search import smallest_along, solve_shifted
 from slimline.learning.problem import BinaryProblem, Solution
 
 Floats = NDArray[np.float64]
+#: What stands for a free intercept is so many times the root mean square of the features; and rounds, at most.
+_INTERCEPT_SCALE, _INTERCEPT_ROUNDS = 3.0, 8
 #: So many samples on the margin are solved for in no time.
 _FEW = 300
 #: Newton steps, at most.
@@ -40,6 +43,11 @@ def solve_gram(K: Any, problem: BinaryProblem, start: Floats | None = None, targ
     has_covariates = problem.free.shape[1] > 0
     if problem.loss.is_quadratic:
         return _quadratic(K, problem)
+    if problem.loss.dual_curvature is not None and problem.has_only_an_intercept and target_gap > 0.0:
+        found = _descend_beside_intercept(K, problem, start, target_gap)
+        if found.gap <= target_gap:
+            return found
+        start = found.dual
     if problem.loss.smoothness is None:
         if has_covariates or problem.loss.dual_curvature is None:
             return solve_box(K, problem, target_gap)
@@ -69,6 +77,31 @@ def _hinge(K: Floats, problem: BinaryProblem, start: Floats | None, target_gap: 
     descent = _GramDescent(K, problem)
     dual, gap, epochs = descent.solve(start, target_gap)
     return Solution(dual, descent.values, None, gap, epochs)
+
+
+def _descend_beside_intercept(K: Floats, problem: BinaryProblem, start: Floats | None, target_gap: float) -> Solution:
+    """Solve a problem with a free intercept as `solve_features._descend_beside_intercept` does, from a Gram matrix."""
+    y, s, penalty, level = problem.labels, problem.weights, problem.penalty, float(problem.free[0, 0])
+    square = _INTERCEPT_SCALE**2 * float(np.trace(K)) / len(K) or 1.0
+    beside = K + square
+    dual = np.zeros(len(y)) if start is None else problem.projected(start)
+    effects, best, epochs = np.zeros(1), None, 0
+    for count in range(_INTERCEPT_ROUNDS):
+        inner = replace(problem, offset=problem.offset + level * effects[0], free=np.zeros((len(y), 0)))
+        goal = (0.3 if count else 3.0) * target_gap
+        found = _hinge(beside, inner, dual, goal) if not problem.is_smooth else _descent(beside, inner, dual, goal)
+        dual, epochs = found.dual, epochs + found.iterations
+        effects = effects + square * float(y @ dual) / penalty / level
+        a = problem.feasible(dual / s)
+        values = K @ (y * s * a) / penalty + problem.offset
+        own = problem.refitted_near(values - problem.offset, effects)
+        gap = float(s @ problem.loss.residual(y * (values + problem.free @ own), a))
+        if best is None or gap < best.gap:
+            best = Solution(s * a, values, None, gap, epochs, own)
+        if gap <= target_gap:
+            break
+    assert best is not None
+    return best
 
 
 class _GramDescent(DescentProblem):
