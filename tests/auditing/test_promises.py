@@ -195,6 +195,28 @@ def test_embeddings_of_every_family(family, rank, bound, required):
     assert all(one.note.endswith(comparison) and ("Gaussian" in one.note) == bool(comparison) for one in others)
 
 
+@pytest.mark.parametrize("family", ["gaussian", "sign", "achlioptas", "srht"])
+def test_the_unnormalised_margin_of_several_classes(family):
+    rng = np.random.default_rng(5)
+    y = np.arange(30) % 3
+    X = 8.0 * np.eye(3, 512)[y] + 0.2 * rng.standard_normal((30, 512))
+    found = audit(X, y, projection=family, n_components=400, repeats=2, delta=DELTA)
+    kept = kept_of(found, "Crammer-Singer margin")
+    if family == "srht":  # Lemma 10 does not hold for it
+        assert "shi2012.8.unnormalised" not in by_bound(kept)
+        return
+    promise, bound = by_bound(kept)["shi2012.8.unnormalised"], get("shi2012.8.unnormalised")
+    eps = bound.eps(400, DELTA, points=30, classes=3)
+    radius = np.linalg.norm(X, axis=1).max()
+    left = (kept.before - np.sqrt(2) * eps * radius) / np.sqrt(1 + eps)
+    assert promise.eps == pytest.approx(eps) and promise.low == pytest.approx(left, rel=1e-6) and left > 0
+    assert promise.note == "" and promise.frequency.held == promise.frequency.draws == 2
+    few = audit(X, y, projection=family, n_components=60, repeats=1, delta=DELTA)
+    silent = by_bound(kept_of(few, "Crammer-Singer margin"))["shi2012.8.unnormalised"]
+    takes = bound.dimension(kept.before / (np.sqrt(2) * radius), DELTA, points=30, classes=3)
+    assert silent.low is silent.frequency is None and abs(silent.needed - takes) <= 1
+
+
 def test_margins_as_distances_of_hulls(two):
     eps = two.embedding.promises[0].eps
     for name in ("margin", "margin with intercept"):

@@ -13,6 +13,7 @@ from slimline._base.text import counted
 from slimline.auditing._measures import CRAMMER_SINGER, EMBEDDINGS, PLAIN, WITH_INTERCEPT, Before, Draw
 from slimline.auditing._records import BracketCheck, Frequency, Promise
 from slimline.bounds import Bound, get
+from slimline.bounds._subgaussian import SUBGAUSSIAN_FAMILIES
 from slimline.geometry._inputs import Bracketed
 
 #: What float64 may do to a ratio and, beside the size of the points, to a margin: the sketch is rounded, and what is
@@ -83,6 +84,7 @@ _SUBGAUSSIAN = {
     "shi2012.8": "shi2012.8.subgaussian",
     "shi2012.9": "shi2012.9.subgaussian",
 }
+_FOR_THEM = {*_SUBGAUSSIAN.values(), "shi2012.8.unnormalised"}
 
 
 @dataclass(frozen=True)
@@ -112,13 +114,18 @@ class AuditSettings:
         """Return what is to be said of statements about a Gaussian R."""
         return "" if self.family == "gaussian" else "for a Gaussian R; shown for comparison"
 
+    @property
+    def is_subgaussian(self) -> bool:
+        """Return whether the theorems for sub-Gaussian columns hold for the family."""
+        return self.family in SUBGAUSSIAN_FAMILIES
+
     def theorem(self, name: str) -> str:
         """Return the theorem that takes the place of one for a Gaussian R, if it holds for the family."""
-        return _SUBGAUSSIAN.get(name, name) if self.family in ("sign", "achlioptas") else name
+        return _SUBGAUSSIAN.get(name, name) if self.is_subgaussian and self.family != "gaussian" else name
 
     def note_on(self, bound: Bound) -> str:
         """Return what is to be said of a theorem: nothing if it holds for the family."""
-        return "" if bound.name in _SUBGAUSSIAN.values() else self.note
+        return "" if self.is_subgaussian and bound.name in _FOR_THEM else self.note
 
     @property
     def allowed(self) -> int:
@@ -131,10 +138,10 @@ def margin_theorem(
     asked: AuditSettings,
     values: Sequence[float],
     before: dict[str, Any],
-    law: Callable[[float], float],
+    law: Callable[[float], float] | None,
     *,
     least: float,
-    most: float,
+    most: float = np.inf,
     **sizes: Any,
 ) -> Promise:
     """Return what a theorem on a margin promises at this dimension, and how often that came true."""
@@ -147,7 +154,7 @@ def margin_theorem(
     if low is None or low <= least:
         takes = "" if needed is None else f"; a margin above 0 takes {needed:,}"
         return _silent(bound, asked, f"guarantees nothing with {counted(asked.r, 'component')}{takes}", eps, needed)
-    predicted = law(low) if low < most else None
+    predicted = law(low) if law is not None and low < most else None
     held = _held(values, low, None)
     note = asked.note_on(bound)
     return Promise(bound.name, "theorem", bound.statement, eps, asked.delta, low, None, predicted, held, note, needed)

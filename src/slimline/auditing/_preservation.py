@@ -188,7 +188,15 @@ def _margin_promises(
     name: str, measured: Bracketed, values: list[float], before: Before, asked: AuditSettings
 ) -> Sequence[Promise]:
     if name in (PLAIN, WITH_INTERCEPT, CRAMMER_SINGER):
-        return embedded("paul2013.1", asked, values, measured.value)
+        found = embedded("paul2013.1", asked, values, measured.value)
+        if name == CRAMMER_SINGER and asked.is_subgaussian:
+            radius = float(np.sqrt(before.points.squares.max()))
+            unnormalised = {"crammer_singer_margin": measured.value, "radius": radius}
+            sizes = {"points": asked.points, "classes": asked.classes}
+            found.append(
+                margin_theorem("shi2012.8.unnormalised", asked, values, unnormalised, None, least=0.0, **sizes)
+            )
+        return found
     law = _law(before, asked.r)
     if name == NORMALISED:
         margin = {"margin": min(measured.value, 1.0)}
