@@ -110,6 +110,12 @@ def prepare_covariates(given: GivenCovariates, weights: Floats, *, intercept: bo
     """Return the covariates of a fit, and warn of those that depend on others."""
     columns = free_columns(given, intercept=intercept)
     covariates = Covariates(columns, weights)
+    if len(covariates) >= int((weights > 0.0).sum()):
+        raise InvalidParameterError(
+            f"must be fewer than the samples: {len(covariates)} columns that are not penalised fit "
+            f"{int((weights > 0.0).sum())} samples exactly, and leave nothing for the features to explain.",
+            "covariates",
+        )
     left_out = sorted(set(range(columns.shape[1])) - set(covariates.kept.tolist()))
     if left_out:
         named = ", ".join(given.name(j - intercept) for j in left_out)
@@ -118,12 +124,6 @@ def prepare_covariates(given: GivenCovariates, weights: Floats, *, intercept: bo
             f"NaN: {named}.",
             CovariateWarning,
             stacklevel=9,  # the line that called `fit`
-        )
-    if len(covariates) >= int((weights > 0.0).sum()):
-        raise InvalidParameterError(
-            f"must be fewer than the samples: {len(covariates)} columns that are not penalised fit "
-            f"{int((weights > 0.0).sum())} samples exactly, and leave nothing for the features to explain.",
-            "covariates",
         )
     if not covariates.is_sound:
         raise InvalidParameterError("are nearly dependent: centre and scale them first.", "covariates")
