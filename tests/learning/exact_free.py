@@ -266,7 +266,7 @@ def _logistic(X, y, s, lam, q, U):
             while True:
                 trial = [v + step * c for v, c in zip(z, change, strict=True)]
                 m, new = state(trial)
-                if new <= value + slope * step / 10:
+                if new <= value + slope * step / 10 or -slope <= value.scaleb(-55):  # or it is rounding
                     break
                 if step < Decimal("1e-9"):
                     return None

@@ -6,15 +6,14 @@ corrector solve the same bordered system twice a step (solve_gram.py), the barri
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
+from slimline.learning.corners import Box, feasible_solution, settle_at_corners
 from slimline.learning.line_search import shifted_solver
 from slimline.learning.problem import BinaryProblem, Solution
 
@@ -29,8 +28,6 @@ _NEAR = 1e-2
 _ROUNDING = 1e-18
 #: Below this mean product it is clear which variables are at a bound.
 _SETTLED = 1e-6
-#: Variables move between the ends and the inside of their boxes so many times.
-_MOST_EXCHANGES = 12
 #: A variable below this part of its multiplier is taken to be at its bound.
 _AT_THE_BOUND = 1e-3
 
@@ -61,50 +58,32 @@ class _Point(NamedTuple):
         return longest
 
 
+class _Gram:
+    """A Gram matrix at hand."""
+
+    def __init__(self, K: Floats) -> None:
+        self._K = K
+
+    def product(self, beta: Floats) -> Floats:
+        return np.asarray(self._K @ beta)
+
+    def part(self, rows: NDArray[np.intp]) -> Floats:
+        return np.asarray(self._K[np.ix_(rows, rows)])
+
+
 def solve_box(K: Floats, problem: BinaryProblem, target_gap: float = 0.0) -> Solution:
     """Solve the small problem from the Gram matrix of its features."""
-    y, s, loss, free = problem.labels, problem.weights, problem.loss, problem.free
-    n, penalty = len(y), problem.penalty
-    base, parts = loss.box
-    factors = np.concatenate([y * s * direction for direction, _ in parts])
-    costs = np.concatenate([s * slope for _, slope in parts])
-    row = np.tile(np.arange(n), len(parts))
-    fixed = y * s * base
-
-    def representer(x: Floats) -> Floats:
-        return np.asarray(fixed + np.bincount(row, factors * x, minlength=n))
-
-    def judged(x: Floats, effects: Floats) -> Solution:
-        a = problem.feasible(y * representer(x) / s)
-        values = K @ (y * s * a) / penalty + problem.offset
-        gap = float(s @ loss.residual(y * (values + free @ effects), a))
-        return Solution(s * a, values, None, gap, step, effects)
+    free, n, penalty, box = problem.free, len(problem.labels), problem.penalty, Box(problem)
+    row, factors, costs, gram = box.row, box.factors, box.costs, _Gram(K)
 
     def solution(point: _Point) -> Solution:
         """Return a feasible point nearby; variables that are nearly at a bound are put there, the others solved for."""
         x = np.where(point.x < _AT_THE_BOUND * point.low, 0.0, point.x)
         x = np.where(point.rest < _AT_THE_BOUND * point.high, 1.0, x)
-        found = judged(x, point.effects)
-        best = found
         if target_gap > 0.0 or point.complementarity > _SETTLED * float(size.max()):
-            return found
-        for _ in range(_MOST_EXCHANGES):
-            inside = np.flatnonzero((x > 0.0) & (x < 1.0))
-            if best.gap <= target_gap or not len(inside) or len(np.unique(row[inside])) < len(inside):
-                break
-            settled = _at_the_corners(K, problem, x, inside, row, factors, costs, representer)
-            if settled is None:
-                break
-            x, effects = settled
-            found = judged(np.clip(x, 0.0, 1.0), effects)
-            best = found if found.gap < best.gap else best
-            slopes = factors * (found.values + free @ effects)[row] + costs
-            # What left its box goes to its end, and what is better inside goes there.
-            wrong = ((x == 0.0) & (slopes < 0.0)) | ((x == 1.0) & (slopes > 0.0))
-            if not wrong.any() and x.min() >= 0.0 and x.max() <= 1.0:
-                break
-            x = np.where(wrong, 0.5, np.clip(x, 0.0, 1.0))
-        return best
+            a = problem.labels * box.representer(x) / problem.weights
+            return feasible_solution(gram, problem, a, point.effects, step)
+        return settle_at_corners(gram, problem, box, x, point.effects, target_gap, step)
 
     size = np.maximum(1.0, np.abs(costs) + np.abs(factors * problem.offset[row]))
     half = np.full(len(factors), 0.5)
@@ -112,7 +91,7 @@ def solve_box(K: Floats, problem: BinaryProblem, target_gap: float = 0.0) -> Sol
     best: Solution | None = None
     idle = step = 0
     for step in range(1, _MOST_STEPS + 1):  # noqa: B007 - told to the caller
-        beta = representer(point.x)
+        beta = box.representer(point.x)
         scores = K @ beta / penalty + problem.offset + free @ point.effects
         centrality = point.complementarity
         if centrality < _NEAR * float(size.max()):
@@ -136,36 +115,6 @@ def solve_box(K: Floats, problem: BinaryProblem, target_gap: float = 0.0) -> Sol
         change = system.direction(point, missing, sums, centred - aim.x * aim.low, centred + aim.x * aim.high)
         point = point.moved(change, _SHARE * point.longest(change))
     return best if best is not None else solution(point)
-
-
-def _at_the_corners(
-    K: Floats,
-    problem: BinaryProblem,
-    x: Floats,
-    inside: NDArray[np.intp],
-    row: NDArray[np.intp],
-    factors: Floats,
-    costs: Floats,
-    representer: Callable[[Floats], Floats],
-) -> tuple[Floats, Floats] | None:
-    """Return x and effects with scores at a corner of the loss wherever x is inside: a system with those of U."""
-    free, penalty, rows = problem.free, problem.penalty, row[inside]
-    x = x.copy()
-    x[inside] = 0.0
-    known, m = representer(x), len(rows)
-    system = np.zeros((m + free.shape[1], m + free.shape[1]))
-    system[:m, :m] = K[np.ix_(rows, rows)] / penalty
-    system[:m, m:] = free[rows]
-    system[m:, :m] = free[rows].T
-    scores = -costs[inside] / factors[inside] - problem.offset[rows] - K[rows] @ known / penalty
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", scipy.linalg.LinAlgWarning)
-            solved = scipy.linalg.solve(system, np.append(scores, -(free.T @ known)), assume_a="sym")
-    except (np.linalg.LinAlgError, ValueError, scipy.linalg.LinAlgWarning):
-        return None
-    x[inside] = solved[:m] / factors[inside]
-    return x, solved[m:]
 
 
 @dataclass

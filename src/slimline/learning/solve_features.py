@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from slimline._kernels import _native, thread_count
 from slimline.learning.active_set import EPOCHS, MOST_ROUNDS, Descent, DescentProblem, descend_rows
+from slimline.learning.corners import Box, settle_at_corners
 from slimline.learning.line_search import smallest_along, smallest_among_corners, solve_shifted
 from slimline.learning.losses import Loss, SmoothedHinge
 from slimline.learning.problem import BinaryProblem, Solution
@@ -29,6 +30,8 @@ _MOST_STEPS, _MOST_INNER_STEPS = 200, 500
 _INTERCEPT_SCALE, _INTERCEPT_ROUNDS = 3.0, 8
 #: Corners are rounded to this part of the loss, at the sharpest.
 _SHARPEST = 1e-9
+#: A gap of this part of the objective is rounding.
+_ROUNDING = 1e-15
 #: Curvature of covariates below this part of the largest is none.
 _FLAT = 1e-10
 #: Steps in a row that do not lower the objective.
@@ -364,32 +367,55 @@ def _descend_beside_intercept(
     return best
 
 
+class _Products:
+    """K = XXᵀ by the rows of X."""
+
+    def __init__(self, features: Rows | SparseRows) -> None:
+        self._features = features
+
+    def product(self, beta: Floats) -> Floats:
+        return self._features.times(self._features.transposed_times(beta))
+
+    def part(self, rows: NDArray[np.intp]) -> Floats:
+        return self._features.gram(rows)
+
+
 def _solve_rounded_rows(
     features: Rows | SparseRows, problem: BinaryProblem, start: Floats | None, target_gap: float
 ) -> Solution:
-    """Solve a problem whose loss has corners by Newton steps for ever sharper roundings of them."""
-    total = float(problem.weights.sum())
+    """Solve a problem whose loss has corners by Newton steps for ever sharper roundings, and then at the corners."""
+    y, s = problem.labels, problem.weights
+    total = float(s.sum())
     size = problem.loss_of(problem.offset) / total or 1.0
     finest = max(target_gap / total, _SHARPEST * size)
-    weights = effects = None
+    enough = max(target_gap, _ROUNDING * size * total)
+    K, box = _Products(features), Box(problem)
+    weights = effects = best = None
     if start is not None and start.any():
-        weights = features.transposed_times(problem.labels * problem.projected(start)) / problem.penalty
+        weights = features.transposed_times(y * problem.projected(start)) / problem.penalty
     width = max(size, finest)
+    steps = 0
     while True:
         rounded = replace(problem, loss=problem.loss.smoothed(width))
         found = solve_smooth_rows(features, rounded, weights, max(0.1 * width * total, target_gap), effects)
-        weights, effects = found.weights, found.effects
+        weights, effects, steps = found.weights, found.effects, steps + found.iterations
+        x = box.variables(problem.loss.project(found.dual / s))
+        # at the optimum there are hardly more of them than components
+        if width <= finest or np.count_nonzero((x > 0.0) & (x < 1.0)) <= 2 * features.shape[1] + 8:
+            settled = settle_at_corners(K, problem, box, x, effects, enough, steps)
+            best = settled if best is None or settled.gap < best.gap else best
+            if best.gap <= enough:
+                break
         if width <= finest:
             break
         width = max(0.1 * width, finest)
-    a = problem.feasible(found.dual / problem.weights)
-    own = features.transposed_times(problem.representer(a)) / problem.penalty
-    values = features.times(own) + problem.offset
-    effects = problem.refitted_near(values - problem.offset, found.effects)
-    gap = float(
-        problem.weights @ problem.loss.residual(problem.labels * problem.scores(values - problem.offset, effects), a)
-    )
-    return Solution(problem.weights * a, values, own, gap, found.iterations, effects)
+    assert best is not None
+    effects = problem.refitted_near(best.values - problem.offset, best.effects)
+    gap = float(s @ problem.loss.residual(y * (best.values + problem.free @ effects), best.dual / s))
+    if gap < best.gap:
+        best.gap, best.effects = gap, effects
+    best.weights, best.iterations = features.transposed_times(y * best.dual) / problem.penalty, steps
+    return best
 
 
 def solve_smooth_rows(
