@@ -38,7 +38,7 @@ def test_a_verdict_speaks_of_both_scalings():
     finding = item.judge(both)[0]
     assert (finding.holds, finding.beyond, finding.corrected_holds) == (None, False, True)
     assert "as they come (does not hold)" in finding.ours and "rows of norm 1 (holds)" in finding.ours
-    assert "s = 0.00" in finding.reason
+    assert "s = 0.00, because the rank, 800, is" in finding.reason
     steady = changed(both, "error", lambda row: row["passes"])
     assert (item.judge(steady)[0].holds, item.judge(steady)[0].corrected_holds) == (False, False)
 

@@ -120,6 +120,7 @@ def _draw(table: Table) -> Figure:
         finish(
             panel, f"{_SETS[str(name)]}: {classes} {task}", "components r", "wrong, left out (%)", xscale="log",
             ylim=(0, None), xticks=dimensions, xticklabels=[f"{r:.0f}" for r in dimensions],
+            legend="upper right" if number == 0 else False,
         )  # fmt: skip
     return figure
 

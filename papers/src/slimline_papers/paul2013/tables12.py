@@ -170,7 +170,10 @@ def _draw(table: Table, quantity: Quantity, label: str) -> Figure:
             xticks=places, xticklabels=[str(step) for step in STEPS], legend=False,
             ylim=(0, 60) if quantity is ERROR else (0, None),
         )  # fmt: skip
-    panels[0].legend(fontsize=8.5, frameon=False, loc="lower left", ncols=2)
+    figure.legend(
+        *panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(METHODS) + 1, fontsize=8.5,
+        frameon=False,
+    )  # fmt: skip
     figure.suptitle("; ".join(f"{way}: {text}" for way, text in _WAYS.items()), fontsize=10)
     return figure
 

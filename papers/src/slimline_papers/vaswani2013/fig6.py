@@ -194,12 +194,12 @@ def _falls(rows: Table, label: str) -> Finding:
         LEFT_OPEN,
         "An iteration multiplies the error by up to 1/s - 1, where s is the smallest factor by which the projection "
         f"changes a squared length in the row space; if λ is small beside the data, it diverges for s below ½. Here s "
-        f"= {min(smallest.values()):.2f}, because the rank, {rows['rank'].max():.0f}, is high beside the number of "
-        "projections.",
+        f"= {min(smallest.values()):.2f}, because the rank, {np.nanmax(rows['rank']):.0f}, is high beside the number "
+        "of projections.",
     )
     words = "; ".join(f"{SCALINGS[scaling]}: {_beside(certified)}" for scaling, certified in beside.items())
     if finding.holds:
-        return replace(finding, ours=f"{finding.ours}. {words}")
+        return replace(finding, ours=f"{finding.ours}; {words}")
     return replace(finding, corrected=words, corrected_holds=all(map(_converges, beside.values())))
 
 
