@@ -145,7 +145,7 @@ def dual_at(case, data, a):
     """Return the dual point of a, after a pass as the recovery makes it, with the distance of a feasible one."""
     problem = case.problem
     beta = problem.representer(a)
-    W, F, terms = data.normal(beta[:, None])
+    W, F, terms = data.normal(beta[:, None], problem.covariates)
     weights = W[0] / problem.penalty
     error = data.values_error(float(np.linalg.norm(weights)), terms)
     lost = data.weights_error(beta) / problem.penalty

@@ -182,7 +182,8 @@ def _warm_start(states: Sequence[SolverState], answers: list[Answer]) -> Floats:
 def recover(data: TrainingData, states: Sequence[SolverState], answers: Sequence[Answer]) -> list[DualPoint]:
     """Return w_α = Xᵀβ/λ of dual variables, and its values X w_α, all in one pass over whole columns."""
     B = np.column_stack([state.problem.representer(one.a) for state, one in zip(states, answers, strict=True)])
-    W, F, terms = data.normal(B)
+    covariates = {id(state.problem.covariates): state.problem.covariates for state in states}
+    W, F, terms = data.normal(B, covariates.popitem()[1] if len(covariates) == 1 else None)
     points = []
     for j, (state, answer) in enumerate(zip(states, answers, strict=True)):
         penalty = state.problem.penalty

@@ -93,7 +93,8 @@ def intervals(
     -----
     For an L-smooth loss D is strongly concave in α too, by (1/2L)Σ(αᵢ - α*ᵢ)²/sᵢ, and a coordinate of w_α - w* is a
     linear function of α - α* whose size is bounded by the column's norm: κⱼ = 1 + λ/(L Σ sᵢ x²ᵢⱼ) is its factor. The
-    centre is then not the midpoint but the mean of wⱼ and w_α,ⱼ with weights 1 and κⱼ.
+    centre is then not the midpoint but the mean of wⱼ and w_α,ⱼ with weights 1 and κⱼ. Beside covariates the same holds
+    for the part of the column that they do not explain, since Uᵀ(β - β*) = 0.
     """
     w, v = point.weights[columns], dual.weights[columns]
     difference = np.abs(w - v)
@@ -153,6 +154,8 @@ class Certificate:
 
         centreⱼ = (wⱼ + κⱼ w_α,ⱼ)/(1 + κⱼ)
         radiusⱼ² = [2 gap/λ - ½(‖w - w_α‖² - dⱼ²)]/(1 + κⱼ) - κⱼ dⱼ²/(1 + κⱼ)².
+
+    Beside few free covariates, Σ sᵢx²ᵢⱼ is that of the part of the column which they do not explain.
 
     The better of this interval and of the ball is kept for each weight. All bounds include the rounding errors of
     float64 ([1]_, §3.1).
@@ -235,8 +238,8 @@ def certificate_of(data: TrainingData, states: Sequence[SolverState], factor: Fl
     shape = len(bounds), data.shape[1]
     weights = np.empty((shape[0], shape[1] + 1))
     centres, radii, around = np.empty(shape), np.empty(shape), np.empty(shape)
-    squares = data.column_squares
     for k, (state, bound) in enumerate(zip(states, bounds, strict=True)):
+        squares = data.squares_beside(state.problem.covariates)
         weights[k] = bound.weights
         for start in range(0, shape[1], _COLUMNS):  # the formula has a dozen vectors between, all of them short here
             some = slice(start, min(start + _COLUMNS, shape[1]))

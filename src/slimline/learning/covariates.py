@@ -68,6 +68,8 @@ class Covariates:
         rows = np.linalg.norm(root * self.basis, axis=1)
         #: Norms of the rows of √s U T, at most.
         self.row_norms = (rows + rounding) * (1.0 + 1e-12)
+        #: √s U T as computed is within this of what it stands for, in norm.
+        self.basis_error = float(np.linalg.norm(rounding))
         lost = 2.0 * np.linalg.norm(rounding) * np.linalg.norm(rows) + np.sum(rounding**2)
         lost += sum_error(len(weights)) * np.sum(rows**2)
         square = (root * self.basis).T @ (root * self.basis)

@@ -9,14 +9,17 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline._base.rounding import overflow_allowed, sum_error
+from slimline._base.rounding import ROUNDOFF, overflow_allowed, sum_error
 from slimline.data import Matrix, Squares
 from slimline.data._arrays import stored_rows, to_dense
 from slimline.data._standardised import Standardised
+from slimline.learning.covariates import Covariates
 from slimline.projections import Projection
 
 Floats = NDArray[np.float64]
 Result = TypeVar("Result")
+#: Up to so many covariates are taken out of the columns' squares; each is one more right-hand side of the first step.
+_MOST_BESIDE = 4
 #: Value of the constant column that stands for the root mean square norm of the rows.
 AUTO = "auto"
 #: The constant column stays within these.
@@ -33,6 +36,8 @@ class TrainingData:
         self._weight = weight
         self._squares: Squares | None = None
         self._row_squares: Floats | None = None
+        self._beside: Covariates | None = None
+        self._explained: Floats | None = None
 
     @property
     def passes(self) -> int:
@@ -88,16 +93,40 @@ class TrainingData:
         self._squares = self._squares or squares
         return result
 
-    def normal(self, B: Floats) -> tuple[list[Floats], Floats, int]:
-        """Return the columns of [X, c]ᵀ B, the constant column's part last, [X, c] [X, c]ᵀ B, and its `terms`."""
+    def normal(self, B: Floats, beside: Covariates | None = None) -> tuple[list[Floats], Floats, int]:
+        """Return the columns of [X, c]ᵀ B, the constant column's part last, [X, c] [X, c]ᵀ B, and its `terms`.
+
+        The first time, few covariates are taken along, whose part of each column sharpens intervals.
+        """
         new = None
         if self._squares is None:
             new = Squares(*self.shape, self._weight)
-        W, F, terms = self.matrix.normal(B, squares=new, return_terms=True)
+        n_sides = B.shape[1]
+        basis = self._basis(beside)
+        sides = B if basis is None else np.hstack([B, basis])
+        W, F, terms = self.matrix.normal(sides, squares=new, return_terms=True)
         self._squares = self._squares or new
+        if basis is not None and beside is not None:
+            self._beside, self._explained = beside, self._explained_squares(W[:, n_sides:], basis, beside)
+            W, F = W[:, :n_sides], F[:, :n_sides]
         bias = self.constant * B.sum(axis=0)
         columns = [np.append(column, last) for column, last in zip(W.T, bias, strict=True)]
         return columns, F + self.constant * bias, terms
+
+    def _basis(self, beside: Covariates | None) -> Floats | None:
+        """Return what gives the part of the covariates in the columns, if it is wanted and not known yet."""
+        if beside is None or self._beside is not None or not 0 < len(beside) <= _MOST_BESIDE or not beside.is_sound:
+            return None
+        weight = np.ones(self.shape[0]) if self._weight is None else self._weight
+        return beside.weights[:, None] * beside.basis if np.array_equal(weight, beside.weights) else None
+
+    def _explained_squares(self, products: Floats, basis: Floats, beside: Covariates) -> Floats:
+        """Return lower bounds of the squares that covariates explain: ‖VᵀS^½x‖² for V = S^½UT, which is not exact."""
+        sizes = np.sqrt(self._squares.columns * (1.0 + 1e-6)) if self._squares is not None else np.zeros(0)
+        lost = np.linalg.norm([self.weights_error(column) for column in basis.T])
+        lost = lost + (beside.basis_error + 4 * ROUNDOFF * np.linalg.norm(beside.row_norms)) * sizes
+        size = np.maximum(np.linalg.norm(products, axis=1) * (1.0 - 1e-12) - lost, 0.0)
+        return np.asarray((1.0 - beside.skew) * np.square(size))
 
     def values(self, W: Floats) -> tuple[Floats, int]:
         """Return [X, c] W, in one pass, and the terms that bound its rounding error."""
@@ -120,6 +149,14 @@ class TrainingData:
             raise RuntimeError("the norms of the columns are known after the first pass of `normal`.")
         weight = float(self.shape[0]) if self._weight is None else float(self._weight.sum())
         return np.append(self._squares.columns, self.constant**2 * weight)
+
+    def squares_beside(self, covariates: Covariates | None) -> Floats:
+        """Return an upper bound of min_c Σ sᵢ (xᵢⱼ - uᵢᵀc)² of each column: without the part that U explains."""
+        squares = self.column_squares
+        if covariates is None or covariates is not self._beside or self._explained is None:
+            return squares
+        squares[:-1] = np.maximum(squares[:-1] * (1.0 + 1e-6) - self._explained, 0.0)
+        return squares
 
     def values_error(self, norm: float, terms: int) -> float:
         """Return ω: values of weights of this norm, computed with so many terms, are within ω ρᵢ of the exact ones."""
