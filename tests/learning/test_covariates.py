@@ -94,10 +94,16 @@ def test_dependent_columns_are_left_out(scale, global_random_seed):
     U = some_columns(rng, 20, 3) * scale
     zero, twice, sum_of_both = np.zeros(20), 2.0 * U[:, 1], U[:, 0] - 3.0 * U[:, 2]
     covariates = Covariates(np.column_stack([U, zero, twice, sum_of_both]), np.ones(20))
-    assert len(covariates) == 3
-    assert 3 not in covariates.kept
-    assert np.linalg.matrix_rank(covariates.columns / scale) == 3
+    np.testing.assert_array_equal(covariates.kept, [0, 1, 2])
     assert covariates.is_sound
+
+
+def test_the_intercept_stays_where_all_levels_of_a_factor_are_given(global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    for n in (7, 30, 101):
+        level = np.concatenate([np.arange(3), rng.integers(0, 3, n - 3)])
+        U = np.column_stack([np.ones(n), level == 0, level == 1, level == 2, rng.standard_normal(n)]).astype(float)
+        np.testing.assert_array_equal(Covariates(U, np.ones(n)).kept, [0, 1, 2, 4])
 
 
 def test_scales_of_columns_decide_nothing(global_random_seed):
