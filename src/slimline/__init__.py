@@ -24,14 +24,14 @@ from slimline.estimators import (
 if TYPE_CHECKING:
     from slimline import bounds, geometry
     from slimline.auditing import audit
-    from slimline.estimators import CertifiedClassifierCV, CertifiedFeatureSelector
+    from slimline.estimators import CertifiedClassifierCV, CertifiedFeatureSelector, CertifiedRegressor
     from slimline.planning import plan
 
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("CertifiedClassifierCV", "CertifiedFeatureSelector"):  # see `slimline.estimators`
+    if name in ("CertifiedClassifierCV", "CertifiedFeatureSelector", "CertifiedRegressor"):  # see `slimline.estimators`
         return getattr(estimators, name)
     if name in ("bounds", "geometry"):  # these and the next are loaded when they are asked for
         return import_module(f"slimline.{name}")
@@ -46,6 +46,7 @@ __all__ = [
     "CertifiedClassifier",
     "CertifiedClassifierCV",
     "CertifiedFeatureSelector",
+    "CertifiedRegressor",
     "GaussianProjection",
     "HadamardProjection",
     "OneParameterClassifier",

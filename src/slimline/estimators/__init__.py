@@ -18,12 +18,18 @@ from slimline.projections import (
 if TYPE_CHECKING:
     from slimline.estimators._aligned import aligned_decisions
     from slimline.estimators._certified_classifier_cv import CertifiedClassifierCV
+    from slimline.estimators._certified_regressor import CertifiedPredictions, CertifiedRegressor, ScoreInterval
+    from slimline.estimators._decisions import CovariateEffects
     from slimline.estimators._selector import CertifiedFeatureSelector
 
 #: What needs parts that take long to import: it comes when it is asked for.
 _LATER = {
     "CertifiedClassifierCV": "slimline.estimators._certified_classifier_cv",
     "CertifiedFeatureSelector": "slimline.estimators._selector",
+    "CertifiedPredictions": "slimline.estimators._certified_regressor",
+    "CertifiedRegressor": "slimline.estimators._certified_regressor",
+    "CovariateEffects": "slimline.estimators._decisions",
+    "ScoreInterval": "slimline.estimators._certified_regressor",
     "aligned_decisions": "slimline.estimators._aligned",
 }
 
@@ -38,10 +44,14 @@ __all__ = [
     "CertifiedClassifier",
     "CertifiedClassifierCV",
     "CertifiedFeatureSelector",
+    "CertifiedPredictions",
+    "CertifiedRegressor",
+    "CovariateEffects",
     "GaussianProjection",
     "HadamardProjection",
     "OneParameterClassifier",
     "ProjectedClassifier",
+    "ScoreInterval",
     "SignProjection",
     "SparseEmbedding",
     "SparseSignProjection",

@@ -15,9 +15,10 @@ from slimline._base.rounding import sum_error
 from slimline.data import Matrix, open_matrix
 from slimline.data._views import RowView, View
 from slimline.data.formats._svmlight import SvmlightMatrix
-from slimline.errors import DataError
+from slimline.errors import DataError, ModelFileError
 from slimline.estimators._alignment import Alignment, ColumnPlaces, align_columns, first_number
-from slimline.estimators._decisions import AbsentPart, Decisions, decisions_of
+from slimline.estimators._covariates import FreeEffects
+from slimline.estimators._decisions import AbsentPart, Decisions, beside_of, decisions_of
 from slimline.model_files import StoredModel
 
 #: Bytes of the digest of a name: two of a million names agree by accident with probability 3e-8.
@@ -86,7 +87,7 @@ def _digests(names: Iterable[str]) -> NDArray[np.uint64]:
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 
-def aligned_decisions(model: Any, X: Any) -> tuple[Decisions, Alignment]:
+def aligned_decisions(model: Any, X: Any, covariates: Any = None) -> tuple[Decisions, Alignment]:
     """Decide about samples whose features may be in another order, additional or absent, in one pass.
 
     Features are matched by name, genotypes by variant; if the other allele is counted, copies are counted the other
@@ -99,6 +100,8 @@ def aligned_decisions(model: Any, X: Any) -> tuple[Decisions, Alignment]:
         A model file, a model that was read from one, or a fitted classifier.
     X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, any)
         Data. Missing values are imputed as in training, if the model was trained with `standardize=True`.
+    covariates : array-like or data frame of shape (n_samples, n_covariates), optional
+        Those of the samples, if the model was trained with any.
 
     Returns
     -------
@@ -129,14 +132,19 @@ def aligned_decisions(model: Any, X: Any) -> tuple[Decisions, Alignment]:
     (True, True)
     """
     stored = _stored(model)
+    if stored.is_regression:
+        raise ModelFileError(f"a {stored.kind} decides about no classes: load it and call predict.")
     matrix = X if isinstance(X, Matrix) else open_matrix(X)
     if isinstance(matrix, SvmlightMatrix) and (zero_based := _zero_based(stored)) is not None:
         matrix = matrix.widened(stored.n_features, zero_based)  # the first and last columns may be 0 in every row
+    beside = beside_of(FreeEffects.of_fields(stored), covariates, matrix.shape[0])
     places, alignment = align_columns(stored, matrix)
     if alignment.as_trained:
         if stored.centre is not None and stored.factor is not None:
             matrix = matrix.standardised(stored.centre, 1.0 / stored.factor, stored.fill)
-        return decisions_of(matrix, stored.classes, stored.weights, stored.radius, stored.constant), alignment
+        return decisions_of(
+            matrix, stored.classes, stored.weights, stored.radius, stored.constant, beside=beside
+        ), alignment
     present = np.flatnonzero(places.column >= 0)
     # the weights follow the order of the data, which therefore need not be copied
     present = present[np.argsort(places.column[present])]
@@ -146,7 +154,7 @@ def aligned_decisions(model: Any, X: Any) -> tuple[Decisions, Alignment]:
     view = _as_in_training(stored, view, places, present)
     weights = stored.weights[:, np.append(present, stored.n_features)]
     absent = _absent_part(stored, np.flatnonzero(places.column < 0)) if alignment.filled else None
-    return decisions_of(view, stored.classes, weights, stored.radius, stored.constant, absent), alignment
+    return decisions_of(view, stored.classes, weights, stored.radius, stored.constant, absent, beside), alignment
 
 
 def _stored(model: Any) -> StoredModel:

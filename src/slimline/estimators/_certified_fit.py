@@ -37,6 +37,8 @@ class Task:
     labels: Floats
     #: Minus the target of a regression; None: a class.
     offset: Floats | None = None
+    #: What C is multiplied by for this task.
+    factor: float = 1.0
 
 
 @dataclass
@@ -62,7 +64,14 @@ class FitJob:
         weights = self.weights if weights is None else weights
         covariates = self.covariates(weights) if self.is_free else None
         return [
-            BinaryProblem(task.loss, task.labels, weights, penalty, task.offset, covariates)  # type: ignore[arg-type]
+            BinaryProblem(
+                task.loss,
+                task.labels,
+                weights,
+                penalty / task.factor,
+                task.offset,  # type: ignore[arg-type]
+                covariates,
+            )
             for task in self.tasks
         ]
 

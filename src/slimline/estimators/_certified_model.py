@@ -17,7 +17,7 @@ from slimline.errors import DataError, InvalidParameterError
 from slimline.estimators._covariates import FreeEffects
 from slimline.estimators._decisions import CovariateEffects, Decisions, beside_of, decisions_of, ranking_of
 from slimline.estimators._validation import NamedFeatures, as_matrix, class_of_scores, log_probabilities, probabilities
-from slimline.learning import Certificate, TopFeatures
+from slimline.learning import LOSSES, Certificate, TopFeatures
 
 Floats = NDArray[np.float64]
 
@@ -25,6 +25,8 @@ Floats = NDArray[np.float64]
 class CertifiedModel(NamedFeatures, BaseEstimator):  # type: ignore[misc]
     """Base of the certified classifiers and regressors; not for direct use."""
 
+    #: Names of the losses.
+    _losses: tuple[str, ...] = tuple(LOSSES)
     loss: str
     coef_: Floats
     intercept_: Floats
@@ -57,7 +59,7 @@ class CertifiedModel(NamedFeatures, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         matrix = self._filled(as_matrix(self, X, reset=False, finite=self._fill is not None))
         given = self._given(covariates, matrix.shape[0])
-        scores: Floats = matrix.dot(np.ascontiguousarray(self.coef_.T)) + self.intercept_
+        scores: Floats = matrix.dot(np.ascontiguousarray(np.atleast_2d(self.coef_).T)) + self.intercept_
         return scores + given @ np.nan_to_num(self.covariate_coef_).T if given.shape[1] else scores
 
     def _given(self, covariates: Any, n_samples: int) -> Floats:

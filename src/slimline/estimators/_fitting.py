@@ -20,7 +20,6 @@ from slimline.learning import (
     direct_surrogate,
     exact_surrogate,
     growing,
-    loss_named,
     recover_certified,
     recover_debiased,
     recover_dual,
@@ -103,7 +102,7 @@ class StepCallbacks:
 
 def check_parameters(estimator: Any) -> None:
     """Refuse parameters that cannot work, before any data are read."""
-    loss_named(estimator.loss)
+    one_of("loss", estimator.loss, estimator._losses)
     for name in ("C", "tol", "intercept_scaling"):
         value = getattr(estimator, name, 1.0)  # a search over C has no C
         if name == "intercept_scaling" and is_auto(value):

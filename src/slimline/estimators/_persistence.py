@@ -47,9 +47,10 @@ def to_sklearn(model: Any) -> Any:
         )
     C = float(getattr(model, "C_", None) or model.C)
     plain = _like(model, C)
-    plain.classes_ = model.classes_.copy()
     plain.coef_ = np.array(model.coef_, order="C")
-    plain.intercept_ = model.intercept_.copy()
+    plain.intercept_ = np.array(model.intercept_) if np.ndim(model.intercept_) else float(model.intercept_)
+    if hasattr(model, "classes_"):
+        plain.classes_ = model.classes_.copy()
     plain.n_features_in_ = model.n_features_in_
     plain.n_iter_ = np.array([model.n_iter_], dtype=np.int32)
     if hasattr(model, "feature_names_in_"):
@@ -76,6 +77,10 @@ def to_onnx(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False
 
 def _like(model: Any, C: float) -> Any:
     """Return an estimator of scikit-learn that makes the same of its scores, not fitted."""
+    if not hasattr(model, "classes_"):
+        from sklearn.linear_model import Ridge
+
+        return Ridge(1.0 / C, fit_intercept=model.fit_intercept)
     if model.loss in ("hinge", "squared_hinge"):
         from sklearn.svm import LinearSVC
 
@@ -95,7 +100,8 @@ def stored_model(model: Any, details: dict[str, Any] | None = None, **more: Any)
     check_parameters(model)  # they may have been changed since the fit, and a file with others cannot be read
     claim = model.certificate_
     names = model._feature_names
-    own: dict[str, Any] = {
+    told = {"delta": model.delta_.tolist(), "table": not model._is_flat} if hasattr(model, "delta_") else {}
+    own: dict[str, Any] = told | {
         "history": [asdict(step) for step in model.history_],
         "route": asdict(model.route_),
         "n_passes": model.n_passes_,
@@ -105,7 +111,7 @@ def stored_model(model: Any, details: dict[str, Any] | None = None, **more: Any)
     return StoredModel(
         kind=type(model).__name__,
         parameters=_plain_parameters(model.get_params(deep=False)),
-        classes=model.classes_,
+        classes=getattr(model, "classes_", np.zeros(0)),
         constant=model.intercept_scaling_,
         passes=claim.passes,
         weights=claim.weights,
@@ -135,7 +141,7 @@ def restored_model(stored: StoredModel, path: str) -> CertifiedModel:
     """Return a stored classifier."""
     from slimline import estimators
 
-    if stored.kind not in ("CertifiedClassifier", "CertifiedClassifierCV"):
+    if stored.kind not in ("CertifiedClassifier", "CertifiedClassifierCV", "CertifiedRegressor"):
         raise ModelFileError(f"{path} holds a {stored.kind!r:.60}, which this version of slimline does not know.")
     model: CertifiedModel = getattr(estimators, stored.kind)()
     _restore(model, stored, path)
@@ -157,7 +163,11 @@ def _restore(model: Any, stored: StoredModel, path: str) -> None:
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         said = str(error) if isinstance(error, SlimlineError) else repr(error)
         raise ModelFileError(f"{path} is damaged: what it says of the fit cannot be read ({said:.200}).") from None
-    model.classes_ = stored.classes
+    if stored.is_regression:
+        model._is_flat = len(stored.weights) == 1 and not _is_table(stored)
+        model.delta_ = np.array([_delta(value) for value in stored.details["delta"]])
+    else:
+        model.classes_ = stored.classes
     model.n_features_in_ = stored.n_features
     if stored.feature_names is not None:
         model.feature_names_in_ = stored.feature_names
@@ -174,8 +184,16 @@ def _restore(model: Any, stored: StoredModel, path: str) -> None:
     model._free = FreeEffects.of_fields(stored)
     model._centre, model._factor, model._fill = stored.centre, stored.factor, stored.fill
     model._tell_weights(stored.constant)
-    model.intercept_ = stored.intercept
+    model.intercept_ = stored.intercept[0] if getattr(model, "_is_flat", False) else stored.intercept
     model.n_iter_ = len(model.history_)
+
+
+def _is_table(stored: StoredModel) -> bool:
+    return stored.details.get("table") is True
+
+
+def _delta(value: Any) -> float:
+    return float("nan") if value is None else float(value)
 
 
 def _plain_parameters(parameters: dict[str, Any]) -> dict[str, Any]:

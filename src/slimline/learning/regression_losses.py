@@ -283,6 +283,16 @@ class SmoothedQuantile(_Rounded, Quantile):  # type: ignore[misc]
         return np.where((a > self.lower) & (a < self.upper), 1.0 / self.width, 0.0)
 
 
+#: Losses of regression by the names that estimators use, with their usual settings.
+REGRESSION_LOSSES: dict[str, Loss] = {
+    "squared": SquaredError(),
+    "huber": Huber(),
+    "epsilon_insensitive": EpsilonInsensitive(),
+    "squared_epsilon_insensitive": SquaredEpsilonInsensitive(),
+    "quantile": Quantile(),
+}
+
+
 def _flipped(margin: Floats, a: Floats) -> tuple[Floats, Floats]:
     """Return |r|, and a with the sign that belongs to it: losses here are even in r."""
     return np.abs(margin), np.where(margin > 0.0, -a, a)

@@ -101,7 +101,7 @@ class StoredModel:
     parameters : dict
         What its constructor was given.
     classes : array of shape (n_classes,)
-        Labels: whole numbers, numbers, truth values or texts.
+        Labels: whole numbers, numbers, truth values or texts; empty for a regression.
     constant : float
         Value of the constant column.
     passes : int
@@ -174,6 +174,11 @@ class StoredModel:
     details: dict[str, Any] = field(default_factory=dict)
 
     @property
+    def is_regression(self) -> bool:
+        """Return whether it predicts numbers, not classes."""
+        return not len(self.classes)
+
+    @property
     def n_features(self) -> int:
         """Return the number of columns."""
         return int(self.weights.shape[1]) - 1
@@ -207,7 +212,7 @@ class StoredModel:
             "protocol": PROTOCOL,
             "kind": self.kind,
             "parameters": self.parameters,
-            "classes": plain_labels(self.classes),
+            "classes": plain_labels(self.classes) if len(self.classes) else None,
             "constant": self.constant,
             "passes": self.passes,
             "sample_source": self.sample_source,
@@ -249,10 +254,12 @@ class StoredModel:
         found["sample_source"] = read.value("sample_source", str) if "sample_source" in plain else ""
         known = {"kind": str, "parameters": dict, "details": dict, "passes": int, "constant": float}
         found |= {name: read.value(name, kind) for name, kind in known.items()}
-        found["classes"] = labels_from_plain(plain.get("classes"), str(path))
-        classes = len(found["classes"])
-        if tasks != (1 if classes == 2 else classes):
-            raise read.damaged(f"{classes} classes and {tasks} vectors of weights")
+        found["classes"] = np.zeros(0)
+        if plain.get("classes") is not None or not found["kind"].startswith("CertifiedRegressor"):
+            found["classes"] = labels_from_plain(plain.get("classes"), str(path))
+            classes = len(found["classes"])
+            if tasks != (1 if classes == 2 else classes):
+                raise read.damaged(f"{classes} classes and {tasks} vectors of weights")
         read.require_numbers(found)
         assert set(found) == {entry.name for entry in fields(cls)}
         model = cls(**found)

@@ -14,6 +14,8 @@ from slimline.data import Matrix
 from slimline.data._arrays import supports_row_access
 from slimline.data._standardised import Standardised
 from slimline.learning import LOSSES
+from slimline.learning.losses import Loss
+from slimline.learning.regression_losses import REGRESSION_LOSSES
 from slimline.learning.surrogate import GRAM_SAMPLES
 
 #: Multiply-adds a second of a float32 matrix product.
@@ -125,6 +127,11 @@ class DataShape:
         return self.cells * (self.dtype.itemsize + (4 if self.density is not None else 0))
 
 
+def _loss_of(name: str) -> Loss:
+    """Return a loss of classification or regression by its name; what the cost model asks of them is the same."""
+    return LOSSES[name] if name in LOSSES else REGRESSION_LOSSES[name]
+
+
 def by_gram(n: float, n_components: int) -> bool:
     """Return whether the small problem lives in the n × n matrix of the sketch, not in its rows."""
     return n <= max(GRAM_SAMPLES, n_components)
@@ -173,14 +180,14 @@ def factor_seconds(shape: DataShape, n: float, n_tasks: int) -> float:
 
 def exact_seconds(shape: DataShape, n: float, n_tasks: int, loss: str) -> float:
     """Return what the exact solution takes once the Gram matrix is there."""
-    return LOSSES[loss].costs.factorisations * factor_seconds(shape, n, n_tasks)
+    return _loss_of(loss).costs.factorisations * factor_seconds(shape, n, n_tasks)
 
 
 def small_seconds(shape: DataShape, n: float, n_tasks: int, loss: str, n_components: int) -> float:
     """Return what the small problem of a step takes."""
     if by_gram(n, n_components):
         return 2.0 * factor_seconds(shape, n, n_tasks)
-    by_descent, products = LOSSES[loss].dual_curvature is not None, LOSSES[loss].costs.products
+    by_descent, products = _loss_of(loss).dual_curvature is not None, _loss_of(loss).costs.products
     times = _EPOCHS / _DESCENT_READ if by_descent else products / 2.0 / READ
     return n_tasks * n * n_components * 4.0 * times
 
@@ -192,10 +199,10 @@ def model_seconds(n: float, n_components: int) -> float:
 
 def direct_seconds(shape: DataShape, n: float, n_tasks: int, loss: str) -> float:
     """Return what going through the rows themselves takes."""
-    if not shape.stored_rows:
+    if not shape.stored_rows or not _has_row_solver(loss):
         return inf
     cells = n * shape.shape[1]
-    by_descent, products = LOSSES[loss].dual_curvature is not None, LOSSES[loss].costs.products
+    by_descent, products = _loss_of(loss).dual_curvature is not None, _loss_of(loss).costs.products
     if shape.density is None:
         size = cells * shape.dtype.itemsize
         solve = _EPOCHS * size / _DESCENT_READ if by_descent else products * size / READ
@@ -205,6 +212,11 @@ def direct_seconds(shape: DataShape, n: float, n_tasks: int, loss: str) -> float
             return inf
         solve = stored * (_EPOCHS * _DESCENT_VALUE if by_descent else products * _SPARSE_VALUE)
     return float(n_tasks * solve + 6.0 * pass_seconds(shape, n) * n_tasks**0.5)
+
+
+def _has_row_solver(loss: str) -> bool:
+    """Return whether rows are solved to rounding: not those of a regression whose loss has corners."""
+    return _loss_of(loss).smoothness is not None or _loss_of(loss).dual_curvature is not None
 
 
 @dataclass(frozen=True)
@@ -250,7 +262,7 @@ def choose_route(
     together = pass_seconds(shape, n) * n_tasks**0.5  # a pass with as many right-hand sides as tasks
     gram = gram_seconds(shape, n) + 2.0 * together + exact_seconds(shape, n, n_tasks, loss)
     step = shape.normal_passes * together + small_seconds(shape, n, n_tasks, loss, r)
-    slower = LOSSES[loss].costs.steps_by_rows if not by_gram(n, r) else 1 if r >= 2 * n else _NEAR
+    slower = _loss_of(loss).costs.steps_by_rows if not by_gram(n, r) else 1 if r >= 2 * n else _NEAR
     sketch = 2.0 * pass_seconds(shape, n) + model_seconds(n, r) + _STEPS * slower * step
     direct = direct_seconds(shape, n, n_tasks, loss)
     search = _SEARCH_FACTORISATIONS * factor_seconds(shape, n, search_tasks)
@@ -287,7 +299,7 @@ def default_components(matrix: Matrix | DataShape, samples: float, loss: str) ->
     """
     shape = DataShape.of(matrix)
     n, d = max(samples, 1.0), shape.shape[1]
-    times = (8.0 if shape.standardised else 4.0) * LOSSES[loss].costs.components
+    times = (8.0 if shape.standardised else 4.0) * _loss_of(loss).costs.components
     wanted = 4096.0 if n > 5000 else max(times * n, min(16.0 * n, 4096.0))
     wanted = min(wanted, d / 4.0, _SKETCH_BYTES / (4.0 * n))
     return max(64, int(wanted) // 64 * 64)

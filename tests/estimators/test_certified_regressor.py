@@ -1,0 +1,169 @@
+"""The certified regression against scikit-learn's, and its certificates against exact fits."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import HuberRegressor, QuantileRegressor, Ridge
+from sklearn.metrics import r2_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.svm import SVR
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from slimline import CertifiedRegressor, open_matrix
+from slimline.errors import DataError, ModelFileError
+from slimline.estimators import aligned_decisions
+from slimline.model_files import StoredModel
+from tests.refusals import refuses
+
+N, D, C = 80, 300, 0.02
+LOSSES = ("squared", "huber", "epsilon_insensitive", "squared_epsilon_insensitive", "quantile")
+
+
+@pytest.fixture(scope="module")
+def samples():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((N, D))
+    U = np.column_stack([rng.uniform(20, 80, N), rng.integers(0, 2, N)])
+    return X, U, 170.0 + X[:, :10].sum(axis=1) + 0.1 * U[:, 0] + 5.0 * U[:, 1] + 0.5 * rng.standard_normal(N)
+
+
+@parametrize_with_checks([CertifiedRegressor(), CertifiedRegressor(loss="huber", standardize=True, method="gram")])
+def test_scikit_learn_compatibility(estimator, check):
+    check(estimator)
+
+
+def test_squared_loss_is_ridge(samples):
+    X, _, y = samples
+    s = np.random.default_rng(1).uniform(0.5, 2.0, N)
+    both = np.column_stack([y, -3.0 * y + X[:, 0]])
+    model = CertifiedRegressor(C, method="gram").fit(X, both, sample_weight=s)
+    peer = Ridge(1.0 / C).fit(X, both, sample_weight=s)
+    np.testing.assert_allclose(model.coef_, peer.coef_, atol=1e-10)
+    np.testing.assert_allclose(model.intercept_, peer.intercept_, rtol=1e-10)
+    np.testing.assert_allclose(model.to_sklearn().predict(X), model.predict(X), rtol=1e-10)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.1, 2.0])
+def test_epsilon_insensitive_loss_is_support_vector_regression(epsilon, samples):
+    X, _, y = samples
+    model = CertifiedRegressor(C, loss="epsilon_insensitive", epsilon=epsilon, method="gram").fit(X, y)
+    peer = SVR(kernel="linear", C=C, epsilon=epsilon, tol=1e-9).fit(X, y)
+    # what libsvm leaves of its own optimum, beside what is proved here
+    assert np.linalg.norm(model.coef_ - peer.coef_[0]) <= model.certificate_.radius[0] + 1e-6 * np.linalg.norm(
+        peer.coef_
+    )
+    np.testing.assert_allclose(model.predict(X), peer.predict(X), atol=1e-2)
+
+
+def test_huber_loss_is_that_of_huber_regressor(samples):
+    X, _, y = samples
+    X = X[:, :5]
+    peer = HuberRegressor(epsilon=1.5, alpha=2.0, tol=1e-9, max_iter=10_000).fit(X, y)
+    delta, penalty = 1.5 * peer.scale_, 2.0 * peer.scale_
+    # it fits a scale σ as well, and has (2/σ) Σ huber(r) + α‖w‖²: at its solution λ = α σ
+    model = CertifiedRegressor(1.0 / penalty, loss="huber", delta=delta, tol=1e-6, method="gram").fit(X, y)
+    np.testing.assert_allclose(model.coef_, peer.coef_, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(model.intercept_, peer.intercept_, rtol=1e-4)
+
+
+@pytest.mark.parametrize("quantile", [0.2, 0.5])
+def test_quantile_loss_is_above_its_share_of_the_targets(quantile, samples):
+    X, U, y = samples
+    model = CertifiedRegressor(1e-4, loss="quantile", quantile=quantile, method="gram").fit(X, y, covariates=U)
+    assert np.mean(y < model.predict(X, U)) == pytest.approx(quantile, abs=(3 + 1) / N)
+    null = CertifiedRegressor(1e-7, loss="quantile", quantile=quantile, method="gram").fit(X, y, covariates=U)
+    peer = QuantileRegressor(quantile=quantile, alpha=0.0).fit(U, y)
+    objective = [
+        np.maximum(quantile * r, (quantile - 1) * r).sum() for r in (y - null.predict(X, U), y - peer.predict(U))
+    ]
+    assert objective[0] == pytest.approx(objective[1], rel=1e-4)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_sketch_is_certified_against_the_exact_fit(loss, samples):
+    X, U, y = samples
+    both = np.column_stack([y, np.abs(y - 170.0)])
+    settings = {"loss": loss, "standardize": True, "score_bounds": True}
+    exact = CertifiedRegressor(C / 10, method="gram", **settings).fit(X, both, covariates=U)
+    model = CertifiedRegressor(C / 10, method="sketch", random_state=0, **settings).fit(
+        open_matrix(X), both, covariates=U
+    )
+    truth, claim = exact.certificate_, model.certificate_
+    assert (truth.relative_error < 1e-4).all() and (claim.relative_error <= 1e-2).all()
+    apart = np.linalg.norm(claim.weights - truth.weights, axis=1)
+    assert (apart <= claim.radius + truth.radius).all()
+    inside = np.abs(claim.interval_centre - truth.weights[:, :-1]) <= claim.interval_radius + truth.radius[:, None]
+    assert inside.all()
+    found, right = model.certified_predictions(X, U), exact.certified_predictions(X, U)
+    assert (found.lower <= right.upper).all() and (right.lower <= found.upper).all()
+    np.testing.assert_allclose(found.value, model.predict(X, U), rtol=1e-9)
+    for one, other in zip(
+        model.certified_r2(X, both, covariates=U), exact.certified_r2(X, both, covariates=U), strict=True
+    ):
+        assert one.lower <= one.value <= one.upper
+        assert one.lower <= other.upper and other.lower <= one.upper
+    expected = r2_score(both, exact.predict(X, U), multioutput="raw_values")
+    np.testing.assert_allclose([one.value for one in exact.certified_r2(X, both, covariates=U)], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_standardised_target_is_a_target_of_deviation_one(loss, samples):
+    X, _, y = samples
+    unit = np.std(y)
+    settings = {"loss": loss, "method": "gram"}
+    ours = CertifiedRegressor(C, standardize_target=True, **settings).fit(X, y)
+    scaled = CertifiedRegressor(C, **settings).fit(X, y / unit)
+    np.testing.assert_allclose(ours.coef_, unit * scaled.coef_, atol=1e-5 * np.abs(ours.coef_).max())
+
+
+def test_the_automatic_delta_is_a_robust_deviation(samples):
+    X, U, y = samples
+    wild = y.copy()
+    wild[:5] += 1e6
+    one, other = (CertifiedRegressor(C, loss="huber").fit(X, t, covariates=U).delta_[0] for t in (y, wild))
+    columns = np.column_stack([np.ones(N), U])
+    rest = y - columns @ np.linalg.lstsq(columns, y, rcond=None)[0]
+    assert one / (1.345 * np.std(rest)) == pytest.approx(1.0, abs=0.4)
+    assert other == pytest.approx(one, rel=0.3)
+
+
+def test_files(samples, tmp_path):
+    X, U, y = samples
+    path = tmp_path / "model.slim"
+    for target in (y, y[:, None], np.column_stack([y, y**2])):
+        model = CertifiedRegressor(C, loss="huber", standardize=True).fit(X, target, covariates=U)
+        model.save(path, overwrite=True)
+        again = CertifiedRegressor.load(path)
+        np.testing.assert_array_equal(again.predict(X, U), model.predict(X, U))
+        np.testing.assert_array_equal(again.delta_, model.delta_)
+        assert again.get_params() == model.get_params()
+        assert np.shape(again.intercept_) == np.shape(model.intercept_)
+    assert StoredModel.read(path).is_regression
+    with pytest.raises(ModelFileError):
+        aligned_decisions(path, X)
+
+
+def test_grid_search_and_top_features(samples):
+    X, _, y = samples
+    search = GridSearchCV(CertifiedRegressor(method="gram"), {"C": [1e-4, 1e-2]}, cv=3).fit(X, y)
+    best = search.best_estimator_
+    assert best.score(X, y) > 0.5
+    top = best.top_features(4)
+    order = np.argsort(-np.abs(best.coef_))[:4]
+    np.testing.assert_array_equal(top.index, order)
+    assert top.proved.all()
+
+
+def test_bad_input(samples):
+    X, U, y = samples
+    for name, value in {"delta": -1.0, "epsilon": -0.1, "quantile": 1.0, "C": 0.0}.items():
+        with refuses(name):
+            CertifiedRegressor(**{name: value}).fit(X, y)
+    with refuses("loss"):
+        CertifiedRegressor(loss="logistic").fit(X, y)
+    for target in (np.where(np.arange(N) == 3, np.nan, y), y[:-1], np.array(["a"] * N)):
+        with pytest.raises((DataError, ValueError)):
+            CertifiedRegressor().fit(X, target)
+    with refuses("covariates"):
+        CertifiedRegressor().fit(X, y, covariates=U).predict(X)
+    with pytest.raises(DataError):
+        CertifiedRegressor().fit(X, y).certified_r2(X, np.ones(N))
