@@ -48,13 +48,18 @@ def _draw(table: Table) -> Figure:
         bound(panel, at, means, f"dual, {_ELSEWHERE}", GREEN)
         finish(
             panel, f"{name}, {SCALINGS[scaling]}", "number of projections r", "validation samples wrong",
-            xscale="log", ylim=(0, 1.05 * table.where(set=name)["wrong"].max()), legend=False,
+            xscale="log", ylim=(0, 1.05 * _highest(table.where(set=name))), legend=False,
         )  # fmt: skip
         plain_ticks(panel, at)
     figure.legend(
         *panels[0].get_legend_handles_labels(), loc="outside upper left", ncols=4, fontsize=9, frameon=False
     )  # fmt: skip
     return figure
+
+
+def _highest(rows: Table) -> float:
+    """Return the largest error that is drawn, so that both scalings of a set have the same axis."""
+    return float(max(rows["wrong"].max(), rows["wrong_elsewhere"].max()))
 
 
 def _judge(table: Table) -> Sequence[Finding]:
