@@ -24,14 +24,24 @@ from slimline.estimators import (
 if TYPE_CHECKING:
     from slimline import bounds, geometry
     from slimline.auditing import audit
-    from slimline.estimators import CertifiedClassifierCV, CertifiedFeatureSelector, CertifiedRegressor
+    from slimline.estimators import (
+        CertifiedClassifierCV,
+        CertifiedFeatureSelector,
+        CertifiedRegressor,
+        CertifiedRegressorCV,
+    )
     from slimline.planning import plan
 
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("CertifiedClassifierCV", "CertifiedFeatureSelector", "CertifiedRegressor"):  # see `slimline.estimators`
+    if name in (
+        "CertifiedClassifierCV",
+        "CertifiedFeatureSelector",
+        "CertifiedRegressor",
+        "CertifiedRegressorCV",
+    ):  # see `slimline.estimators`
         return getattr(estimators, name)
     if name in ("bounds", "geometry"):  # these and the next are loaded when they are asked for
         return import_module(f"slimline.{name}")
@@ -47,6 +57,7 @@ __all__ = [
     "CertifiedClassifierCV",
     "CertifiedFeatureSelector",
     "CertifiedRegressor",
+    "CertifiedRegressorCV",
     "GaussianProjection",
     "HadamardProjection",
     "OneParameterClassifier",

@@ -90,7 +90,7 @@ def test_weights_count_in_fits_and_scores():
 def test_groups_of_tasks_give_the_same_answer(monkeypatch):
     X, y = data(classes=3)
     together = CertifiedClassifierCV(Cs=[0.1, 1.0], cv=3, method="gram").fit(X, y)
-    monkeypatch.setattr("slimline.estimators._certified_classifier_cv.most_tasks_at_once", lambda shape: 4)
+    monkeypatch.setattr("slimline.estimators._certified_search.most_tasks_at_once", lambda shape: 4)
     apart = CertifiedClassifierCV(Cs=[0.1, 1.0], cv=3, method="gram").fit(X, y)
     np.testing.assert_allclose(apart.coefs_path_, together.coefs_path_, rtol=1e-7, atol=1e-10)
     np.testing.assert_array_equal(apart.scores_, together.scores_)
@@ -141,7 +141,7 @@ def test_fits_see_the_training_rows_of_the_splitter_and_no_others(cv):
 
 def test_every_group_of_tasks_has_its_passes_and_the_same_sketch(monkeypatch):
     X, y = data(n=40, d=2000)
-    monkeypatch.setattr("slimline.estimators._certified_classifier_cv.most_tasks_at_once", lambda shape: 2)
+    monkeypatch.setattr("slimline.estimators._certified_search.most_tasks_at_once", lambda shape: 2)
     path = CertifiedClassifierCV(
         Cs=[0.1, 1.0], cv=3, method="sketch", n_components=512, random_state=0, max_passes=8
     ).fit(X, y)

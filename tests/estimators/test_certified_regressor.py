@@ -8,8 +8,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from slimline import CertifiedRegressor, open_matrix
-from slimline.errors import DataError, ModelFileError
+from slimline import CertifiedRegressor, CertifiedRegressorCV, open_matrix
+from slimline.errors import AccuracyWarning, DataError, ModelFileError
 from slimline.estimators import aligned_decisions
 from slimline.model_files import StoredModel
 from tests.refusals import refuses
@@ -26,7 +26,15 @@ def samples():
     return X, U, 170.0 + X[:, :10].sum(axis=1) + 0.1 * U[:, 0] + 5.0 * U[:, 1] + 0.5 * rng.standard_normal(N)
 
 
-@parametrize_with_checks([CertifiedRegressor(), CertifiedRegressor(loss="huber", standardize=True, method="gram")])
+# Many of their data sets have nothing to find.
+@pytest.mark.filterwarnings("ignore::slimline.errors.AccuracyWarning", "ignore::slimline.errors.SearchWarning")
+@parametrize_with_checks(
+    [
+        CertifiedRegressor(),
+        CertifiedRegressorCV([0.01, 0.1], cv=2),
+        CertifiedRegressor(loss="huber", standardize=True, method="gram"),
+    ]
+)
 def test_scikit_learn_compatibility(estimator, check):
     check(estimator)
 
@@ -167,3 +175,41 @@ def test_bad_input(samples):
         CertifiedRegressor().fit(X, y, covariates=U).predict(X)
     with pytest.raises(DataError):
         CertifiedRegressor().fit(X, y).certified_r2(X, np.ones(N))
+
+
+@pytest.mark.parametrize("search", ["certified", "sketch"])
+@pytest.mark.parametrize("loss", ["squared", "huber"])
+def test_a_search_scores_fits_of_folds(search, loss, samples):
+    X, U, y = samples
+    both = np.column_stack([y, -y + X[:, 0]])
+    Cs, folds = [1e-4, 1e-3], [(np.arange(30, N), np.arange(30)), (np.arange(60), np.arange(60, N))]
+    settings = {"loss": loss, "delta": 5.0, "method": "gram"}
+    model = CertifiedRegressorCV(Cs, cv=folds, search=search, **settings).fit(X, both, covariates=U)
+    for k, (train, test) in enumerate(folds):
+        for j, C in enumerate(Cs):
+            part = CertifiedRegressor(C, **settings).fit(X[train], both[train], covariates=U[train])
+            expected = r2_score(both[test], part.predict(X[test], U[test]))
+            assert model.scores_[k, j] == pytest.approx(expected, abs=1e-2)
+    best = Cs[int(model.scores_.mean(axis=0).argmax())]
+    assert best == model.C_
+    np.testing.assert_allclose(
+        model.coef_, CertifiedRegressor(best, **settings).fit(X, both, covariates=U).coef_, rtol=1e-3, atol=1e-6
+    )
+    scored = CertifiedRegressorCV(Cs, cv=folds, search=search, scoring="neg_mean_absolute_error", **settings)
+    assert (scored.fit(X, y, covariates=U).scores_ < 0).all()
+
+
+def test_a_search_without_anything_to_find_warns():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((40, 60)), rng.standard_normal(40)
+    with pytest.warns(AccuracyWarning):
+        CertifiedRegressorCV([1e-4, 1e-3, 1e-2], cv=4).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::slimline.errors.SearchWarning", "ignore::slimline.errors.AccuracyWarning")
+def test_a_grid_goes_with_the_unit_of_the_target(samples):
+    X, _, y = samples
+    for loss in ("squared", "epsilon_insensitive"):
+        tried = [CertifiedRegressorCV(2, loss=loss, epsilon=0.0, tol=0.5).fit(X, f * y).Cs_ for f in (1.0, 1000.0)]
+        ratio = tried[1].min() / tried[0].min()
+        assert ratio == pytest.approx(1.0 if loss == "squared" else 1000.0)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from slimline.estimators._aligned import aligned_decisions
     from slimline.estimators._certified_classifier_cv import CertifiedClassifierCV
     from slimline.estimators._certified_regressor import CertifiedPredictions, CertifiedRegressor, ScoreInterval
+    from slimline.estimators._certified_regressor_cv import CertifiedRegressorCV
     from slimline.estimators._decisions import CovariateEffects
     from slimline.estimators._selector import CertifiedFeatureSelector
 
@@ -28,6 +29,7 @@ _LATER = {
     "CertifiedFeatureSelector": "slimline.estimators._selector",
     "CertifiedPredictions": "slimline.estimators._certified_regressor",
     "CertifiedRegressor": "slimline.estimators._certified_regressor",
+    "CertifiedRegressorCV": "slimline.estimators._certified_regressor_cv",
     "CovariateEffects": "slimline.estimators._decisions",
     "ScoreInterval": "slimline.estimators._certified_regressor",
     "aligned_decisions": "slimline.estimators._aligned",
@@ -46,6 +48,7 @@ __all__ = [
     "CertifiedFeatureSelector",
     "CertifiedPredictions",
     "CertifiedRegressor",
+    "CertifiedRegressorCV",
     "CovariateEffects",
     "GaussianProjection",
     "HadamardProjection",

@@ -3,41 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 
 from slimline._base.checks import one_of
 from slimline.data import Matrix
-from slimline.errors import AccuracyWarning, InvalidParameterError, SearchWarning
+from slimline.errors import AccuracyWarning, InvalidParameterError
 from slimline.estimators._certified_classifier import CertifiedClassifier
-from slimline.estimators._certified_fit import FitJob
+from slimline.estimators._certified_search import CertifiedSearch, Fold
 from slimline.estimators._covariates import GivenCovariates
 from slimline.estimators._fitting import StepCallbacks, check_parameters
-from slimline.estimators._penalty_search import (
-    FoldScores,
-    PenaltySearch,
-    most_tasks_at_once,
-    penalties,
-    scores_on_sketch,
-    search_penalties,
-)
-from slimline.learning import BinaryProblem, SolverState, Step, certificate_of, loss_named
+from slimline.estimators._penalty_search import FoldScores, PenaltySearch
+from slimline.learning import loss_named
 
 Floats = NDArray[np.float64]
-#: Samples to train on, and samples to score.
-Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
-class CertifiedClassifierCV(CertifiedClassifier):
+class CertifiedClassifierCV(CertifiedSearch, CertifiedClassifier):
     """CertifiedClassifier with C chosen by cross-validation, all fits sharing one sketch and its passes.
 
     Parameters
@@ -194,59 +180,16 @@ class CertifiedClassifierCV(CertifiedClassifier):
         callbacks: StepCallbacks,
     ) -> None:
         folds = self.__dict__.pop("_folds")
-        for name in ("coefs_path_", "certificates_path_"):  # of an earlier fit
-            self.__dict__.pop(name, None)
-        asked, on_sketch = penalties(self.Cs), self.search == "sketch"
-        n_fits, n_searched = (1, len(asked) * len(folds)) if on_sketch else (len(asked) * (len(folds) + 1), 0)
-        job = self._class_job(matrix, codes, weight, given, n_fits, n_searched)
-        solver = job.solver
+        job = self._class_job(matrix, codes, weight, given, *self._fit_counts(folds))
         _require_samples([task.labels for task in job.tasks], job.weights, folds)
-        solver.start(0.0 if isinstance(self.Cs, Integral) else 1.0 / float(asked.max()))
         scores = FoldScores(get_scorer(self.scoring or "accuracy"), self.classes_, codes, weight, self.loss)
-        solve = partial(self._solve, solver, callbacks=callbacks)
-        members = Members(job, solve, folds, scores)
-        attempt = members.on_sketch if on_sketch else members.certified
-        zero_loss = float(loss_named(self.loss).value(np.zeros(1))[0])
-        found = search_penalties(self.Cs, solver.data.mean_square or 1.0, zero_loss, attempt)
-        self.Cs_, self.scores_, self.losses_ = found.Cs, found.scores, found.losses
-        self.C_ = float(found.Cs[found.best])
+        found = self._search(job, folds, scores, float(loss_named(self.loss).value(np.zeros(1))[0]), callbacks)
         self._warn_of_search(found, codes, weight, folds)
-        if on_sketch:
-            self._keep(job, *solve(job.problems(1.0 / self.C_)))
-            self._warn_if_open()
-            return
-        self._keep(job, *members.whole[self.C_])
-        path = [members.whole[C][0] for C in found.Cs.tolist()]
-        self.certificates_path_ = [certificate_of(solver.data, states, self._factor) for states in path]
-        factor = 1.0 if self._factor is None else self._factor
-        self.coefs_path_ = np.array([claim.weights[:, :-1] * factor for claim in self.certificates_path_])
-        self._warn_of_members(members.errors)
-
-    def _warn_of_members(self, errors: list[float]) -> None:
-        above = sum(error > self.tol for error in errors)
-        if above:
-            warnings.warn(
-                f"{above} of {len(errors)} fits (penalties, folds and classes) did not reach a certified relative "
-                f"error of {self.tol:g} within {self.max_passes} passes; the worst has {max(errors):.2g}. What may "
-                "help: standardised features or rows of norm 1, smaller values of C, more passes.",
-                ConvergenceWarning,
-                stacklevel=6,  # the line that called `fit`
-            )
+        self._finish(job, callbacks)
 
     def _warn_of_search(self, found: PenaltySearch, codes: NDArray[np.intp], weight: Floats, folds: list[Fold]) -> None:
         """Warn of a best C at the end of what was tried, and of scores that need no features."""
-        if found.edge and isinstance(self.Cs, Integral):
-            warnings.warn(
-                f"the best C, {self.C_:.3g}, is the {found.edge} that was tried: the score may be better still beyond "
-                "it. Try values that go further"
-                + (
-                    ", or use other features: these may say nothing about the classes."
-                    if found.edge == "smallest"
-                    else "."
-                ),
-                SearchWarning,
-                stacklevel=6,
-            )
+        self._warn_of_edge(found, "classes")
         best = float(found.scores[:, found.best].mean())
         chance = _score_without_features(self.scoring, codes, weight, folds)
         if best <= chance + 1e-12:
@@ -258,68 +201,6 @@ class CertifiedClassifierCV(CertifiedClassifier):
                 AccuracyWarning,
                 stacklevel=6,
             )
-
-
-class Members:
-    """The fits of a search: every set of samples (all of them, and those of each fold) with every C and class."""
-
-    def __init__(
-        self,
-        job: FitJob,
-        solve: Callable[[list[BinaryProblem]], tuple[list[SolverState], list[Step]]],
-        folds: list[Fold],
-        scores: Callable[[Floats, NDArray[np.intp]], tuple[float, float]],
-    ) -> None:
-        self._job, self._solve, self._folds, self._scores = job, solve, folds, scores
-        #: States and steps of the fits to all samples, by their C, and the certified relative error of every fit.
-        self.whole: dict[float, tuple[list[SolverState], list[Step]]] = {}
-        self.errors: list[float] = []
-
-    def on_sketch(self, Cs: Floats) -> tuple[Floats, Floats]:
-        """Return scores and losses of fits to the sketch."""
-        surrogate = self._job.solver.surrogate
-        assert surrogate is not None
-        return scores_on_sketch(surrogate, self._job.problems, self._job.weights, Cs, self._folds, self._scores)
-
-    def certified(self, Cs: Floats) -> tuple[Floats, Floats]:
-        """Return scores and losses of certified fits, as many of them at once as memory allows."""
-        problems, per_fit = self._problems(Cs), len(self._job.tasks)
-        at_once = max(per_fit, most_tasks_at_once(self._job.solver.data.shape) // per_fit * per_fit)
-        found = np.empty((2, len(self._folds), len(Cs)))
-        for first in range(0, len(problems), at_once):
-            states, history = self._solve(problems[first : first + at_once])
-            self.errors += [state.error for state in states]
-            for k in range(0, len(states), per_fit):
-                own = slice(k, k + per_fit)
-                fold, number = divmod((first + k) // per_fit, len(Cs))
-                if fold == 0:
-                    self.whole[float(Cs[number])] = states[own], [_part(step, own) for step in history]
-                    continue
-                values = np.column_stack([_scores_between(state) for state in states[own]])
-                found[:, fold - 1, number] = self._scores(values, self._folds[fold - 1][1])
-        return found[0], found[1]
-
-    def _problems(self, Cs: Floats) -> list[BinaryProblem]:
-        """Return a problem for every set of samples (all of them first), C and class."""
-        problems, weights = [], self._job.weights
-        for train in [np.arange(len(weights)), *(train for train, _ in self._folds)]:
-            kept = np.zeros_like(weights)
-            kept[train] = weights[train]
-            for C in Cs:
-                problems += self._job.problems(1.0 / float(C), kept)
-        return problems
-
-
-def _scores_between(state: SolverState) -> Floats:
-    """Return the scores of the midpoint of w and w_α; those of a regression less the target."""
-    values = 0.5 * (state.best.values + state.dual.values)
-    return state.problem.scores(values, 0.5 * (state.best.effects + state.dual.effects))
-
-
-def _part(step: Step, own: slice) -> Step:
-    """Return what a step reached for some of its problems."""
-    names = ("primal", "dual", "gap", "radius", "relative_error")
-    return replace(step, **{name: getattr(step, name)[own] for name in names})
 
 
 def _score_without_features(scoring: Any, codes: NDArray[np.intp], weight: Floats, folds: list[Fold]) -> float:

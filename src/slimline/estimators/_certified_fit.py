@@ -39,6 +39,8 @@ class Task:
     offset: Floats | None = None
     #: What C is multiplied by for this task.
     factor: float = 1.0
+    #: What the values of C that are tried go with: the size of the target, if the loss is linear in it.
+    unit: float = 1.0
 
 
 @dataclass
@@ -201,7 +203,7 @@ class CertifiedFit(CallbackSupport, CertifiedModel):
         state.pop("_on_step", None)  # a screen, perhaps: it stays here
         return state
 
-    def _warn_if_open(self) -> None:
+    def _warn_if_open(self, depth: int = 0) -> None:
         worst = float(self.certificate_.relative_error.max())
         if worst <= self.tol:
             return
@@ -217,7 +219,7 @@ class CertifiedFit(CallbackSupport, CertifiedModel):
             f"{self.tol:g}. The weights may be more accurate: the bound is loose if C is large relative to the scale "
             f"of the data. What may help: {', '.join(remedies)}.",
             ConvergenceWarning,
-            stacklevel=6,  # the line that called `fit`
+            stacklevel=6 + depth,  # the line that called `fit`
         )
 
     def _warn_if_worthless(self) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.multiclass import type_of_target
 
-from slimline._base.checks import chance, is_auto, number, real_array, whole
+from slimline._base.checks import chance, flag, is_auto, number, real_array, whole
 from slimline.data import Matrix
 from slimline.data._passes import ProgressBar
 from slimline.errors import DataError
@@ -243,15 +243,20 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         self : object
             The fitted regression.
         """
+        self._check()
+        self._with_callbacks(type(self)._fit, X, y, sample_weight, covariates)
+        return self
+
+    def _check(self) -> None:
+        """Refuse parameters that cannot work, before any data are read."""
         check_parameters(self)
         if not is_auto(self.delta):
             number("delta", self.delta)
         number("epsilon", self.epsilon, above=-1e-300)
         chance("quantile", self.quantile)
-        self._with_callbacks(type(self)._fit, X, y, sample_weight, covariates)
-        return self
+        flag("standardize_target", self.standardize_target)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, covariates: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, covariates: Any, groups: Any = None) -> None:
         require_memory(X)
         matrix = as_matrix(self, X, reset=True, finite=bool(self.standardize))
         targets = _targets(y, matrix.shape[0])
@@ -260,6 +265,7 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         weight = np.ones(matrix.shape[0]) if weight is None else weight
         given = GivenCovariates.of(covariates, matrix.shape[0])
         kept = np.flatnonzero(weight)
+        self._divide(targets, kept, groups)
         if len(kept) < len(weight):
             matrix, weight, targets = matrix.rows(kept), weight[kept], targets[kept]
         given = given.rows(kept)
@@ -267,34 +273,54 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         if self.verbose:
             matrix = matrix.counted()  # so that only the passes of this fit are shown
             matrix.listen(ProgressBar())
-        job = self._target_job(matrix, targets.reshape(len(targets), -1), weight, given)
+        self._train(matrix, targets.reshape(len(targets), -1), weight, given, callbacks)
+        callbacks.end(X, y)
+
+    def _divide(self, targets: Floats, kept: NDArray[np.intp], groups: Any) -> None:
+        """Divide the rows into folds, where the regression has any: before those of weight 0 are left out."""
+
+    def _train(
+        self, matrix: Matrix, targets: Floats, weight: Floats, given: GivenCovariates, callbacks: StepCallbacks
+    ) -> None:
+        job = self._target_job(matrix, targets, weight, given)
         states, history = self._solve(job.solver, job.problems(1.0 / float(self.C)), callbacks)
         self._keep(job, states, history)
         if self.recovery == "certified":
             self._warn_if_open()
         else:
             self._warn_if_worthless()
-        callbacks.end(X, y)
 
-    def _target_job(self, matrix: Matrix, targets: Floats, weight: Floats, given: GivenCovariates) -> FitJob:
+    def _target_job(
+        self,
+        matrix: Matrix,
+        targets: Floats,
+        weight: Floats,
+        given: GivenCovariates,
+        n_fits: int = 1,
+        n_searched: int = 0,
+    ) -> FitJob:
         """Return what the fits share; of each target its loss, whose parameters may be in units of it."""
         free = bool(self.fit_intercept) and self.intercept == "free"
         columns = free_columns(given, intercept=free)
         tasks, deltas = [], []
         for target in targets.T:
-            unit = 1.0
-            if self.standardize_target:
-                mean = np.average(target, weights=weight)
-                unit = float(np.sqrt(np.average(np.square(target - mean), weights=weight))) or 1.0
+            mean = np.average(target, weights=weight)
+            deviation = float(np.sqrt(np.average(np.square(target - mean), weights=weight))) or 1.0
+            unit = deviation if self.standardize_target else 1.0
             if not is_auto(self.delta):
                 delta = float(self.delta) * unit
             else:
                 delta = _robust_delta(columns, target, weight) if self.loss == "huber" else np.nan
             deltas.append(delta)
-            factor = unit if self.loss in ("epsilon_insensitive", "quantile") else 1.0
-            tasks.append(Task(self._loss(delta, unit), np.ones(len(target)), -target, factor))
+            in_units = self.loss in ("epsilon_insensitive", "quantile")  # of the target: others are in its square
+            loss, factor, size = (
+                self._loss(delta, unit),
+                unit if in_units else 1.0,
+                deviation / unit if in_units else 1.0,
+            )
+            tasks.append(Task(loss, np.ones(len(target)), -target, factor, size))
         self.delta_ = np.array(deltas)
-        return self._job(matrix, weight, weight, tasks, given)
+        return self._job(matrix, weight, weight, tasks, given, n_fits, n_searched)
 
     def _loss(self, delta: float, unit: float) -> Loss:
         if self.loss == "huber":

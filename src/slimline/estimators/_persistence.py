@@ -141,7 +141,12 @@ def restored_model(stored: StoredModel, path: str) -> CertifiedModel:
     """Return a stored classifier."""
     from slimline import estimators
 
-    if stored.kind not in ("CertifiedClassifier", "CertifiedClassifierCV", "CertifiedRegressor"):
+    if stored.kind not in (
+        "CertifiedClassifier",
+        "CertifiedClassifierCV",
+        "CertifiedRegressor",
+        "CertifiedRegressorCV",
+    ):
         raise ModelFileError(f"{path} holds a {stored.kind!r:.60}, which this version of slimline does not know.")
     model: CertifiedModel = getattr(estimators, stored.kind)()
     _restore(model, stored, path)
