@@ -183,6 +183,22 @@ def test_small_problems_on_rows_agree_with_the_gram_matrix(loss, q):
         assert np.abs(sums).max() <= 1e-11 * n
 
 
+def test_effects_get_away_from_where_no_sample_is_curved():
+    # rounded corners are flat between: a heavy sample, and ties, held the intercept where it was
+    X = np.array([[2.0, -2.0], [1.0, -1.0], [0.0, 0.0], [0.0, 0.0], [-1.0, 0.0], [1.0, 2.0]])
+    y, s = np.array([-1.0, 1.0, -1.0, -1.0, 1.0, -1.0]), np.array([0.0153, 1.9e-10, 24.6, 2.77, 28.19, 1.35])
+    for loss in (LOSSES["hinge"], Quantile(0.3), EpsilonInsensitive(0.2)):
+        offset = np.zeros(6) if loss.name == "hinge" else -y
+        problem = BinaryProblem(
+            loss, y if loss.name == "hinge" else np.ones(6), s, 51.3, offset, Covariates(np.ones((6, 1)), s)
+        )
+        found = exact_optimum(loss, X, problem.labels, s, 51.3, offset, np.ones((6, 1)))
+        assert found is not None
+        solution = solve_rows(Rows(X), problem)
+        assert solution.weights is not None
+        np.testing.assert_allclose(solution.weights[:-1], [float(value) for value in found[0]], atol=1e-6)
+
+
 @pytest.mark.parametrize("q", [0, 1, 5])
 @pytest.mark.parametrize("loss", [loss for loss in EVERY if loss.smoothness is None], ids=name_of)
 def test_interior_points_end_at_the_optimum(loss, q):

@@ -110,11 +110,16 @@ def _with_scores_at_corners(
     system[:m, m:] = free[rows]
     system[m:, :m] = free[rows].T
     scores = -box.costs[inside] / box.factors[inside] - problem.offset[rows] - K.product(known)[rows] / penalty
+    right = np.append(scores, -(free.T @ known))
+    if not (np.isfinite(system).all() and np.isfinite(right).all()):
+        return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", scipy.linalg.LinAlgWarning)
-            solved = scipy.linalg.solve(system, np.append(scores, -(free.T @ known)), assume_a="sym")
+            solved = scipy.linalg.solve(system, right, assume_a="sym")
     except (np.linalg.LinAlgError, ValueError, scipy.linalg.LinAlgWarning):
-        return None
+        # more scores at corners than can be chosen: ties, which a solution of least squares often meets
+        unit = 1.0 / np.sqrt(np.maximum(np.linalg.norm(system, axis=1), np.finfo(float).tiny))
+        solved = unit * np.linalg.lstsq(system * unit[:, None] * unit, unit * right, rcond=1e-12)[0]
     x[inside] = solved[:m] / box.factors[inside]
     return x, solved[m:]

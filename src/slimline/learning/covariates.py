@@ -30,8 +30,9 @@ _MOST_SKEW = 0.5
 _AT_THE_END = 1e-7
 #: Newton steps of a few variables, at most.
 _MOST_STEPS = 100
-#: They are no longer than so many times the full one; and one effect moves no further than so many typical scores.
-_LONGEST, _FAR = 4.0, 1e9
+#: They are no longer than so many times the full one, which is short where nothing is curved; and one effect moves no
+#: further than so many typical scores.
+_FAR = 1e9
 #: Curvature below this part of the largest is none.
 _FLAT = 1e-10
 #: A sum whose terms cancel to this part of their size is 0.
@@ -226,7 +227,7 @@ def minimise_effects(
             break
         curvature = weights * loss.curvature(labels * scores)
         change = newton_step((basis * curvature[:, None]).T @ basis, gradient, float(loss.smoothness))
-        length = smallest_along(_along(loss, labels, weights, scores, basis @ change), _LONGEST)
+        length = smallest_along(_along(loss, labels, weights, scores, basis @ change), _FAR)
         if length == 0.0:
             break
         c = c + length * change

@@ -32,8 +32,8 @@ _INTERCEPT_SCALE, _INTERCEPT_ROUNDS = 3.0, 8
 _SHARPEST = 1e-9
 #: A gap of this part of the objective is rounding.
 _ROUNDING = 1e-15
-#: Curvature of covariates below this part of the largest is none.
-_FLAT = 1e-10
+#: Curvature of covariates is taken to be no less than this part of what it is where all rows are curved.
+_FLAT = 1e-7
 #: Steps in a row that do not lower the objective.
 _MOST_IDLE_STEPS = 8
 #: Up to so many components the Hessian is made and factored.
@@ -447,7 +447,7 @@ def solve_smooth_rows(
         dual = s * loss.dual(margin)
         gradient = penalty * v - features.transposed_times(y * dual)
         gap = float(gradient @ gradient) / (2.0 * penalty)  # α is optimal for f, so all of the gap is ‖v - Zᵀ(yα)/λ‖²
-        beside = _Beside(free, s * loss.curvature(margin))
+        beside = _Beside(free, s * loss.curvature(margin), float(loss.smoothness or 1.0))
         gradient_of_effects = -(free.T @ (y * dual))
         lead = beside.solved(gradient_of_effects)
         gap += 0.5 * float(gradient_of_effects @ lead) if len(c) else 0.0
@@ -490,10 +490,12 @@ def solve_smooth_rows(
 class _Beside:
     """The curvature h of a Newton step, with covariates U eliminated: H - H U (Uᵀ H U)⁻¹ Uᵀ H."""
 
-    def __init__(self, free: Floats, curvature: Floats) -> None:
+    def __init__(self, free: Floats, curvature: Floats, smoothness: float) -> None:
         self.curvature = curvature
         self._weighted = free * curvature[:, None] if free.shape[1] else free
-        self._inverse = np.linalg.pinv(free.T @ self._weighted, rcond=_FLAT, hermitian=True)
+        values, vectors = np.linalg.eigh(free.T @ self._weighted)
+        # Where no row is curved, a step is long but not infinite: the line search shortens it.
+        self._inverse = (vectors / np.maximum(values, _FLAT * smoothness)) @ vectors.T
 
     def __len__(self) -> int:
         return int(self._weighted.shape[1])
@@ -520,7 +522,7 @@ class _Beside:
         if not len(self):
             return square
         products = np.column_stack([features.transposed_times(column) for column in self._weighted.T])
-        return square - products @ self._inverse @ products.T
+        return np.asarray(square - products @ self._inverse @ products.T)
 
 
 def _slope(
