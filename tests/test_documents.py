@@ -38,6 +38,7 @@ def test_the_code_for_contributors_runs(monkeypatch, tmp_path):
     [
         ("docs/data.md", 16),
         ("docs/classifier.md", 12),
+        ("docs/regression.md", 3),
         ("docs/bounds.md", 9),
         ("docs/margin_theorems.md", 4),
         ("docs/where_the_papers_do_not_hold.md", 25),

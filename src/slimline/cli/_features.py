@@ -18,7 +18,7 @@ from rich.text import Text
 from slimline._base.text import rounded_up
 from slimline.cli import _options as options
 from slimline.cli._output import UNBROKEN
-from slimline.errors import InvalidParameterError
+from slimline.errors import InvalidParameterError, ModelFileError
 from slimline.estimators._decisions import Ranking
 from slimline.model_files import StoredModel
 
@@ -142,6 +142,11 @@ def features(
     if top == _ALL and csv is None and json is None:
         raise InvalidParameterError("all is too much to show: add --csv FILE or --json FILE.", "--top")
     stored = StoredModel.read(model)
+    if stored.is_regression:
+        raise ModelFileError(
+            f"{model} holds a {stored.kind}: this command lists the features of classifiers. In Python, "
+            f"{stored.kind}.load(file).top_features() lists those of a regression."
+        )
     fitted = restored_model(stored, str(model))
     count = _count(top, stored.n_features)
     ranking = ranking_of(fitted.certificate_, fitted.classes_, _class(label, stored))

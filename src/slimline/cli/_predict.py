@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from slimline._base.text import counted, short_percent
 from slimline.cli import _options as options
 from slimline.cli._labels import Labels, labels_in_data, labels_in_file
-from slimline.errors import InvalidParameterError, NonFiniteError
+from slimline.errors import InvalidParameterError, ModelFileError, NonFiniteError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -290,6 +290,11 @@ def _made(
     with progress() as bar:
         task = bar.add_task(f"opening {path.name}", total=None)
         stored = StoredModel.read(path)
+        if stored.is_regression or (stored.covariates or {}).get("count"):
+            raise ModelFileError(
+                f"{path} holds a {stored.kind} that this command cannot use, since it predicts classes and takes no "
+                f"covariates. In Python, {stored.kind}.load(file).predict(X, covariates) predicts."
+            )
         loss = restored_model(stored, str(path)).loss
         bar.update(task, description=f"opening {source.path.name}")
         matrix = source.open()
