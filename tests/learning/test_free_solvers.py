@@ -187,12 +187,9 @@ def test_effects_get_away_from_where_no_sample_is_curved():
     # rounded corners are flat between: a heavy sample, and ties, held the intercept where it was
     X = np.array([[2.0, -2.0], [1.0, -1.0], [0.0, 0.0], [0.0, 0.0], [-1.0, 0.0], [1.0, 2.0]])
     y, s = np.array([-1.0, 1.0, -1.0, -1.0, 1.0, -1.0]), np.array([0.0153, 1.9e-10, 24.6, 2.77, 28.19, 1.35])
-    for loss in (LOSSES["hinge"], Quantile(0.3), EpsilonInsensitive(0.2)):
-        offset = np.zeros(6) if loss.name == "hinge" else -y
-        problem = BinaryProblem(
-            loss, y if loss.name == "hinge" else np.ones(6), s, 51.3, offset, Covariates(np.ones((6, 1)), s)
-        )
-        found = exact_optimum(loss, X, problem.labels, s, 51.3, offset, np.ones((6, 1)))
+    for loss, labels, offset in ((LOSSES["hinge"], y, 0.0 * y), (Quantile(0.3), np.ones(6), np.arange(6.0) - y)):
+        problem = BinaryProblem(loss, labels, s, 51.3, offset, Covariates(np.ones((6, 1)), s))
+        found = exact_optimum(loss, X, labels, s, 51.3, offset, np.ones((6, 1)))
         assert found is not None
         solution = solve_rows(Rows(X), problem)
         assert solution.weights is not None
