@@ -215,6 +215,22 @@ def test_crammer_singer_margins(family, place, kind, rng):
         assert lower < 0 < gamma and np.mean(after < gamma * (1 - eps)) > 0.1
 
 
+@pytest.mark.parametrize("eps", [0.05, 0.3, 0.8])
+@pytest.mark.parametrize("cosine", [0.1, 0.5, 0.9])
+def test_the_loss_of_the_crammer_singer_margin_is_attained(eps, cosine):
+    """Two classes at ±x: both events of the proof are equalities, and u_y - u_y' is as long as it can be, √2."""
+    B, bound = 3.0, get("shi2012.8.unnormalised")
+    a, x = np.array([1.0, 0.0]), np.array([cosine, np.sqrt(1 - cosine**2)])
+    plus, minus = unit(a + x), unit(a - x)
+    M = (1 - eps) * np.outer(plus, plus) + (1 + eps) * np.outer(minus, minus)  # RRᵀ
+    gamma = np.sqrt(2) * B * (a @ x)
+    after = np.sqrt(2) * B * (a @ M @ x)
+    lower = bound.guarantee(eps, crammer_singer_margin=gamma, radius=B).lower
+    assert after == pytest.approx(lower * np.sqrt(1 + eps))
+    if after > 0:
+        assert after / np.sqrt(a @ M @ a) >= lower  # with vectors of norm 1 in all
+
+
 def test_the_tails_of_matrices(rng):
     """‖RᵀU‖² of a matrix of norm 1 is nowhere less concentrated than that of a vector: exact laws and draws."""
     r, trials = 20, 20_000

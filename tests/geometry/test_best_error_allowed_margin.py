@@ -8,6 +8,8 @@ import scipy.sparse as sp
 
 from slimline.errors import DataError
 from slimline.geometry import Points, best_error_allowed_margin, error_allowed_margin, margin
+from slimline.geometry._allowance import _Search
+from slimline.geometry._margin import SignedPoints
 from tests.learning.real_sets import real_set
 from tests.refusals import refuses
 
@@ -88,6 +90,20 @@ def test_without_errors_it_is_the_hard_margin(rng):
         assert found.complete and found.short.size == 0
         assert found.lower <= hard.upper and hard.lower <= found.upper
         assert found.upper - found.lower < 1e-6 * hard.value
+
+
+@pytest.mark.parametrize("gamma", [0.1, 0.4])
+def test_how_far_a_point_may_fall_short(gamma):
+    """One point is opposite to what the others share, and beside each of them it looks harmless: products of -γ."""
+    others = 8
+    Z = np.vstack([-np.eye(1, others + 1), np.column_stack([np.full(others, gamma), np.zeros((others, others))])])
+    Z[np.arange(1, others + 1), np.arange(1, others + 1)] = np.sqrt(1 - gamma**2)
+    search = _Search(SignedPoints(Points(Z), np.ones(others + 1), normalised=True, intercept=False), 1)
+    search.relax()
+    best = Z[1:].sum(axis=0) / np.linalg.norm(Z[1:].sum(axis=0))  # of the hard margin without the first point
+    assert search.lower == pytest.approx((Z[1:] @ best).min())
+    assert np.all(Z @ best >= -search._least())
+    assert -(Z @ best)[0] == pytest.approx(search._least()[0])
 
 
 def test_no_plane_passes_the_upper_end(rng):
