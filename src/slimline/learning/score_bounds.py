@@ -81,7 +81,8 @@ class ScoreBounds:
         spread = np.maximum(np.einsum("ij,jk,ik->i", u, self.square, u), 0.0)
         bound = self.radius * np.sqrt(np.square(apart) + spread) * (1.0 + 1e-9) + absolute @ self.linear
         rounding = 2.0 * (lost @ np.abs(self.effects)) + np.linalg.norm(lost, axis=1) * np.linalg.norm(self.effects)
-        return np.asarray(bound + self.size * size + rounding)
+        total = bound + self.size * size + rounding
+        return np.where(np.isnan(total), np.inf, total)  # 0 times infinity is no bound
 
     def scores(self, covariates: Floats) -> Floats:
         """Return uᵀb of the reported effects."""
