@@ -229,14 +229,15 @@ class CertifiedFit(CallbackSupport, CertifiedModel):
         if error <= 1.0:
             return
         proved = f"the certified relative error is {error:.2g}" if np.isfinite(error) else "no error could be proved"
-        diverged = ""
-        if radius > (first := self.history_[0].radius[worst]):
-            diverged = (
-                f" It diverged: the certified distance to the exact weights grew from {first:.2g} to {radius:.2g}."
+        grew = ""
+        if radius > 1.1 * (first := self.history_[0].radius[worst]):  # by less: both are printed alike
+            grew = (
+                " The iterations did not converge: the certified distance to the exact weights grew from "
+                f"{first:.2g} to {radius:.2g}."
             )
         warnings.warn(
             f'recovery="{self.recovery}": {proved}, so these weights may be further from the exact ones than weights '
-            f"of 0, whose relative error is 1.{diverged} What may help: rows of norm 1, more components, a smaller C, "
+            f"of 0, whose relative error is 1.{grew} What may help: rows of norm 1, more components, a smaller C, "
             'or recovery="certified", which never diverges.',
             ConvergenceWarning,
             stacklevel=6,  # the line that called `fit`
