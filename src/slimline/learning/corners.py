@@ -20,12 +20,16 @@ Floats = NDArray[np.float64]
 _MOST_EXCHANGES = 12
 #: Variables nearer to an end are taken to be there.
 _AT_THE_END = 1e-9
-#: No more variables than this are solved for.
-_MOST_INSIDE = 4000
+#: No more variables than this are solved for; and by least squares, where the system is singular.
+MOST_INSIDE, _MOST_TIES = 4000, 300
 
 
 class Kernel(Protocol):
     """K = XXᵀ of the rows of a problem."""
+
+    @property
+    def most_inside(self) -> int:
+        """Return how many scores at corners are solved for, at most: hardly more than the rank of K are."""
 
     def product(self, beta: Floats) -> Floats:
         """Return Kβ."""
@@ -80,7 +84,7 @@ def settle_at_corners(
     best = judged(x, effects)
     for _ in range(_MOST_EXCHANGES):
         inside = np.flatnonzero((x > 0.0) & (x < 1.0))
-        if best.gap <= target_gap or not 0 < len(inside) <= _MOST_INSIDE or len(np.unique(row[inside])) < len(inside):
+        if best.gap <= target_gap or not 0 < len(inside) <= K.most_inside or len(np.unique(row[inside])) < len(inside):
             break
         settled = _with_scores_at_corners(K, problem, box, x, inside)
         if settled is None:
@@ -118,6 +122,8 @@ def _with_scores_at_corners(
             warnings.simplefilter("error", scipy.linalg.LinAlgWarning)
             solved = scipy.linalg.solve(system, right, assume_a="sym")
     except (np.linalg.LinAlgError, ValueError, scipy.linalg.LinAlgWarning):
+        if len(system) > _MOST_TIES:
+            return None
         # more scores at corners than can be chosen: ties, which a solution of least squares often meets
         unit = 1.0 / np.sqrt(np.maximum(np.linalg.norm(system, axis=1), np.finfo(float).tiny))
         solved = unit * np.linalg.lstsq(system * unit[:, None] * unit, unit * right, rcond=1e-12)[0]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.learning.corners import Box, feasible_solution, settle_at_corners
+from slimline.learning.corners import MOST_INSIDE, Box, feasible_solution, settle_at_corners
 from slimline.learning.line_search import shifted_solver
 from slimline.learning.problem import BinaryProblem, Solution
 
@@ -60,6 +60,8 @@ class _Point(NamedTuple):
 
 class _Gram:
     """A Gram matrix at hand."""
+
+    most_inside = MOST_INSIDE
 
     def __init__(self, K: Floats) -> None:
         self._K = K

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from slimline._kernels import _native, thread_count
 from slimline.learning.active_set import EPOCHS, MOST_ROUNDS, Descent, DescentProblem, descend_rows
-from slimline.learning.corners import Box, settle_at_corners
+from slimline.learning.corners import MOST_INSIDE, Box, settle_at_corners
 from slimline.learning.line_search import smallest_along, smallest_among_corners, solve_shifted
 from slimline.learning.losses import Loss, SmoothedHinge
 from slimline.learning.problem import BinaryProblem, Solution
@@ -372,6 +372,7 @@ class _Products:
 
     def __init__(self, features: Rows | SparseRows) -> None:
         self._features = features
+        self.most_inside = min(MOST_INSIDE, 2 * features.shape[1] + 8)
 
     def product(self, beta: Floats) -> Floats:
         return self._features.times(self._features.transposed_times(beta))
@@ -400,8 +401,7 @@ def _solve_rounded_rows(
         found = solve_smooth_rows(features, rounded, weights, max(0.1 * width * total, target_gap), effects)
         weights, effects, steps = found.weights, found.effects, steps + found.iterations
         x = box.variables(problem.loss.project(found.dual / s))
-        # at the optimum there are hardly more of them than components
-        if width <= finest or np.count_nonzero((x > 0.0) & (x < 1.0)) <= 2 * features.shape[1] + 8:
+        if width <= finest or np.count_nonzero((x > 0.0) & (x < 1.0)) <= K.most_inside:
             settled = settle_at_corners(K, problem, box, x, effects, enough, steps)
             best = settled if best is None or settled.gap < best.gap else best
             if best.gap <= enough:
