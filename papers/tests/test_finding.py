@@ -7,7 +7,7 @@ import pytest
 
 from slimline.errors import InvalidParameterError
 from slimline_papers import Cell, Finding
-from slimline_papers.finding import cells_finding, either_way, times_finding
+from slimline_papers.finding import alike_finding, cells_finding, either_way, times_finding
 
 SAID = {"claim": "it falls", "printed": "0.5", "ours": "0.4"}
 
@@ -104,6 +104,18 @@ def test_an_order_of_running_times_is_told_and_not_judged():
     assert so.holds is None and not_so.holds is None
     assert so.ours == "so it is here: 1 s" and not_so.ours == "not so here: 1 s"
     assert "B is" in not_so.reason and "B is" not in so.reason
+
+
+@pytest.mark.parametrize(
+    "alike, share, holds",
+    [(True, 0.1, True), (True, 0.11, None), (True, math.inf, None), (False, 0.1, False), (False, 0.9, False)],
+)
+def test_what_is_nearly_the_same_holds_only_if_a_small_difference_would_be_noticed(alike, share, holds):
+    said = {"noticed": 2.0, "unit": " %", "reason": "one is better"}
+    found = alike_finding("A and B are alike.", "alike", "0.2 % apart", alike=alike, share=share, **said)
+    assert found.holds is holds and "95 % power at a gap of 2 %" in found.ours
+    assert ("unnoticed" in found.reason) is (holds is None)
+    assert (found.reason == "one is better") is (holds is False)
 
 
 @pytest.mark.parametrize("raw, scaled, holds", [(True, True, True), (False, False, False), (False, True, None)])

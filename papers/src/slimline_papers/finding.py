@@ -13,6 +13,8 @@ from slimline_papers.chance import SURELY
 
 #: Standard errors that two means may differ by.
 STANDARD_ERRORS = 3.0
+#: A difference is small beside a quantity if it is at most this share of it.
+SMALL_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -250,6 +252,54 @@ def times_finding(claim: str, printed: str, ours: str, *, here: bool | np.bool, 
         ours=f"{'so it is here' if here else 'not so here'}: {ours}",
         holds=None,
         reason="times of other programs on a machine of another decade" + ("" if here else f"; here {why}"),
+    )
+
+
+def alike_finding(
+    claim: str, printed: str, ours: str, *, alike: bool | np.bool, noticed: float, share: float, unit: str, reason: str
+) -> Finding:
+    """Return a finding about things that are said to be nearly the same: it holds if a difference would be noticed.
+
+    Parameters
+    ----------
+    claim, printed, ours : str
+        As of a `Finding`.
+    alike : bool
+        Whether the differences are within what chance can do.
+    noticed : float
+        Difference that is noticed with a probability of 95 %.
+    share : float
+        Largest share of what is compared that such a difference is.
+    unit : str
+        What the difference is in.
+    reason : str
+        Why they differ, where they do.
+
+    Returns
+    -------
+    finding : Finding
+        Not comparable if no difference was seen, and the one that would have been noticed is more than a tenth of what
+        is compared.
+
+    Examples
+    --------
+    >>> said = {"alike": True, "noticed": 1.5, "unit": " %", "reason": "one is better"}
+    >>> finding = alike_finding("A and B are alike.", "alike", "0.2 % apart", share=0.3, **said)
+    >>> finding.verdict, finding.ours
+    ('not comparable', '0.2 % apart (95 % power at a gap of 1.5 %, up to 0.3 times the value itself)')
+    >>> alike_finding("A and B are alike.", "alike", "0.2 % apart", share=0.05, **said).verdict
+    'holds'
+    """
+    powerful = share <= SMALL_SHARE
+    return Finding(
+        claim=claim,
+        printed=printed,
+        ours=f"{ours} (95 % power at a gap of {noticed:.2g}{unit}, up to {share:.2g} times the value itself)",
+        holds=False if not alike else True if powerful else None,
+        reason=reason
+        if not alike
+        else f"no difference is seen, but one below {noticed:.2g}{unit} could pass unnoticed, and that is not small "
+        "beside the value itself",
     )
 
 

@@ -41,8 +41,10 @@ def test_the_papers_own_documents_are_judged():
 
 def test_families_and_sample_errors_are_alike():
     table, _ = replayed(NAME)
-    for words in ("Errors are nearly", "Margins are nearly", "errs as often"):
-        assert finding(NAME, table, words).holds, words
+    assert finding(NAME, table, "errs as often").holds
+    for words in ("Errors are nearly", "Margins are nearly"):  # so few pairs would not tell a small difference
+        told = finding(NAME, table, words)
+        assert told.holds is None and "95 % power" in told.ours, words
 
 
 def test_countsketch_projects_fastest():

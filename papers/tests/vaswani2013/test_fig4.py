@@ -28,7 +28,7 @@ def _made_up() -> Table:
 def test_crossings():
     table = _made_up()
     findings = judged("vaswani2013.fig4", table)
-    assert [finding.holds for finding in findings] == [None, True, None, True, True]
+    assert [finding.holds for finding in findings] == [None, None, None, True, True]
     said = "dual 7,000; naive 3,000, 7,000; dual with projecting 3,000, 7,000"
     assert f"ARCENE, Gaussian: {said}. ARCENE, Bernoulli: {said}." in findings[2].ours
     never = judged("vaswani2013.fig4", where_changed(table, "seconds", lambda _: 9.0, step="all features"))
@@ -50,7 +50,7 @@ def test_crossings():
 )
 def test_what_is_not_so_is_not_said_to_be(place, column, where, value):
     findings = judged("vaswani2013.fig4", where_changed(_made_up(), column, lambda _: value, **where))
-    if place == 0:  # an order of running times
+    if place < 2:  # an order of running times
         assert findings[place].holds is None and findings[place].ours.startswith("not so here")
     else:
         assert findings[place].holds is False

@@ -14,9 +14,9 @@ from sklearn.svm import SVC
 from slimline.data import Matrix, PackedGenotypes
 from slimline_papers.chance import ONE_LIMIT, SURELY
 from slimline_papers.drawing import as_printed, canvas, finish, measured
-from slimline_papers.finding import Finding
+from slimline_papers.finding import Finding, alike_finding
 from slimline_papers.item import Experiment, Item, Part
-from slimline_papers.paul2013.contenders import CHOSEN, FAMILIES, projection
+from slimline_papers.paul2013.contenders import CHOSEN, FAMILIES, THEIRS, projection
 from slimline_papers.printed import printed
 from slimline_papers.study import Study
 from slimline_papers.table import Table
@@ -171,24 +171,28 @@ def _in_sample(table: Table) -> Finding:
 
 def _families_alike(table: Table) -> Finding:
     """Judge differences of two families against their own standard error, a person's mistakes being Bernoulli."""
-    worst, largest, noticed, where = 0.0, 0.0, 0.0, ""
+    worst, largest, noticed, beside, where = 0.0, 0.0, 0.0, 0.0, ""
     for name, task, r in product(table.distinct("data"), _TASKS, table.distinct("r")):
         rows = table.where(data=name, task=task, r=r)
         people, draws = float(rows["people"][0]), len(rows.distinct("draw"))
-        errors = {family: rows.where(family=family).mean("error_out") for family in FAMILIES}
+        errors = {family: rows.where(family=family).mean("error_out") for family in THEIRS}
         share = np.mean(list(errors.values())) / 100
         noise = 100 * np.sqrt(2 * share * (1 - share) / (people * draws)) + 1e-12
-        noticed = max(noticed, float((ONE_LIMIT + SURELY) * noise))
+        sure = float((ONE_LIMIT + SURELY) * noise)
+        noticed, beside = max(noticed, sure), max(beside, sure / (100 * float(share)) if share else np.inf)
         gap = max(errors.values()) - min(errors.values())
         if gap > largest:
             largest, where = gap, f"{_SETS[str(name)]}, {task}, r = {r}"
         worst = max(worst, gap / noise)
-    return Finding(
-        claim="The three families of projections are nearly identical.",
-        printed="nearly identical",
-        ours=f"means of {len(FAMILIES)} families at most {largest:.2f} points apart ({where}), {worst:.1f} standard "
-        f"errors at most (95 % power at a gap of {noticed:.2g} points)",
-        holds=worst < ONE_LIMIT,
+    return alike_finding(
+        "The three families of projections are nearly identical.",
+        "nearly identical",
+        f"means of {', '.join(THEIRS)} at most {largest:.2f} points apart ({where}), {worst:.1f} standard errors at "
+        "most",
+        alike=worst < ONE_LIMIT,
+        noticed=noticed,
+        share=beside,
+        unit=" points",
         reason="two families are further apart than chance allows",
     )
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from slimline_papers.chance import ONE_LIMIT, SURELY
 from slimline_papers.drawing import as_printed, canvas, finish, law, measured
-from slimline_papers.finding import Cell, Finding, cells_finding, times_finding
+from slimline_papers.finding import Cell, Finding, alike_finding, cells_finding, times_finding
 from slimline_papers.item import Item
 from slimline_papers.paul2013.contenders import BESIDE_CW, CHOSEN, FAMILIES, THEIRS, printed_name
 from slimline_papers.paul2013.documents import DIMENSIONS, DOCUMENTS
@@ -136,19 +136,24 @@ def _alike(table: Table, column: str, name: str, claim: str) -> Finding:
     """Judge differences of families beyond the largest printed one."""
     numbers = printed("paul2013", "table3_techtc300")[name]
     allowed = float(np.ptp([numbers[family] for family in THEIRS], axis=0).max())
-    gaps, errors = [], []
+    gaps, errors, means = [], [], []
     for r in DIMENSIONS:
-        for one, other in combinations([_of_pairs(table, column, family, r) for family in FAMILIES], 2):
+        of_families = [_of_pairs(table, column, family, r) for family in THEIRS]
+        means.append(float(np.mean(of_families)))
+        for one, other in combinations(of_families, 2):
             gaps.append(abs(float((one - other).mean())))
             errors.append(_standard_error(one - other))
     error = max(float(np.sqrt(np.mean(np.square(errors)))), 1e-12)  # pooled: that of a few pairs is small now and then
     excess = (max(gaps) - allowed) / error
-    return Finding(
-        claim=claim,
-        printed=f"means at most {allowed:.2g} apart",
-        ours=f"{len(FAMILIES)} families, at most {max(gaps):.2g} apart: {max(0.0, excess):.1f} standard errors "
-        f"more than that (95 % power at a gap of {allowed + (ONE_LIMIT + SURELY) * error:.2g})",
-        holds=excess < ONE_LIMIT,
+    noticed = allowed + (ONE_LIMIT + SURELY) * error
+    return alike_finding(
+        claim,
+        f"means at most {allowed:.2g} apart",
+        f"{', '.join(THEIRS)} at most {max(gaps):.2g} apart: {max(0.0, excess):.1f} standard errors more than that",
+        alike=excess < ONE_LIMIT,
+        noticed=noticed,
+        share=noticed / min(means),
+        unit=" points" if column == "error_out" else "",
         reason="two families are further apart than chance allows",
     )
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from slimline_papers.chance import ONE_LIMIT, SURELY
 from slimline_papers.drawing import COLOURS, as_printed, canvas, finish, measured
-from slimline_papers.finding import STANDARD_ERRORS, Finding, cells_finding
+from slimline_papers.finding import STANDARD_ERRORS, Finding, alike_finding, cells_finding
 from slimline_papers.item import Item
 from slimline_papers.paul2013.cells import (
     ERROR,
@@ -133,20 +133,23 @@ def _alike_finding(table: Table, quantity: Quantity) -> Finding:
             np.mean([by_dataset(rows_of(table, IMPLIED, f, method, r), quantity.column) for r in DIMENSIONS], axis=0)
             for f in families
         ])
-        for method in METHODS
+        for method in THEIRS
     ]  # fmt: skip
     allowed = float(np.ptp(theirs))
     differences = np.array([one - other for one, other in combinations(ours, 2)])
     gap = float(np.abs(differences.mean(axis=1)).max())
     error = float(np.sqrt(differences.var(axis=1, ddof=1).mean() / differences.shape[1]))
     excess = (gap - allowed) / error
-    return Finding(
-        claim=f"{quantity.symbol} is nearly the same for CW, RS and FHT.",
-        printed=f"means over all families and r at most {allowed:.2g}{quantity.unit} apart",
-        ours=f"{len(METHODS)} projections, {SHARE}: at most {gap:.2g}{quantity.unit} apart, "
-        f"{max(0.0, excess):.1f} standard errors more than that (95 % power at a gap of "
-        f"{allowed + (ONE_LIMIT + SURELY) * error:.2g}{quantity.unit})",
-        holds=excess < ONE_LIMIT,
+    noticed = allowed + (ONE_LIMIT + SURELY) * error
+    return alike_finding(
+        f"{quantity.symbol} is nearly the same for CW, RS and FHT.",
+        f"means over all families and r at most {allowed:.2g}{quantity.unit} apart",
+        f"{', '.join(THEIRS)}, {SHARE}: at most {gap:.2g}{quantity.unit} apart, {max(0.0, excess):.1f} standard "
+        "errors more than that",
+        alike=excess < ONE_LIMIT,
+        noticed=noticed,
+        share=noticed / float(np.mean(ours)),  # of the mean over families and r, which is what is compared
+        unit=quantity.unit,
         reason="one projection does better than another",
     )
 

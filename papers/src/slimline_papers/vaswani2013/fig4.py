@@ -1,7 +1,7 @@
 """Fig. 4: time for all features, and for a sketch and the way back: by L-BFGS, as in the document, and by slimline.
 
 The document adds up the time on the sketch and that of the recovery. Projecting is not in that sum; here it is shown
-apart. All times are of the machine at hand: their growth with r is judged, not seconds, nor what is faster.
+apart. All times are of the machine at hand: they are told, and not judged.
 """
 
 from __future__ import annotations
@@ -196,12 +196,12 @@ def _grows(table: Table) -> Finding:
             at, seconds = _curve(rows, *steps)
             if len(at) > 1:
                 growth.append(seconds[-1] / seconds[0])
-    return Finding(
-        claim="The time on the sketch and of the recovery grows with the number of projections.",
-        printed="increases",
-        ours=f"{min(growth):.1f} to {max(growth):.1f} times from the fewest to the most projections",
-        holds=min(growth) > 1,
-        reason="it does not grow",
+    return times_finding(
+        "The time on the sketch and of the recovery grows with the number of projections.",
+        "increases",
+        f"{min(growth):.1f} to {max(growth):.1f} times from the fewest to the most projections",
+        here=min(growth) > 1,
+        why="it does not grow",
     )
 
 
