@@ -60,6 +60,14 @@ def test_an_iteration_contracts_by_no_more_than_the_smallest_eigenvalue_says():
     assert np.all(rows["error"][1:] / rows["error"][:-1] < (1 / smallest - 1) ** np.diff(rows["passes"]))
 
 
+def test_the_factor_without_the_penalty_is_told_where_the_penalty_is_small():
+    table, _ = replayed(_NAME)
+    (item,) = find_items([_NAME])
+    titles = [axes.get_title(loc="left") or axes.get_title() for axes in item.draw(table).axes]
+    assert any("as λ → 0" in title for title in titles if "as they come" in title)
+    assert not any("a step at most" in title for title in titles if "rows of norm 1" in title)
+
+
 def test_errors_that_grow_and_proofs_that_fail_are_seen():
     table, _ = replayed(_NAME)
     assert verdicts(_NAME, changed(table, "error", lambda row: row["passes"]))[:2] == [False, False]

@@ -108,9 +108,16 @@ def _over_runs(rows: Table, column: str) -> tuple[Floats, Floats, Floats]:
 
 
 def _factor(published: Table) -> str:
-    """Return the largest factor of a published step on the error: 1/s - 1, s the smallest eigenvalue of VᵀRRᵀV."""
+    """Return the largest factor of a published step on the error as λ → 0, where λ is small beside the data.
+
+    It is 1/s - 1, s the smallest eigenvalue of VᵀRRᵀV. With rows of norm 1 λ = 1 is not small, and the factor is less.
+    """
     smallest = published["smallest"].min()
-    return f"error × {1 / smallest - 1:.2g} a step at most" if smallest > 1e-9 else "fewer projections than rank"
+    if smallest < 1e-9:
+        return "fewer projections than rank"
+    if published.distinct("scaling") != ["raw"]:
+        return "λ = 1 is not small beside the data"
+    return f"error × {1 / smallest - 1:.2g} a step at most as λ → 0"
 
 
 def _draw(table: Table) -> Figure:
@@ -192,8 +199,8 @@ def _falls(rows: Table, label: str) -> Finding:
         f"falls for {_ITERATIONS} iterations, and could go on to rounding; both data sets alike",
         ways,
         LEFT_OPEN,
-        "An iteration multiplies the error by up to 1/s - 1, where s is the smallest factor by which the projection "
-        f"changes a squared length in the row space; if λ is small beside the data, it diverges for s below ½. Here s "
+        "If λ is small beside the data, an iteration multiplies the error by up to 1/s - 1, where s is the smallest "
+        "factor by which the projection changes a squared length in the row space, and diverges for s below ½. Here s "
         f"= {min(smallest.values()):.2f}, because the rank, {np.nanmax(rows['rank']):.0f}, is high beside the number "
         "of projections.",
     )
