@@ -25,6 +25,8 @@ class InvalidParameterError(SlimlineError, ValueError):
         Name of the parameter.
     value : object
         The value that was given.
+    in_python : str
+        A sentence about other parameters, which the command line does not have: it is left out there.
 
     Attributes
     ----------
@@ -34,12 +36,15 @@ class InvalidParameterError(SlimlineError, ValueError):
         The value that was given; None if the message is not about one.
     """
 
-    def __init__(self, message: str, parameter: str | None = None, value: object = None) -> None:
-        super().__init__(message if parameter is None else f"{parameter} {message}")
+    def __init__(
+        self, message: str, parameter: str | None = None, value: object = None, *, in_python: str = ""
+    ) -> None:
+        said = message if parameter is None else f"{parameter} {message}"
+        super().__init__(f"{said} {in_python}".rstrip())
         self.parameter, self.value, self._message = parameter, value, message
 
     def renamed(self, parameter: str) -> Self:
-        """Return the error with another name of the parameter, such as an option of a command."""
+        """Return the error about an option of a command, which sets the parameter."""
         return type(self)(self._message, parameter, self.value)
 
 

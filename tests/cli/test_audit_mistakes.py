@@ -90,6 +90,14 @@ def test_options_that_are_none(monkeypatch, capsys, arguments):
         assert "gaussian" in said.err and "osnap" in said.err
 
 
+@pytest.mark.parametrize("family, parts", [("osnap", 4), ("generalised_cw", 16)])
+def test_parameters_that_are_no_options_are_not_named(monkeypatch, capsys, family, parts):
+    asked = ["data.npy", "--labels", "labels.npy", "--projection", family, "--components", "30"]
+    said = refusals(monkeypatch, capsys, "audit", [asked])
+    assert f"--components must be a multiple of {parts} " in said and "got 30." in said
+    assert not any(name in said for name in ("nnz_per_feature", "n_stacks", "bucket_width"))
+
+
 def test_places_are_those_of_the_file(monkeypatch, capsys):
     """Rows without a label are left out, and the others are not numbered anew."""
     _changed("missing.npy", one=((20, 5), np.nan))

@@ -109,10 +109,11 @@ class HashEmbedding(KernelProjection):
         one_of("hash", self.hash, ("grouped", "independent"))
         if self.n_components % parts:
             raise InvalidParameterError(
-                f"must be a multiple of {parts} ({' times '.join(part_names(self.n_stacks))}), for example "
+                f"must be a multiple of {parts} for this projection, for example "
                 f"{(self.n_components // parts + 1) * parts}; got {self.n_components}.",
                 "n_components",
                 self.n_components,
+                in_python=f"{parts} is {' times '.join(part_names(self.n_stacks))}.",
             )
 
     @property
