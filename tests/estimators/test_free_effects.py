@@ -101,6 +101,7 @@ def test_a_free_intercept_is_that_of_scikit_learn(loss, peer, samples):
     assert model.intercept_scaling_ == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_hinge_beside_covariates_is_certified(loss, samples):
     X, U, y, _ = samples

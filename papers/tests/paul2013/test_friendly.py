@@ -38,7 +38,7 @@ def test_condition_number_leaves_out_zero_eigenvalues():
     assert _condition(np.array([[3.0, 0.0], [0.0, 1.0], [0.0, 0.0]])) == pytest.approx(9.0)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.data
 @pytest.mark.usefixtures("data_dir")
 def test_libsvm_is_slow_with_cw_because_zeros_are_left_out():

@@ -15,7 +15,7 @@ NAME = "paul2013.table3"
 pytestmark = [pytest.mark.data, pytest.mark.usefixtures("data_dir")]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_errors_fall_and_margins_grow_with_r():
     table, _ = replayed(NAME)
     errors = [table.where(r=r).mean("error_out") for r in (128, 512, 0)]
