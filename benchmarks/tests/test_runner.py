@@ -147,6 +147,7 @@ def memory_of_a_run(scratch_bytes, result_bytes):
     return run_case(small_case(contender), FAST).find("ours").extra_bytes
 
 
+@pytest.mark.slow
 def test_memory_of_a_run_is_above_its_result():
     extra = run_apart(memory_of_a_run, 64 << 20, 16 << 20)
     if extra is None:

@@ -25,6 +25,7 @@ def test_runs_in_miniature(item):
     _is_whole(item)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("item", OF_DATA, ids=lambda item: item.name)
 def test_runs_in_miniature_on_data(item, data_dir):

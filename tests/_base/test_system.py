@@ -31,6 +31,7 @@ def memory_of_mapped_pages(path):
     return of_the_file, system.run_with_peak(lambda: int(np.array(mapped).sum()))[1]
 
 
+@pytest.mark.slow
 def test_mapped_pages_are_not_counted_but_own_ones_are(tmp_path):
     size = 48 << 20
     path = tmp_path / "data"
@@ -51,6 +52,7 @@ def peaks_of_two_arrays(size):
     return held.nbytes, both, meter.peak()
 
 
+@pytest.mark.slow
 def test_the_start_stays_when_the_peak_is_set_back():
     size = 40 << 20
     held, both, one = run_apart(peaks_of_two_arrays, size)

@@ -274,6 +274,7 @@ def test_a_file_cut_short_during_a_pass_does_not_kill_the_process(tmp_path, how)
     assert "x.npy" in done.stdout
 
 
+@pytest.mark.slow
 def test_no_descriptor_is_left_open(path):
     matrix = open_matrix(path)
     before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0  # noqa: PTH208, PTH112

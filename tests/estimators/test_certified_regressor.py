@@ -128,6 +128,7 @@ def test_the_automatic_delta_is_a_robust_deviation(samples):
     assert other == pytest.approx(one, rel=0.3)
 
 
+@pytest.mark.slow
 def test_files(samples, tmp_path):
     X, U, y = samples
     path = tmp_path / "model.slim"
@@ -200,6 +201,7 @@ def test_a_search_without_anything_to_find_warns():
         CertifiedRegressorCV([1e-4, 1e-3, 1e-2], cv=4).fit(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::slimline.errors.SearchWarning", "ignore::slimline.errors.AccuracyWarning")
 def test_a_grid_goes_with_the_unit_of_the_target(samples):
     X, _, y = samples

@@ -233,6 +233,7 @@ def test_a_budget_that_ends_early_is_told_with_what_was_reached():
 # Size and accuracy ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The number of unique classes:UserWarning")  # one sample a class
 @pytest.mark.parametrize("classes", [1_000, pytest.param(10_000, marks=pytest.mark.nightly)])
 def test_many_classes_take_no_more_memory_than_ten(classes):

@@ -106,6 +106,7 @@ def test_how_far_a_point_may_fall_short(gamma):
     assert -(Z @ best)[0] == pytest.approx(search._least()[0])
 
 
+@pytest.mark.slow
 def test_no_plane_passes_the_upper_end(rng):
     """Look for better planes from the one that was found, and from any other; beside the plane that was used so far."""
     n, d = 60, 20
@@ -128,6 +129,7 @@ def test_no_plane_passes_the_upper_end(rng):
             assert before.value <= found.upper and (before.value <= 0 or found.lower >= 0.99 * before.value)
 
 
+@pytest.mark.slow
 def test_more_nodes_narrow_the_bracket(rng):
     X, y = cloud("shifted", 40, 45, rng)  # more features than points: some plane separates them
     brackets = [best_error_allowed_margin(X, y, errors=0.05, max_nodes=most) for most in (0, 20, 400, 20_000)]
