@@ -14,7 +14,7 @@ from slimline._base.checks import one_of
 from slimline.data import Matrix
 from slimline.errors import AccuracyWarning, InvalidParameterError
 from slimline.estimators._certified_classifier import CertifiedClassifier
-from slimline.estimators._certified_search import CertifiedSearch, Fold
+from slimline.estimators._certified_search import CertifiedSearch, Fold, folds_of
 from slimline.estimators._covariates import GivenCovariates
 from slimline.estimators._fitting import StepCallbacks, check_parameters
 from slimline.estimators._penalty_search import FoldScores, PenaltySearch
@@ -164,12 +164,7 @@ class CertifiedClassifierCV(CertifiedSearch, CertifiedClassifier):
         return self
 
     def _divide(self, labels: NDArray[Any], kept: NDArray[np.intp], groups: Any) -> None:
-        splitter = check_cv(self.cv, labels, classifier=True)
-        place = np.full(len(labels), -1, dtype=np.intp)
-        place[kept] = np.arange(len(kept))
-        parts = splitter.split(np.zeros((len(labels), 1)), labels, groups)
-        both = [[place[np.asarray(rows)] for rows in pair] for pair in parts]
-        self._folds = [(train[train >= 0], test[test >= 0]) for train, test in both]
+        self._folds = folds_of(check_cv(self.cv, labels, classifier=True), labels, kept, groups)
 
     def _train(
         self,

@@ -84,6 +84,13 @@ class CertifiedModel(NamedFeatures, BaseEstimator):  # type: ignore[misc]
         effects, radii = free.effects, free.radii
         return CovariateEffects(np.array(names, dtype=object), effects, effects - radii, effects + radii)
 
+    def _heaviest(self, k: int, classes: NDArray[Any], label: Any) -> TopFeatures:
+        """Return the features of the largest weights, of one vector of weights or of all of them."""
+        first = ranking_of(self.certificate_, classes, label, whole("k", k, most=self.n_features_in_))
+        names = self._feature_names
+        name = np.array([f"x{j}" if names is None else names[j] for j in first.index.tolist()], dtype=object)
+        return TopFeatures(first.index, name, first.weight, first.lower, first.upper, first.worst <= k)
+
     def _trained_view(self, X: Any) -> Matrix:
         """Return data as they were trained on: standardised, if they were."""
         check_is_fitted(self)
@@ -323,10 +330,8 @@ class CertifiedClassification(ClassifierMixin):  # type: ignore[misc]
             In falling order of absolute (standardised) weight.
         """
         check_is_fitted(self)
-        first = ranking_of(self.certificate_, self.classes_, label, whole("k", k, most=self.n_features_in_))
-        names = self._feature_names
-        name = np.array([f"x{j}" if names is None else names[j] for j in first.index.tolist()], dtype=object)
-        return TopFeatures(first.index, name, first.weight, first.lower, first.upper, first.worst <= k)
+        found: TopFeatures = self._heaviest(k, self.classes_, label)
+        return found
 
     def to_sklearn(self) -> Any:
         """Return a plain scikit-learn linear model with the same weights, which no longer needs slimline.

@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
 
-from slimline._base.checks import chance, flag, is_auto, number, real_array, whole
+from slimline._base.checks import chance, flag, is_auto, number, real_array
 from slimline.data import Matrix
 from slimline.data._passes import ProgressBar
 from slimline.errors import DataError
 from slimline.estimators._certified_fit import CertifiedFit, FitJob, Task
 from slimline.estimators._covariates import GivenCovariates, free_columns
-from slimline.estimators._decisions import beside_of, ranking_of, scored_rows
+from slimline.estimators._decisions import beside_of, scored_rows
 from slimline.estimators._fitting import StepCallbacks, check_parameters
 from slimline.estimators._validation import as_matrix, require_memory, training_weights
 from slimline.learning import TopFeatures
@@ -436,13 +437,9 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         features : TopFeatures
             In falling order of absolute (standardised) weight.
         """
-        whole("k", k, most=self.n_features_in_)
+        check_is_fitted(self)
         numbers = np.arange(len(self.certificate_.weights))
-        one = len(numbers) == 1
-        first = ranking_of(self.certificate_, numbers, None if one else target, k)
-        names = self._feature_names
-        name = np.array([f"x{j}" if names is None else names[j] for j in first.index.tolist()], dtype=object)
-        return TopFeatures(first.index, name, first.weight, first.lower, first.upper, first.worst <= k)
+        return self._heaviest(k, numbers, None if len(numbers) == 1 else target)
 
     def to_sklearn(self) -> Any:
         """Return a plain scikit-learn linear model with the same weights, which no longer needs slimline.
@@ -455,6 +452,7 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         """
         from slimline.estimators._persistence import to_sklearn
 
+        check_is_fitted(self)
         return to_sklearn(self)
 
 

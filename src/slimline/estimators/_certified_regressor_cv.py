@@ -17,7 +17,7 @@ from slimline.data import Matrix
 from slimline.errors import AccuracyWarning, InvalidParameterError
 from slimline.estimators._certified_fit import FitJob, Task
 from slimline.estimators._certified_regressor import CertifiedRegressor
-from slimline.estimators._certified_search import CertifiedSearch
+from slimline.estimators._certified_search import CertifiedSearch, folds_of
 from slimline.estimators._covariates import GivenCovariates
 from slimline.estimators._fitting import StepCallbacks
 
@@ -159,12 +159,7 @@ class CertifiedRegressorCV(CertifiedSearch, CertifiedRegressor):
         return self
 
     def _divide(self, targets: Floats, kept: NDArray[np.intp], groups: Any) -> None:
-        splitter = check_cv(self.cv, targets, classifier=False)
-        place = np.full(len(targets), -1, dtype=np.intp)
-        place[kept] = np.arange(len(kept))
-        parts = splitter.split(np.zeros((len(targets), 1)), targets, groups)
-        both = [[place[np.asarray(rows)] for rows in pair] for pair in parts]
-        self._folds = [(train[train >= 0], test[test >= 0]) for train, test in both]
+        self._folds = folds_of(check_cv(self.cv, targets, classifier=False), targets, kept, groups)
 
     def _train(
         self, matrix: Matrix, targets: Floats, weight: Floats, given: GivenCovariates, callbacks: StepCallbacks

@@ -32,6 +32,15 @@ Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 Judge = Callable[[Floats, NDArray[np.intp]], tuple[float, float]]
 
 
+def folds_of(splitter: Any, y: NDArray[Any], kept: NDArray[np.intp], groups: Any) -> list[Fold]:
+    """Return the folds that a splitter of scikit-learn makes of all samples, numbered among those that are kept."""
+    place = np.full(len(y), -1, dtype=np.intp)
+    place[kept] = np.arange(len(kept))
+    parts = splitter.split(np.zeros((len(y), 1)), y, groups)
+    both = [[place[np.asarray(rows)] for rows in pair] for pair in parts]
+    return [(train[train >= 0], test[test >= 0]) for train, test in both]
+
+
 class CertifiedSearch(CertifiedFit):
     """Base of the certified estimators that choose C by cross-validation; not for direct use."""
 

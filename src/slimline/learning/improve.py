@@ -13,7 +13,8 @@ from slimline.learning.certificate import gap_parts
 from slimline.learning.line_search import smallest_along
 from slimline.learning.losses import Loss
 from slimline.learning.problem import BinaryProblem, DualPoint, Point, combination
-from slimline.learning.solve_features import Rows, solve_smooth_rows
+from slimline.learning.rows import Rows
+from slimline.learning.solve_features import solve_smooth_rows
 
 Floats = NDArray[np.float64]
 #: A margin within so many rounding errors of 1 is on the margin.

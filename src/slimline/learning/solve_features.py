@@ -1,33 +1,29 @@
-"""Small problems on features: the rows (dense, in arrays, sparse), then coordinate descent and Newton steps on them."""
+"""Small problems on rows of features: coordinate descent, and Newton steps for smooth losses or rounded corners."""
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline._kernels import _native, thread_count
 from slimline.learning.active_set import EPOCHS, MOST_ROUNDS, Descent, DescentProblem, descend_rows
 from slimline.learning.corners import MOST_INSIDE, Box, settle_at_corners
+from slimline.learning.free_intercept import INTERCEPT_SCALE, descend_beside_intercept
 from slimline.learning.line_search import smallest_along, smallest_among_corners, solve_shifted
 from slimline.learning.losses import Loss, SmoothedHinge
 from slimline.learning.problem import BinaryProblem, Solution
+from slimline.learning.rows import Rows, SparseRows
 
 Floats = NDArray[np.float64]
-#: Columns that are copied at a time.
-_COLUMNS = 4096
 #: More samples on the margin than this are left to coordinate descent.
 _MOST_FREE = 4000
 #: Rounds over fewer numbers than this have more epochs, but not more than so many.
 _CHEAP, _MOST_EPOCHS = 2e6, 2000
 #: Newton steps, and conjugate gradients of a direction, at most.
 _MOST_STEPS, _MOST_INNER_STEPS = 200, 500
-#: The constant column of a round is this many times the root mean square norm of the rows; and rounds, at most.
-_INTERCEPT_SCALE, _INTERCEPT_ROUNDS = 3.0, 8
 #: Corners are rounded to this part of the loss, at the sharpest.
 _SHARPEST = 1e-9
 #: A gap of this part of the objective is rounding.
@@ -40,212 +36,6 @@ _MOST_IDLE_STEPS = 8
 _DIRECT_COMPONENTS = 768
 #: Rounds of coordinate descent before Newton steps by conjugate gradients take over.
 _DESCENT_ROUNDS = 4
-
-
-class Rows:
-    """[[Z, c] (I - Q Qᵀ), T]: n × (r + 1 + m) features, never made as an array unless asked for."""
-
-    def __init__(
-        self,
-        Z: NDArray[Any],
-        constant: float = 0.0,
-        taken_out: Floats | None = None,
-        beside: Floats | None = None,
-    ) -> None:
-        self.Z = Z
-        self.constant = constant
-        self._out = taken_out
-        self._beside = np.zeros((Z.shape[0], 0)) if beside is None else beside
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Return samples and components."""
-        return self.Z.shape[0], self.Z.shape[1] + 1 + self._beside.shape[1]
-
-    def with_constant(self, constant: float) -> Self:
-        """Return the same features with another constant column."""
-        features = copy(self)
-        features.constant = constant
-        return features
-
-    @property
-    def root_mean_square(self) -> float:
-        """Return the root mean square norm of the rows of Z."""
-        return float(np.linalg.norm(self.Z)) / len(self.Z) ** 0.5 or 1.0
-
-    @property
-    def finest(self) -> float:
-        """Return below what gradients are rounding."""
-        return 1e-5 if self.Z.dtype == np.float32 else 1e-13
-
-    def times(self, v: Floats) -> Floats:
-        """Return the product with weights, in float64."""
-        r = self.Z.shape[1]
-        inside = self._without(v[: r + 1])
-        product = (self.Z @ inside[:r].astype(self.Z.dtype, copy=False)).astype(np.float64, copy=False)
-        return np.asarray(product + self.constant * inside[r] + self._beside @ v[r + 1 :])
-
-    def transposed_times(self, g: Floats) -> Floats:
-        """Return the product of the transpose with one number a sample, in float64."""
-        return np.concatenate([self._without(self.images(g)), self._beside.T @ g])
-
-    def images(self, g: Floats) -> Floats:
-        """Return [Z, c]ᵀ g, nothing being taken out."""
-        product = (self.Z.T @ g.astype(self.Z.dtype, copy=False)).astype(np.float64, copy=False)
-        return np.concatenate([product, self.constant * g.sum(axis=0, keepdims=True)])
-
-    def curvature_times(self, h: Floats, v: Floats) -> Floats:
-        """Return the transpose times diag(h) times the product with weights, as precise as a direction has to be."""
-        return Rows.transposed_times(self, h * Rows.times(self, v))  # in the precision of Z, whatever a subclass does
-
-    def weighted_square(self, h: Floats) -> Floats:
-        """Return the transpose times diag(h) times itself, in float64."""
-        used = h > 0
-        root = np.sqrt(h[used])
-        part = self.array(used)
-        part *= root.astype(part.dtype)[:, None]
-        return np.asarray((part.T @ part).astype(np.float64, copy=False))
-
-    def for_descent(self) -> tuple[NDArray[Any], float]:
-        """Return the rows as coordinate descent takes them, and the constant behind them; Z itself where it will do."""
-        if self._out is None and self._beside.shape[1] == 0:
-            return self.Z, self.constant
-        return self.array(), 0.0
-
-    def gram(self, rows: NDArray[np.intp]) -> Floats:
-        """Return the Gram matrix of some rows, in float64."""
-        part = self.array(rows).astype(np.float64, copy=False)
-        return np.asarray(part @ part.T)
-
-    def array(self, rows: Any = slice(None)) -> NDArray[Any]:
-        """Return the features of some rows as a new array."""
-        part, width = self.Z[rows], self.Z.shape[1] + 1
-        features = np.empty((part.shape[0], self.shape[1]), dtype=self.Z.dtype)
-        features[:, : width - 1] = part
-        features[:, width - 1] = self.constant
-        if self._out is not None:
-            out = self._out.astype(self.Z.dtype)
-            features[:, :width] -= (features[:, :width] @ out) @ out.T
-        features[:, width:] = self._beside[rows]
-        return features
-
-    def _without(self, v: Floats) -> Floats:
-        return v if self._out is None else v - self._out @ (self._out.T @ v)
-
-
-class ArrayRows(Rows):
-    """[Z, c] of an array Z that is the data themselves; products are made in float64, by all threads.
-
-    A step corrects what a sketch has lost, so that the rounding of float32 does no harm there. Here nothing is left to
-    correct: the rounding of the products is what the certified error ends at.
-    """
-
-    def __init__(self, Z: NDArray[Any], constant: float = 0.0) -> None:
-        super().__init__(Z, constant)
-
-    @property
-    def finest(self) -> float:
-        """Return below what gradients are rounding."""
-        return 1e-13
-
-    def times(self, v: Floats) -> Floats:
-        """Return the product with weights."""
-        out = np.full((self.shape[0], 1), self.constant * v[-1])
-        right = np.ascontiguousarray(v[:-1, None])
-        _native.block_dot(_native.Block(self.Z), _native.ColumnTransform(), right, out, thread_count())
-        return out[:, 0]
-
-    def transposed_times(self, g: Floats) -> Floats:
-        """Return the product of the transpose with one number a sample."""
-        out = np.zeros((self.shape[1], 1))
-        right = np.ascontiguousarray(g[:, None])
-        _native.block_tdot(_native.Block(self.Z), _native.ColumnTransform(), right, out[:-1], thread_count())
-        out[-1] = self.constant * g.sum()
-        return out[:, 0]
-
-    def gram(self, rows: NDArray[np.intp]) -> Floats:
-        """Return the Gram matrix of some rows; few columns are copied at a time."""
-        out = np.full((len(rows), len(rows)), self.constant**2)
-        for start in range(0, self.Z.shape[1], _COLUMNS):
-            part = self.Z[rows, start : start + _COLUMNS].astype(np.float64)
-            out += part @ part.T
-        return out
-
-    def array(self, rows: Any = slice(None)) -> Floats:
-        """Return the features of some rows as a new array."""
-        part = self.Z[rows]
-        features = np.empty((part.shape[0], self.shape[1]))
-        features[:, :-1] = part
-        features[:, -1] = self.constant
-        return features
-
-
-class SparseRows:
-    """[Z, c] of a CSR matrix Z; products are made in float64, by all threads."""
-
-    def __init__(self, Z: Any, constant: float = 0.0) -> None:
-        self.Z = Z
-        self.constant = constant
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Return samples and features, the constant included."""
-        return self.Z.shape[0], self.Z.shape[1] + 1
-
-    def with_constant(self, constant: float) -> SparseRows:
-        """Return the same features with another constant column."""
-        return SparseRows(self.Z, constant)
-
-    @property
-    def root_mean_square(self) -> float:
-        """Return the root mean square norm of the rows of Z."""
-        return float(np.linalg.norm(self.Z.data)) / self.Z.shape[0] ** 0.5 or 1.0
-
-    @property
-    def finest(self) -> float:
-        """Return below what gradients are rounding."""
-        return 1e-13
-
-    def times(self, v: Floats) -> Floats:
-        """Return the product with weights."""
-        out = np.full((self.shape[0], 1), self.constant * v[-1])
-        _native.compressed_gather(self._parts, np.ascontiguousarray(v[:-1, None]), None, None, out, thread_count())
-        return out[:, 0]
-
-    def transposed_times(self, g: Floats) -> Floats:
-        """Return the product of the transpose with one number a sample."""
-        out = np.zeros((self.shape[1], 1))
-        _native.compressed_scatter(self._parts, np.ascontiguousarray(g[:, None]), None, None, out[:-1], thread_count())
-        out[-1] = self.constant * g.sum()
-        return out[:, 0]
-
-    def curvature_times(self, h: Floats, v: Floats) -> Floats:
-        """Return the transpose times diag(h) times the product with weights."""
-        return self.transposed_times(h * self.times(v))
-
-    def weighted_square(self, h: Floats) -> Floats:
-        """Return the transpose times diag(h) times itself."""
-        d = self.Z.shape[1]
-        weighted = self.Z.astype(np.float64)
-        weighted.data *= np.repeat(h, np.diff(self.Z.indptr))
-        out = np.empty((d + 1, d + 1))
-        out[:d, :d] = (self.Z.T @ weighted).toarray()
-        out[d, :d] = out[:d, d] = self.constant * np.asarray(weighted.sum(axis=0)).reshape(-1)
-        out[d, d] = self.constant**2 * h.sum()
-        return out
-
-    def for_descent(self) -> tuple[Any, float]:
-        """Return the rows as coordinate descent takes them, and the constant behind them."""
-        return self.Z, self.constant
-
-    def gram(self, rows: NDArray[np.intp]) -> Floats:
-        """Return the Gram matrix of some rows."""
-        part = self.Z[rows].astype(np.float64)
-        return np.asarray((part @ part.T).toarray() + self.constant**2)
-
-    @property
-    def _parts(self) -> _native.Compressed:
-        return _native.Compressed(self.Z.indptr, self.Z.indices, self.Z.data)
 
 
 def solve_rows(
@@ -336,35 +126,17 @@ class _RowsDescent(DescentProblem):
 def _descend_beside_intercept(
     features: Rows | SparseRows, problem: BinaryProblem, start: Floats | None, target_gap: float
 ) -> Solution:
-    """Solve a problem with a free intercept by coordinate descent: what an intercept lacks is penalised, and added.
+    """Solve a problem with a free intercept by coordinate descent on the rows and a constant."""
+    columns = features.with_constant(INTERCEPT_SCALE * features.root_mean_square)
 
-    This is the proximal point method (Rockafellar, 1976): each round has a constant column beside the features, whose
-    weight moves the intercept, until it moves no more. It ends with the nearest feasible dual variables.
-    """
-    y, s, penalty = problem.labels, problem.weights, problem.penalty
-    place, level = features.Z.shape[1], float(problem.free[0, 0])
-    columns = features.with_constant(_INTERCEPT_SCALE * features.root_mean_square)
-    dual = np.zeros(len(y)) if start is None else problem.projected(start)
-    effects, best, epochs = np.zeros(1), None, 0
-    for count in range(_INTERCEPT_ROUNDS):
-        inner = replace(problem, offset=problem.offset + level * effects[0], free=np.zeros((len(y), 0)))
-        # The first rounds only lead to the intercept.
-        share = 0.3 if count else 3.0
-        found = solve_by_descent(columns, inner, dual, share * target_gap, _DESCENT_ROUNDS)
-        assert found.weights is not None
-        dual, epochs = found.dual, epochs + found.iterations
-        effects = effects + columns.constant * found.weights[place] / level
-        a = problem.feasible(dual / s)
-        weights = features.transposed_times(y * s * a) / penalty
-        values = features.times(weights) + problem.offset
-        own = problem.refitted_near(values - problem.offset, effects)
-        gap = float(s @ problem.loss.residual(y * (values + problem.free @ own), a))
-        if best is None or gap < best.gap:
-            best = Solution(s * a, values, weights, gap, epochs, own)
-        if gap <= target_gap:
-            break
-    assert best is not None
-    return best
+    def descend(inner: BinaryProblem, dual: Floats, goal: float) -> Solution:
+        return solve_by_descent(columns, inner, dual, goal, _DESCENT_ROUNDS)
+
+    def recover(dual: Floats) -> tuple[Floats, Floats]:
+        weights = features.transposed_times(problem.labels * dual) / problem.penalty
+        return features.times(weights) + problem.offset, weights
+
+    return descend_beside_intercept(problem, start, target_gap, columns.constant, descend, recover)
 
 
 class _Products:

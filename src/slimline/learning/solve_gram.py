@@ -9,7 +9,6 @@ g being y s a(f) - β: the system bordered by U, of one factorisation and a righ
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,13 +17,12 @@ from numpy.typing import NDArray
 
 from slimline.learning.active_set import EPOCHS, Descent, DescentProblem, descend_gram
 from slimline.learning.covariates import minimise_effects, newton_step
+from slimline.learning.free_intercept import INTERCEPT_SCALE, descend_beside_intercept
 from slimline.learning.interior_point import solve_box
 from slimline.learning.line_search import smallest_along, solve_shifted
 from slimline.learning.problem import BinaryProblem, Solution
 
 Floats = NDArray[np.float64]
-#: What stands for a free intercept is so many times the root mean square of the features; and rounds, at most.
-_INTERCEPT_SCALE, _INTERCEPT_ROUNDS = 3.0, 8
 #: So many samples on the margin are solved for in no time.
 _FEW = 300
 #: Newton steps, at most.
@@ -80,28 +78,15 @@ def _hinge(K: Floats, problem: BinaryProblem, start: Floats | None, target_gap: 
 
 
 def _descend_beside_intercept(K: Floats, problem: BinaryProblem, start: Floats | None, target_gap: float) -> Solution:
-    """Solve a problem with a free intercept as `solve_features._descend_beside_intercept` does, from a Gram matrix."""
-    y, s, penalty, level = problem.labels, problem.weights, problem.penalty, float(problem.free[0, 0])
-    square = _INTERCEPT_SCALE**2 * float(np.trace(K)) / len(K) or 1.0
-    beside = K + square
-    dual = np.zeros(len(y)) if start is None else problem.projected(start)
-    effects, best, epochs = np.zeros(1), None, 0
-    for count in range(_INTERCEPT_ROUNDS):
-        inner = replace(problem, offset=problem.offset + level * effects[0], free=np.zeros((len(y), 0)))
-        goal = (0.3 if count else 3.0) * target_gap
-        found = _hinge(beside, inner, dual, goal) if not problem.is_smooth else _descent(beside, inner, dual, goal)
-        dual, epochs = found.dual, epochs + found.iterations
-        effects = effects + square * float(y @ dual) / penalty / level
-        a = problem.feasible(dual / s)
-        values = K @ (y * s * a) / penalty + problem.offset
-        own = problem.refitted_near(values - problem.offset, effects)
-        gap = float(s @ problem.loss.residual(y * (values + problem.free @ own), a))
-        if best is None or gap < best.gap:
-            best = Solution(s * a, values, None, gap, epochs, own)
-        if gap <= target_gap:
-            break
-    assert best is not None
-    return best
+    """Solve a problem with a free intercept by coordinate descent on the Gram matrix and a constant."""
+    constant = INTERCEPT_SCALE * float(np.sqrt(np.trace(K) / len(K))) or 1.0
+    beside = K + constant**2
+    solver = _descent if problem.is_smooth else _hinge
+
+    def recover(dual: Floats) -> tuple[Floats, None]:
+        return K @ (problem.labels * dual) / problem.penalty + problem.offset, None
+
+    return descend_beside_intercept(problem, start, target_gap, constant, partial(solver, beside), recover)
 
 
 class _GramDescent(DescentProblem):

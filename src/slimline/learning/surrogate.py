@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from slimline._kernels import add_product
 from slimline.errors import DataError
 from slimline.learning.problem import BinaryProblem, ExactSubspace, Solution, orthonormal_part
-from slimline.learning.solve_features import ArrayRows, Rows, SparseRows, solve_rows
+from slimline.learning.rows import ArrayRows, Rows, SparseRows
+from slimline.learning.solve_features import solve_rows
 from slimline.learning.solve_gram import solve_gram
 from slimline.learning.training_data import TrainingData
 from slimline.projections import Projection
