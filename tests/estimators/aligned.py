@@ -7,6 +7,7 @@ import numpy as np
 from slimline import CertifiedClassifier, open_matrix
 from slimline.data import open_matrix as opened
 from slimline.estimators._alignment import column_facts
+from slimline.estimators._covariates import FreeEffects
 from slimline.estimators._persistence import stored_model
 from tests.data.plink_files import write_plink
 from tests.estimators.certified import quiet
@@ -74,7 +75,9 @@ def explicit_scores(stored, rows):
         rows = np.where(np.isnan(rows), stored.fill, rows)
     if stored.centre is not None:
         rows = (rows - stored.centre) * stored.factor
-    return rows @ stored.weights[:, :-1].T + stored.constant * stored.weights[:, -1]
+    free = FreeEffects.of_fields(stored)
+    intercept = stored.constant * stored.weights[:, -1] if free is None else free.intercepts
+    return rows @ stored.weights[:, :-1].T + intercept
 
 
 def named(values, names, kind=np.asarray):

@@ -21,7 +21,7 @@ from tests.refusals import refuses
 @pytest.mark.parametrize("loss, C, route", pairwise(NAMES, [1.0, 1e-2, 10.0], ROUTES), ids=str)
 def test_weights_are_as_near_as_is_certified(loss, C, route):
     X, y = wide()
-    model = quiet(CertifiedClassifier(C, loss=loss, random_state=0, **route), X, y)
+    model = quiet(CertifiedClassifier(C, loss=loss, intercept="penalised", random_state=0, **route), X, y)
     truth, slack = exact(X, y, loss, C)
     certificate = model.certificate_
     if loss != "hinge":
@@ -51,7 +51,7 @@ def test_scikit_learn_finds_the_same(loss):
 def test_the_intercept_is_a_penalised_column_as_in_liblinear():
     X, y = wide()
     peer = LinearSVC(C=1.5, dual=True, intercept_scaling=3.0, tol=1e-10, max_iter=10**6, random_state=0).fit(X, y)
-    model = CertifiedClassifier(1.5, intercept_scaling=3.0, tol=1e-6).fit(X, y)
+    model = CertifiedClassifier(1.5, intercept="penalised", intercept_scaling=3.0, tol=1e-6).fit(X, y)
     np.testing.assert_allclose(model.coef_, peer.coef_, atol=1e-7)
     np.testing.assert_allclose(model.intercept_, peer.intercept_, atol=1e-7)
 
@@ -111,7 +111,8 @@ class TestInputs:
         truth, slack = exact(seen, (y == "control").astype(int), "squared_hinge", 0.01)
         matrix = open_matrix(path)
         for route in ROUTES:
-            model = CertifiedClassifier(C=0.01, standardize=True, tol=1e-4, random_state=0, **route).fit(matrix, y)
+            settings = {"standardize": True, "intercept": "penalised", "tol": 1e-4, **route}
+            model = CertifiedClassifier(C=0.01, random_state=0, **settings).fit(matrix, y)
             off = np.linalg.norm(model.certificate_.weights[0] - truth)
             assert off <= model.certificate_.radius[0] + slack + 1e-12
             np.testing.assert_allclose(
@@ -203,7 +204,7 @@ class TestClasses:
     @pytest.mark.parametrize("loss", NAMES)
     def test_each_class_against_the_rest(self, loss):
         X, y = wide(classes=4)
-        model = CertifiedClassifier(loss=loss, tol=1e-4).fit(X, y)
+        model = CertifiedClassifier(loss=loss, intercept="penalised", tol=1e-4).fit(X, y)
         assert model.coef_.shape == (4, 600)
         for k in range(4):
             truth, slack = exact(X, (y == k).astype(int), loss, 1.0)
@@ -257,14 +258,9 @@ class TestClaims:
         rng = np.random.default_rng(global_random_seed)
         fresh = np.vstack([X, X + 0.05 * rng.standard_normal(X.shape), 1e-3 * rng.standard_normal((50, 600))])
         proved_some = 0
+        settings = {"intercept": "penalised", "method": "sketch", "n_components": 100, "random_state": 0}
         for tol, passes in ((0.5, 3), (1e-2, 20)):
-            model = quiet(
-                CertifiedClassifier(
-                    0.5, loss=loss, tol=tol, method="sketch", n_components=100, max_passes=passes, random_state=0
-                ),
-                X,
-                y,
-            )
+            model = quiet(CertifiedClassifier(0.5, loss=loss, tol=tol, max_passes=passes, **settings), X, y)
             tasks = [1] if classes == 2 else range(classes)
             W, slack = zip(*(exact(X, (y == k).astype(int), loss, 0.5) for k in tasks), strict=True)
             scores = np.column_stack([fresh, np.ones(len(fresh))]) @ np.array(W).T
@@ -285,7 +281,7 @@ class TestClaims:
     def test_top_features(self):
         X, y = wide()
         frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(600)])
-        model = CertifiedClassifier(tol=1e-6).fit(frame, y)
+        model = CertifiedClassifier(intercept="penalised", tol=1e-6).fit(frame, y)
         top = model.top_features(10)
         truth, slack = exact(X, y, "squared_hinge", 1.0)
         order = np.argsort(-np.abs(truth[:-1]))
@@ -318,11 +314,8 @@ class TestClaims:
     @pytest.mark.parametrize("classes", [2, 3])
     def test_every_recovery_fills_the_certificate(self, recovery, classes):
         X, y = wide(classes=classes)
-        model = quiet(
-            CertifiedClassifier(method="sketch", n_components=100, recovery=recovery, max_passes=6, random_state=0),
-            X,
-            y,
-        )
+        settings = {"method": "sketch", "n_components": 100, "recovery": recovery, "max_passes": 6, "random_state": 0}
+        model = quiet(CertifiedClassifier(intercept="penalised", **settings), X, y)
         certificate, tasks = model.certificate_, 1 if classes == 2 else classes
         for name in ("gap", "radius", "relative_error"):
             assert getattr(certificate, name).shape == (tasks,)

@@ -54,7 +54,7 @@ def test_members_of_the_path_are_certified_and_agree_with_single_fits(method, cl
 def test_scores_are_those_of_fits_without_the_fold(scoring):
     X, y = data()
     folds = StratifiedKFold(3, shuffle=True, random_state=1)
-    settings = {"loss": "logistic", "method": "gram", "intercept_scaling": 1.0}
+    settings = {"loss": "logistic", "method": "gram"}
     path = CertifiedClassifierCV(Cs=[0.5, 50.0], cv=folds, scoring=scoring, **settings).fit(X, y)
     from sklearn.metrics import get_scorer
 
@@ -79,9 +79,9 @@ def test_weights_count_in_fits_and_scores():
     rng = np.random.default_rng(0)
     weight = rng.integers(1, 4, len(y)).astype(float)
     cv = KFold(3)
-    path = CertifiedClassifierCV(Cs=[1.0], cv=cv, method="gram", intercept_scaling=1.0).fit(X, y, sample_weight=weight)
+    path = CertifiedClassifierCV(Cs=[1.0], cv=cv, method="gram").fit(X, y, sample_weight=weight)
     for fold, (train, test) in enumerate(cv.split(X)):
-        alone = CertifiedClassifier(method="gram", intercept_scaling=1.0)
+        alone = CertifiedClassifier(method="gram")
         alone.fit(X[train], y[train], sample_weight=weight[train])
         expected = alone.score(X[test], y[test], sample_weight=weight[test])
         np.testing.assert_allclose(path.scores_[fold, 0], expected)
@@ -133,9 +133,9 @@ def test_what_was_not_certified_is_said():
 @pytest.mark.parametrize("cv", [TimeSeriesSplit(3), ShuffleSplit(2, train_size=0.4, random_state=0)], ids=str)
 def test_fits_see_the_training_rows_of_the_splitter_and_no_others(cv):
     X, y = data(n=80)
-    path = CertifiedClassifierCV(Cs=[0.01], cv=cv, method="gram", intercept_scaling=1.0).fit(X, y)
+    path = CertifiedClassifierCV(Cs=[0.01], cv=cv, method="gram").fit(X, y)
     for fold, (train, test) in enumerate(cv.split(X)):
-        alone = CertifiedClassifier(C=0.01, method="gram", intercept_scaling=1.0).fit(X[train], y[train])
+        alone = CertifiedClassifier(C=0.01, method="gram").fit(X[train], y[train])
         np.testing.assert_allclose(path.scores_[fold, 0], alone.score(X[test], y[test]))
 
 
@@ -190,7 +190,7 @@ def test_equal_scores_go_to_the_smallest_loss_and_equal_losses_to_the_smallest_p
     )  # however small the loss of a worse score
     X, y = data(n=60, d=2000)
     X[:, 0] += 40.0 * np.where(y == y[0], 1.0, -1.0)  # every penalty tells them apart
-    quick = CertifiedClassifierCV(search="sketch", method="gram", cv=4).fit(X, y)
+    quick = CertifiedClassifierCV(search="sketch", method="gram", cv=4, intercept="penalised").fit(X, y)
     assert (quick.scores_ == 1.0).all() and quick.Cs_[0] < quick.C_
 
 

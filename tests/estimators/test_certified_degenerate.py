@@ -13,6 +13,7 @@ from slimline.errors import DataError, SlimlineError
 from slimline.learning import LOSSES, membership
 from tests.learning.attack import KINDS, nasty
 from tests.learning.exact import as_floats, distance, exact_weights
+from tests.learning.exact_free import exact_optimum
 from tests.tiers import each_once, pairs_then_all
 
 NAMES = list(LOSSES)
@@ -33,10 +34,25 @@ def seen_by(model, X):
     return np.column_stack([X, np.full(len(X), model.intercept_scaling_)]).astype(np.float64)
 
 
+def exact_model(model, whole, y, C):
+    """Return the exact weights, a zero of the constant column among them, and a free intercept; None: not found."""
+    if model._free is None:
+        return exact_weights(model.loss, whole, y.astype(float), np.ones(len(y)), 1.0 / C), 0.0
+    n = len(y)
+    loss, ones = LOSSES[model.loss], np.ones(n)
+    found = exact_optimum(loss, whole[:, :-1], y.astype(float), ones, 1.0 / C, np.zeros(n), ones[:, None])
+    if found is None:
+        return None
+    w, b, _ = found
+    return [*w, type(w[0])(0)], float(b[0])
+
+
 def check(model, X, y, C, where):
     """Hold all claims of a model against the exact optimum."""
     whole = seen_by(model, X)
-    exact = exact_weights(model.loss, whole, y.astype(float), np.ones(len(y)), 1.0 / C)
+    found = exact_model(model, whole, y, C)
+    assert found is not None, where
+    exact, intercept = found
     certificate = model.certificate_
     # a standardised column is itself rounded, which the products are not
     slack = 0.0 if model._centre is None else 1e-12 * np.linalg.norm(as_floats(exact))
@@ -48,7 +64,7 @@ def check(model, X, y, C, where):
         one = exact[j : j + 1]
         near = distance(one, certificate.interval_centre[0, j : j + 1])
         assert near <= certificate.interval_radius[0, j] * (1 + 1e-14) + slack, (where, j)
-    scores = whole @ as_floats(exact)
+    scores = whole @ as_floats(exact) + intercept
     proved = model.certified(X)
     expected = scores > 0
     np.testing.assert_array_equal((model.predict(X) == 1)[proved], expected[proved], err_msg=str(where))
@@ -103,7 +119,7 @@ def test_one_sample_a_class(name, method):
     np.testing.assert_array_equal(model.predict(X), ["a", "b", "c"])
     for k in range(3):
         y = np.where(np.arange(3) == k, 1.0, -1.0)
-        exact = exact_weights(name, seen_by(model, X), y, np.ones(3), 1.0)
+        exact, _ = exact_model(model, seen_by(model, X), y, 1.0)
         assert distance(exact, model.certificate_.weights[k]) <= model.certificate_.radius[k] * (1 + 1e-14)
 
 

@@ -27,7 +27,8 @@ FINE = {"method": "direct", "tol": 1e-4, "max_passes": 200}
 
 
 def direct(C=1.0, **options):
-    return CertifiedClassifier(C, method="direct", **options)
+    """Return a classifier of the problem of LIBLINEAR; test_free_effects.py has fits beside a free intercept."""
+    return CertifiedClassifier(C, method="direct", intercept="penalised", **options)
 
 
 class TestClaims:
@@ -270,7 +271,7 @@ class TestPath:
     def test_grid_search_agrees(self):
         X, y = thin(12, 90, 200)
         stored, folds = sp.csr_array(X), StratifiedKFold(3)
-        options = {"loss": "logistic", "tol": 1e-7, "method": "direct", "max_passes": 200, "intercept_scaling": 1.0}
+        options = {"loss": "logistic", "tol": 1e-7, "method": "direct", "max_passes": 200}
         path = CertifiedClassifierCV(Cs=[0.1, 1.0, 10.0], cv=folds, scoring="neg_log_loss", **options).fit(stored, y)
         grid = GridSearchCV(
             CertifiedClassifier(**options), {"C": [0.1, 1.0, 10.0]}, cv=folds, scoring="neg_log_loss"

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from slimline import CertifiedClassifier, CertifiedClassifierCV, open_matrix
+from slimline import CertifiedClassifier, CertifiedClassifierCV, CertifiedFeatureSelector, open_matrix
 from slimline.errors import CovariateWarning, DataError, InvalidParameterError, ModelFileError
 from slimline.learning import loss_named
 from slimline.model_files import StoredModel
@@ -212,7 +212,68 @@ def test_what_does_not_go_together(samples):
     with refuses("covariates"):
         plain.predict(X, U)
     with pytest.raises(DataError):
-        plain.covariate_effects()
+        CertifiedClassifier(C, intercept="penalised").fit(X, y).covariate_effects()
+
+
+def test_a_free_intercept_is_the_default(samples):
+    X, _, y, _ = samples
+    model = CertifiedClassifier(C, loss="squared", method="gram").fit(X, y)
+    peer = RidgeClassifier(alpha=1 / C).fit(X, y)
+    np.testing.assert_allclose(model.coef_, peer.coef_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(model.intercept_, peer.intercept_, rtol=1e-6)
+    effects = model.covariate_effects()
+    assert effects.name.tolist() == ["intercept"] and effects.lower[0, 0] <= peer.intercept_[0] <= effects.upper[0, 0]
+    assert CertifiedClassifierCV().intercept == "free"
+
+
+def test_scores_move_with_the_prevalence_by_the_difference_of_the_log_odds(samples, tmp_path):
+    X, U, y, classes = samples
+    s = np.random.default_rng(3).uniform(0.5, 2.0, N)
+    model = CertifiedClassifier(C, loss="logistic", method="gram").fit(X, y, sample_weight=s, covariates=U)
+    share = s[y].sum() / s.sum()
+    np.testing.assert_allclose(model.class_prior_, [1 - share, share])
+    shift = np.log(0.02 / 0.98) - np.log(share / (1 - share))
+    assert model.prevalence_shift(0.02) == pytest.approx(shift, rel=1e-12)
+    expected = 1 / (1 + np.exp(-model.decision_function(X, U) - shift))
+    found = model.predict_proba(X, U, prevalence=0.02)
+    np.testing.assert_allclose(found[:, 1], expected, rtol=1e-9)
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(X, U, prevalence=0.02)), found, rtol=1e-9)
+    np.testing.assert_allclose(model.predict_proba(X, U, prevalence=share), model.predict_proba(X, U), rtol=1e-9)
+    model.save(tmp_path / "m.slim")
+    assert CertifiedClassifier.load(tmp_path / "m.slim").prevalence_shift(0.02) == model.prevalence_shift(0.02)
+    for wrong in (0.0, 1.0, -1, "rare", np.nan):
+        with refuses("prevalence"):
+            model.prevalence_shift(wrong)
+    for other, labels in (
+        ({"intercept": "penalised"}, y), ({"class_weight": "balanced"}, y), ({"fit_intercept": False}, y), ({}, classes)
+    ):  # fmt: skip
+        with refuses("prevalence"):
+            CertifiedClassifier(C, loss="logistic", method="gram", **other).fit(X, labels).prevalence_shift(0.1)
+    with refuses("prevalence"):
+        CertifiedClassifier(C, method="gram").fit(X, y).prevalence_shift(0.1)
+
+
+def test_cases_and_controls_are_calibrated_for_the_population_that_they_were_chosen_from():
+    """The mean probability in the population is the prevalence; fails with probability below 1e-6 (6 deviations)."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200_000, 3))
+    ill = rng.random(len(X)) < 1 / (1 + np.exp(5.0 - X @ [1.0, -0.5, 0.25]))
+    share = ill.mean()
+    controls = rng.choice(np.flatnonzero(~ill), ill.sum(), replace=False)
+    rows = np.append(np.flatnonzero(ill), controls)
+    model = CertifiedClassifier(10.0, loss="logistic", tol=1e-4).fit(X[rows], ill[rows])
+    probability = model.predict_proba(X, prevalence=share)[:, 1]
+    deviation = 2 * np.sqrt(share / len(X) + share**2 * 4 / len(rows))  # of the share, and of the fitted intercept
+    assert abs(probability.mean() - share) < 6 * deviation
+    assert model.predict_proba(X)[:, 1].mean() > 10 * share
+
+
+def test_the_selector_takes_covariates(samples):
+    X, U, y, _ = samples
+    base = CertifiedClassifier(C, method="gram")
+    chosen = CertifiedFeatureSelector(k=5, estimator=base).fit(X, y, covariates=U)
+    top = base.fit(X, y, covariates=U).top_features(5)
+    np.testing.assert_array_equal(chosen.ranking_, top.index)
 
 
 def test_without_an_intercept_covariates_are_free_too(samples):

@@ -1,4 +1,6 @@
-"""The intercept whose penalty is in proportion to that of the weights: its value, its certificate, its use."""
+"""The penalised intercept, in proportion to the weights: its value, its certificate, its use."""
+
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,6 +16,8 @@ from tests.learning.attack import KINDS, nasty
 from tests.pairwise import pairwise
 from tests.refusals import refuses
 
+penalised = partial(CertifiedClassifier, intercept="penalised")
+fitted_penalised = partial(fitted, intercept="penalised")
 ROUTES = [
     {"method": "gram"},
     {"method": "sketch", "n_components": 64},
@@ -47,12 +51,12 @@ def test_the_constant_is_the_root_mean_square_norm_of_the_rows_and_takes_no_pass
     X, y = unbalanced()
     stored = container(X)
     settings = {"C": 1e-4, "standardize": standardize, "tol": 0.5, "max_passes": 20, **route}
-    model = fitted(open_matrix(stored), y, **settings)
+    model = fitted_penalised(open_matrix(stored), y, **settings)
     rows = stored.toarray() if sp.issparse(stored) else stored
     seen = np.asarray(rows, dtype=np.float64)
     seen = (seen - seen.mean(axis=0)) / seen.std(axis=0) if standardize else seen
     assert model.intercept_scaling_ == pytest.approx(usual_constant(seen), rel=1e-12)
-    fixed = fitted(open_matrix(stored), y, **settings, intercept_scaling=model.intercept_scaling_)
+    fixed = fitted_penalised(open_matrix(stored), y, **settings, intercept_scaling=model.intercept_scaling_)
     assert fixed.n_passes_ == model.n_passes_
     np.testing.assert_array_equal(fixed.coef_, model.coef_)
 
@@ -62,9 +66,9 @@ def test_weights_count_in_it():
     weight = np.random.default_rng(1).integers(0, 4, len(y)).astype(float)
     weight[:2] = 1.0
     for standardize in (False, True):
-        weighted = CertifiedClassifier(method="gram", standardize=standardize).fit(X, y, sample_weight=weight)
+        weighted = penalised(method="gram", standardize=standardize).fit(X, y, sample_weight=weight)
         again = np.repeat(np.arange(len(y)), weight.astype(int))
-        repeated = CertifiedClassifier(method="gram", standardize=standardize).fit(X[again], y[again])
+        repeated = penalised(method="gram", standardize=standardize).fit(X[again], y[again])
         assert weighted.intercept_scaling_ == pytest.approx(repeated.intercept_scaling_, rel=1e-12)
 
 
@@ -74,34 +78,34 @@ def test_imputed_calls_count_as_the_mean(tmp_path):
     seen = np.nan_to_num((X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0))
     matrix = open_matrix(write_plink(tmp_path / "g", genotypes))
     for route in ({"method": "gram"}, {"method": "sketch", "n_components": 64}):
-        model = CertifiedClassifier(C=1e-3, standardize=True, **route).fit(matrix, genotypes[:, 0] > 0)
+        model = penalised(C=1e-3, standardize=True, **route).fit(matrix, genotypes[:, 0] > 0)
         assert model.intercept_scaling_ == pytest.approx(usual_constant(seen), rel=1e-12)
 
 
 def test_the_decision_does_not_depend_on_the_scale_of_the_data():
     X, y = unbalanced()
-    plain = CertifiedClassifier(C=1e-3, tol=1e-6).fit(X, y)
+    plain = penalised(C=1e-3, tol=1e-6).fit(X, y)
     for scale in (1e-6, 1e6):
-        scaled = CertifiedClassifier(C=1e-3 / scale**2, tol=1e-6).fit(X * scale, y)
+        scaled = penalised(C=1e-3 / scale**2, tol=1e-6).fit(X * scale, y)
         np.testing.assert_allclose(scaled.decision_function(X * scale), plain.decision_function(X), rtol=1e-4)
 
 
 def test_rows_of_zeros_and_a_fixed_value():
     y = np.array([0, 0, 1])
-    assert CertifiedClassifier().fit(np.zeros((3, 2)), y).intercept_scaling_ == 1.0
+    assert penalised().fit(np.zeros((3, 2)), y).intercept_scaling_ == 1.0
     X = np.random.default_rng(0).standard_normal((3, 2))
-    assert CertifiedClassifier(intercept_scaling=7.0).fit(X, y).intercept_scaling_ == 7.0
-    assert CertifiedClassifier(fit_intercept=False).fit(X, y).intercept_scaling_ == 0.0
+    assert penalised(intercept_scaling=7.0).fit(X, y).intercept_scaling_ == 7.0
+    assert penalised(fit_intercept=False).fit(X, y).intercept_scaling_ == 0.0
     with pytest.raises(DataError):
-        CertifiedClassifier().fit(X * 1e200, y)
+        penalised().fit(X * 1e200, y)
     for wrong in ("mean", 0.0, -1.0, np.nan, True):
         with refuses("intercept_scaling"):
-            CertifiedClassifier(intercept_scaling=wrong).fit(X, y)
+            penalised(intercept_scaling=wrong).fit(X, y)
 
 
 def test_it_is_kept_with_the_model(tmp_path):
     X, y = unbalanced()
-    model = CertifiedClassifier(C=1e-3).fit(X, y)
+    model = penalised(C=1e-3).fit(X, y)
     model.save(tmp_path / "m.slim")
     again = CertifiedClassifier.load(tmp_path / "m.slim")
     assert again.intercept_scaling == "auto" and again.intercept_scaling_ == model.intercept_scaling_
@@ -111,7 +115,7 @@ def test_it_is_kept_with_the_model(tmp_path):
 def test_it_is_liblinears_problem_with_that_constant():
     X, y = unbalanced(d=30)
     X = X - X.mean(axis=0)
-    model = CertifiedClassifier(C=1e-3, tol=1e-8).fit(X, y)
+    model = penalised(C=1e-3, tol=1e-8).fit(X, y)
     peer = LinearSVC(C=1e-3, dual=True, intercept_scaling=usual_constant(X), tol=1e-10, max_iter=10**6, random_state=0)
     np.testing.assert_allclose(model.intercept_, peer.fit(X, y).intercept_, rtol=1e-6)
 
@@ -120,7 +124,9 @@ def test_it_is_liblinears_problem_with_that_constant():
 def test_rare_classes_of_standardised_data_are_found(search):
     """With a constant of 1 beside rows of norm √d every left-out row was given to the wrong side, or to one class."""
     X, y = unbalanced(n=80, d=1500)
-    model = CertifiedClassifierCV(standardize=True, search=search, scoring="balanced_accuracy").fit(X[:50], y[:50])
+    model = CertifiedClassifierCV(
+        intercept="penalised", standardize=True, search=search, scoring="balanced_accuracy"
+    ).fit(X[:50], y[:50])
     assert (model.predict(X[50:]) == y[50:]).mean() > 0.9
 
 
@@ -138,5 +144,5 @@ def test_no_certificate_is_violated(name, route, cases):
         y[:2] = [-1, 1]
         C = float(10.0 ** rng.uniform(-6, 6))
         standardize = bool(rng.random() < 0.5) and route != "direct"
-        model = fitted(X, y, C=C, loss=name, standardize=standardize, max_passes=12, **settings)
+        model = fitted_penalised(X, y, C=C, loss=name, standardize=standardize, max_passes=12, **settings)
         check(model, X, y, C, (kind, n, d, C, standardize))

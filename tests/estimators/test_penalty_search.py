@@ -76,7 +76,7 @@ def test_weights_of_samples_enter_the_grid(search):
 def test_balanced_accuracy_is_what_it_says(search):
     X, y = separated()
     folds = StratifiedKFold(3)
-    settings = {"method": "gram", "intercept_scaling": 10.0}
+    settings = {"method": "gram"}
     model = CertifiedClassifierCV([1e-3, 1e-1], search=search, cv=folds, scoring="balanced_accuracy", **settings)
     model.fit(X, y)
     for fold, (train, test) in enumerate(folds.split(X, y)):
@@ -135,7 +135,7 @@ def one_population(folder):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", rest_nightly(["golub"], ["alon", "singh", "hapmap3"]))
 def test_fold_scores_are_those_of_standardising_inside_each_fold(data_dir, name):
-    """Means of all rows centre the rows left out, too: with an intercept that is free to move, this does not matter."""
+    """Means of all rows centre the rows left out, too: with a free intercept, this does not matter."""
     X, y = one_population(data_dir) if name == "hapmap3" else real_set(data_dir, name)
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     with warnings.catch_warnings():

@@ -57,8 +57,8 @@ class CertifiedClassifier(CertifiedClassification, CertifiedFit):
         Largest number of passes over the data.
     fit_intercept : bool, default=True
         Whether the model has an intercept.
-    intercept : {"penalised", "free"}, default="penalised"
-        "free" has no penalty on the intercept, as LogisticRegression, SVC and glmnet have none; covariates need it.
+    intercept : {"free", "penalised"}, default="free"
+        "free" has no penalty on the intercept, as in LogisticRegression, SVC and glmnet; covariates need it.
         "penalised" adds a constant feature, kept exact beside the sketch, as LIBLINEAR does.
     intercept_scaling : float or "auto", default="auto"
         Value of the constant feature of a penalised intercept: the larger it is, the less the intercept is penalised.
@@ -101,6 +101,8 @@ class CertifiedClassifier(CertifiedClassification, CertifiedFit):
         Projections that were drawn, one JSON line each: the first, and others after poor steps.
     classes_ : array of shape (n_classes,)
         Labels.
+    class_prior_ : array of shape (n_classes,)
+        Share of each class in the sum of the sample weights.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features,)
@@ -114,17 +116,18 @@ class CertifiedClassifier(CertifiedClassification, CertifiedFit):
 
     Notes
     -----
-    For two classes, y = ±1, sample weights s and a convex loss ℓ, the exact weights w* minimise ::
+    For two classes, y = ±1, sample weights s, covariates u (the constant 1 among them) and a convex loss ℓ, the exact
+    weights w* and effects b* minimise ::
 
-        ½‖w‖² + C Σ sᵢ ℓ(yᵢ wᵀxᵢ).
+        ½‖w‖² + C Σ sᵢ ℓ(yᵢ (wᵀxᵢ + bᵀuᵢ)).
 
     With more classes this is one against the rest for each class. The dual problem has a variable αᵢ = sᵢaᵢ for each
-    sample and w_α = C Σ yᵢ αᵢ xᵢ. For any w and any dual feasible α, the duality gap bounds the distance of the
-    midpoint w_m = (w + w_α)/2 from w* ::
+    sample, with Σ yᵢ αᵢ uᵢ = 0, and w_α = C Σ yᵢ αᵢ xᵢ. For any w and any dual feasible α, the duality gap bounds the
+    distance of the midpoint w_m = (w + w_α)/2 from w* ::
 
         ‖w_m - w*‖² ≤ C Σ sᵢ [ℓ(mᵢ) + ℓ*(-aᵢ) + aᵢmᵢ] + ¼‖w - w_α‖²,
 
-    with mᵢ = yᵢ wᵀxᵢ and ℓ* the convex conjugate of ℓ. The bound holds for every sketch and every seed, and includes
+    with mᵢ = yᵢ (wᵀxᵢ + bᵀuᵢ) and ℓ* the convex conjugate of ℓ. The bound holds for every sketch and every seed, and includes
     the rounding errors of float64 ([5]_, §3.1). The certificates page of the documentation derives it; bounds of this
     kind are known from screening [4]_.
 
@@ -172,7 +175,7 @@ class CertifiedClassifier(CertifiedClassification, CertifiedFit):
         n_components: int | str = "auto",
         max_passes: int = 50,
         fit_intercept: bool = True,
-        intercept: str = "penalised",
+        intercept: str = "free",
         intercept_scaling: float | str = "auto",
         standardize: bool = False,
         class_weight: Any = None,
@@ -235,6 +238,8 @@ class CertifiedClassifier(CertifiedClassification, CertifiedFit):
         labels, kept = self.classes_[codes], np.flatnonzero(weight)
         matrix, self.classes_, codes, weight = without_zero_weights(matrix, self.classes_, codes, weight)
         assert weight is not None
+        totals = np.bincount(codes, weights=weight, minlength=len(self.classes_))
+        self.class_prior_ = totals / totals.sum()
         callbacks = StepCallbacks(self, X, y)
         self._divide(labels, kept, groups)
         if self.verbose:

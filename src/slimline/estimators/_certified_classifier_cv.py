@@ -105,7 +105,7 @@ class CertifiedClassifierCV(CertifiedSearch, CertifiedClassifier):
         n_components: int | str = "auto",
         max_passes: int = 50,
         fit_intercept: bool = True,
-        intercept: str = "penalised",
+        intercept: str = "free",
         intercept_scaling: float | str = "auto",
         standardize: bool = False,
         class_weight: Any = None,

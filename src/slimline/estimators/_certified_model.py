@@ -7,11 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from slimline._base.checks import whole
+from slimline._base.checks import chance, whole
 from slimline.data import Matrix
 from slimline.errors import DataError, InvalidParameterError
 from slimline.estimators._covariates import FreeEffects
@@ -180,6 +181,24 @@ class CertifiedModel(NamedFeatures, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+def log_odds_shift(model: Any, prevalence: float) -> float:
+    """Return the shift of the scores from the training samples to a population; refuse models that have none."""
+    wrong = None
+    if model.loss != "logistic":
+        wrong = f'needs loss="logistic"; this classifier has loss={model.loss!r}.'
+    elif len(model.classes_) != 2:
+        wrong = f"needs two classes; this classifier has {len(model.classes_)}."
+    elif model._free is None or not model._free.intercept:
+        wrong = 'needs intercept="free": a penalty holds the intercept back.'
+    elif model.class_weight is not None:
+        wrong = "needs class_weight=None: weights of the classes move the intercept."
+    elif model.class_prior_ is None:
+        wrong = "needs the shares of the classes in training, which this model file of an earlier version lacks."
+    if wrong is not None:
+        raise InvalidParameterError(wrong, "prevalence", prevalence)
+    return float(logit(prevalence) - logit(model.class_prior_[1]))
+
+
 def _requires_logistic(estimator: Any) -> bool:
     if estimator.loss != "logistic":
         raise AttributeError(f'probabilities need loss="logistic"; this classifier has loss={estimator.loss!r}.')
@@ -191,6 +210,7 @@ class CertifiedClassification(ClassifierMixin):  # type: ignore[misc]
 
     loss: str
     classes_: NDArray[Any]
+    class_prior_: Floats | None
     certificate_: Certificate
 
     def decision_function(self, X: Any, covariates: Any = None) -> Floats:
@@ -230,7 +250,7 @@ class CertifiedClassification(ClassifierMixin):  # type: ignore[misc]
         return np.asarray(self.classes_[class_of_scores(scores)])
 
     @available_if(_requires_logistic)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any, covariates: Any = None) -> Floats:
+    def predict_proba(self, X: Any, covariates: Any = None, prevalence: float | None = None) -> Floats:
         """Return the probability of each class; for the logistic loss.
 
         Parameters
@@ -239,16 +259,20 @@ class CertifiedClassification(ClassifierMixin):  # type: ignore[misc]
             Data.
         covariates : array-like or data frame of shape (n_samples, n_covariates), optional
             Those of the samples, if the model was trained with any.
+        prevalence : float, optional
+            Share of the second class in the population, if the training samples were chosen by their class, as cases
+            and controls are: the probabilities are moved by `prevalence_shift`.
 
         Returns
         -------
         probability : array of shape (n_samples, n_classes)
             With more than two classes, the probabilities of one against the rest, scaled to sum to 1.
         """
-        return probabilities(self.decision_function(X, covariates))
+        scores = self.decision_function(X, covariates)
+        return probabilities(scores if prevalence is None else scores + self.prevalence_shift(prevalence))
 
     @available_if(_requires_logistic)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any, covariates: Any = None) -> Floats:
+    def predict_log_proba(self, X: Any, covariates: Any = None, prevalence: float | None = None) -> Floats:
         """Return the logarithm of `predict_proba`.
 
         Parameters
@@ -257,13 +281,39 @@ class CertifiedClassification(ClassifierMixin):  # type: ignore[misc]
             Data.
         covariates : array-like or data frame of shape (n_samples, n_covariates), optional
             Those of the samples, if the model was trained with any.
+        prevalence : float, optional
+            As in `predict_proba`.
 
         Returns
         -------
         log_probability : array of shape (n_samples, n_classes)
             Natural logarithms.
         """
-        return log_probabilities(self.decision_function(X, covariates))
+        scores = self.decision_function(X, covariates)
+        return log_probabilities(scores if prevalence is None else scores + self.prevalence_shift(prevalence))
+
+    def prevalence_shift(self, prevalence: float) -> float:
+        """Return what is added to the scores for a population in which the second class has another share.
+
+        Parameters
+        ----------
+        prevalence : float
+            Share π of the second class in the population, in (0, 1).
+
+        Returns
+        -------
+        shift : float
+            log(π/(1 - π)) - log(p/(1 - p)), where p is the (weighted) share of the second class in training.
+
+        Notes
+        -----
+        If samples were chosen by their class alone, as cases and controls are, the logistic model of the population
+        differs from that of the sample in its intercept only, by this shift (Prentice and Pyke, Biometrika 1979). So
+        certified intervals of scores move with it. The intercept must be free, and the classes have no weights: a
+        penalty on it, or weights, would move it as well.
+        """
+        check_is_fitted(self)
+        return log_odds_shift(self, chance("prevalence", prevalence))
 
     # Claims ----------------------------------------------------------------------------------------
 

@@ -101,6 +101,8 @@ def stored_model(model: Any, details: dict[str, Any] | None = None, **more: Any)
     claim = model.certificate_
     names = model._feature_names
     told = {"delta": model.delta_.tolist(), "table": not model._is_flat} if hasattr(model, "delta_") else {}
+    if (prior := getattr(model, "class_prior_", None)) is not None:
+        told["class_prior"] = prior.tolist()
     own: dict[str, Any] = told | {
         "history": [asdict(step) for step in model.history_],
         "route": asdict(model.route_),
@@ -172,7 +174,7 @@ def _restore(model: Any, stored: StoredModel, path: str) -> None:
         model._is_flat = len(stored.weights) == 1 and not _is_table(stored)
         model.delta_ = np.array([_delta(value) for value in stored.details["delta"]])
     else:
-        model.classes_ = stored.classes
+        model.classes_, model.class_prior_ = stored.classes, _prior(stored, path)
     model.n_features_in_ = stored.n_features
     if stored.feature_names is not None:
         model.feature_names_in_ = stored.feature_names
@@ -191,6 +193,17 @@ def _restore(model: Any, stored: StoredModel, path: str) -> None:
     model._tell_weights(stored.constant)
     model.intercept_ = stored.intercept[0] if getattr(model, "_is_flat", False) else stored.intercept
     model.n_iter_ = len(model.history_)
+
+
+def _prior(stored: StoredModel, path: str) -> np.ndarray[Any, np.dtype[np.float64]] | None:
+    """Return the shares of the classes in training; None: a file of an earlier version."""
+    told = stored.details.get("class_prior")
+    if told is None:
+        return None
+    prior = np.array([_number(share) for share in told]) if isinstance(told, list) else np.zeros(0)
+    if prior.shape != stored.classes.shape or not (prior > 0.0).all() or not abs(prior.sum() - 1.0) < 1e-9:
+        raise ModelFileError(f"{path} is damaged: its shares of the classes are no shares.")
+    return prior
 
 
 def _is_table(stored: StoredModel) -> bool:

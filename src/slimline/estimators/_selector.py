@@ -110,7 +110,7 @@ class CertifiedFeatureSelector(NamedFeatures, SelectorMixin, MetaEstimatorMixin,
         self.estimator = estimator
         self.repeats = repeats
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, covariates: Any = None) -> Self:
         """Train the classifier and choose its heaviest features.
 
         Parameters
@@ -121,6 +121,8 @@ class CertifiedFeatureSelector(NamedFeatures, SelectorMixin, MetaEstimatorMixin,
             Labels.
         sample_weight : array-like of shape (n_samples,), optional
             Weights.
+        covariates : array-like or data frame of shape (n_samples, n_covariates), optional
+            Numbers that enter the model beside the features, without a penalty; they are not selected from.
 
         Returns
         -------
@@ -139,7 +141,7 @@ class CertifiedFeatureSelector(NamedFeatures, SelectorMixin, MetaEstimatorMixin,
             if self.repeats > 1:  # the other routes draw nothing: their choices would agree, and say nothing
                 method = "sketch" if model.method == "auto" else model.method
                 model.set_params(random_state=int(seeds.randint(2**31 - 1)), method=method)
-            self.estimators_.append(model.fit(X, y, sample_weight=sample_weight))
+            self.estimators_.append(model.fit(X, y, sample_weight=sample_weight, covariates=covariates))
         self._choose()
         return self
 
