@@ -17,6 +17,7 @@ from slimline.estimators import aligned_decisions
 from slimline.model_files import StoredModel
 from tests.cli.command import run_here
 from tests.cli.models import write_models
+from tests.estimators.aligned import explicit_scores
 
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "predict.md"
@@ -105,5 +106,4 @@ def test_genotypes_of_another_project(monkeypatch, capsys, data_dir):
             continue
         copies = values[:, k] if ours.allele1[j] == theirs.allele1[k] else 2.0 - values[:, k]
         rows[:, j] = np.where(values[:, k] < 0, stored.fill[j], copies)
-    scores = (rows - stored.centre) * stored.factor @ stored.weights[:, :-1].T + stored.weights[:, -1] * stored.constant
-    np.testing.assert_allclose(decisions.scores[:50], scores, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(decisions.scores[:50], explicit_scores(stored, rows), rtol=1e-8, atol=1e-8)
