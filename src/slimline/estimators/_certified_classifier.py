@@ -127,9 +127,9 @@ class CertifiedClassifier(CertifiedClassification, CertifiedFit):
 
         ‖w_m - w*‖² ≤ C Σ sᵢ [ℓ(mᵢ) + ℓ*(-aᵢ) + aᵢmᵢ] + ¼‖w - w_α‖²,
 
-    with mᵢ = yᵢ (wᵀxᵢ + bᵀuᵢ) and ℓ* the convex conjugate of ℓ. The bound holds for every sketch and every seed, and includes
-    the rounding errors of float64 ([5]_, §3.1). The certificates page of the documentation derives it; bounds of this
-    kind are known from screening [4]_.
+    with mᵢ = yᵢ (wᵀxᵢ + bᵀuᵢ) and ℓ* the convex conjugate of ℓ. The bound holds for every sketch and every seed, and
+    includes the rounding errors of float64 ([5]_, §3.1). The certificates page of the documentation derives it; bounds
+    of this kind are known from screening [4]_.
 
     A step linearises the objective at the present dual point, solves the small problem with the sketch in place of the
     data, and takes its dual variables as a direction. This is dual random projection [1]_, studied in [2]_ (Theorem 2)
