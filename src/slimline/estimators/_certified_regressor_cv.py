@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -230,33 +230,29 @@ class CertifiedRegressorCV(CertifiedSearch, CertifiedRegressor):
         self, job: FitJob, targets: Floats, division: _Division, judge: _FoldScores, zero_loss: float, unit: float
     ) -> PenaltySearch:
         """Try the values of C on the surrogate without each sample, choose one, and keep what it predicts."""
-
-        @cache
-        def left_out() -> LeaveOneOut:
-            free = job.problems(1.0)[0].free
-            surrogate = job.solver.surrogate
-            if isinstance(surrogate, GramSurrogate):
-                return LeaveOneOut.of_gram(surrogate.K, job.weights, free, targets)
+        surrogate, free = self._begin(job), job.problems(1.0)[0].free
+        if isinstance(surrogate, GramSurrogate):
+            left_out = LeaveOneOut.of_gram(surrogate.K, job.weights, free, targets)
+        else:
             assert isinstance(surrogate, FeatureSurrogate)
-            return LeaveOneOut.of_rows(surrogate.columns(), job.weights, free, targets)
+            left_out = LeaveOneOut.of_rows(surrogate.columns(), job.weights, free, targets)
+        scored = np.flatnonzero(left_out.defined)
 
         def attempt(Cs: Floats) -> tuple[Floats, Floats]:
-            rows = np.flatnonzero(left_out().defined)
-            found = [judge(-residuals, rows) for residuals in left_out().residuals(1.0 / Cs)]
-            scores, losses = np.array(found).T[:, None, :]
-            return scores, losses
+            found = np.array([judge(-residuals, scored) for residuals in left_out.residuals(1.0 / Cs)])
+            return found[None, :, 0], found[None, :, 1]
 
         search = self._choose(job, attempt, zero_loss, unit)
         predictions = np.full((division.n_samples, targets.shape[1]), np.nan)
-        predictions[division.kept] = targets - next(left_out().residuals(np.array([1.0 / self.C_])))
+        predictions[division.kept] = targets - next(left_out.residuals(np.array([1.0 / self.C_])))
         self.loo_predictions_ = predictions[:, 0] if self._is_flat else predictions
-        if not left_out().defined.all():
-            rows = division.kept[~left_out().defined]
+        if not left_out.defined.all():
+            rows = division.kept[~left_out.defined]
             shown = ", ".join(map(str, rows[:_SHOWN].tolist())) + (", ..." if len(rows) > _SHOWN else "")
             warnings.warn(
-                f"{len(rows)} samples (rows {shown}) do not count in the choice of C: without one of them the "
-                "covariates depend on each other, so that nothing can be predicted for it. Leave out covariates that "
-                "are other than constant in one sample only.",
+                f"rows {shown}, {len(rows)} in all, do not count in the choice of C: they cannot be predicted by the "
+                "fit to all other samples, which does not determine the effects of the covariates. Leave out "
+                "covariates that differ from the others in a single sample.",
                 CovariateWarning,
                 stacklevel=6,  # the line that called `fit`
             )

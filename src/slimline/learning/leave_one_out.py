@@ -1,7 +1,7 @@
 """Leave-one-out residuals of ridge regression, for every penalty from one eigendecomposition.
 
-Ridge regression is a linear smoother: what it leaves of the targets is a matrix times them. Leaving out a sample changes
-its residual by a factor that stands on the diagonal of this matrix, so no fit is repeated. The section "The penalty by
+Ridge regression is a linear smoother: what it leaves of the targets is a matrix times them. Leaving out a sample
+divides its residual by a number on the diagonal of this matrix, so no fit is repeated. The section "The penalty by
 leaving one sample out" of docs/covariates.md has the proof.
 """
 
