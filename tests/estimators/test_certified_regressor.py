@@ -13,6 +13,7 @@ from slimline.errors import AccuracyWarning, CovariateWarning, DataError, ModelF
 from slimline.estimators import _certified_regressor_cv, aligned_decisions
 from slimline.model_files import StoredModel
 from slimline.projections import Projection
+from tests.learning.real_sets import as_dense, standardised
 from tests.refusals import refuses
 
 N, D, C = 80, 300, 0.02
@@ -220,7 +221,7 @@ def test_leaving_one_out_is_that_of_ridge_cv(samples):
     for features in (X, X[:, :20]):
         peer = RidgeCV(alphas, store_cv_results=True).fit(features, y)
         model = CertifiedRegressorCV(1.0 / alphas, method="gram").fit(features, y)
-        assert pytest.approx(peer.alpha_) == 1.0 / model.C_
+        np.testing.assert_allclose(1.0 / model.C_, peer.alpha_)
         np.testing.assert_allclose(2.0 * model.losses_[0, ::-1], peer.cv_results_.mean(axis=0), rtol=1e-9)
         np.testing.assert_allclose(model.coef_, peer.coef_, atol=1e-9)
         errors = np.square(y - model.loo_predictions_)
@@ -343,3 +344,17 @@ def test_a_constant_target_does_not_disturb_the_others(samples):
     np.testing.assert_allclose(model.loo_predictions_[:, 1], 0.1)
     alone = CertifiedRegressorCV([1e-3, 1e-2]).fit(X, y)
     np.testing.assert_allclose(model.scores_, 0.5 * alone.scores_)
+
+
+@pytest.mark.data
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["golub", "singh"])
+def test_real_expressions_get_the_penalty_of_ridge_cv(name, data_dir):
+    X = np.log1p(np.maximum(as_dense(data_dir, name, slice(None)), 0.0))
+    gene = int(X.var(axis=0).argmax())
+    y, X = X[:, gene], np.delete(X, gene, axis=1)
+    alphas = X.shape[1] * np.logspace(-3, 3, 13)
+    peer = RidgeCV(alphas).fit(standardised(X), y)
+    model = CertifiedRegressorCV(1.0 / alphas, standardize=True, method="gram").fit(X, y)
+    np.testing.assert_allclose(1.0 / model.C_, peer.alpha_)
+    np.testing.assert_allclose(model.predict(X), peer.predict(standardised(X)), rtol=1e-6)

@@ -33,7 +33,8 @@ class LeaveOneOut:
     The columns of V are an orthonormal basis of S^½U. Those of E are orthonormal eigenvectors of S^½KS^½, restricted to
     the vectors orthogonal to V, with eigenvalues e; those that are left out have the eigenvalue 0.
 
-    Conventions: targets and residuals are float64, of shape (n_samples, n_targets); weights are above 0.
+    Conventions: targets and residuals are float64, of shape (n_samples, n_targets); weights are above 0. The rounding
+    of a residual grows with the root of the largest weight over its own.
     """
 
     def __init__(self, E: Floats, e: Floats, weights: Floats, free: Floats, targets: Floats) -> None:
@@ -67,7 +68,7 @@ class LeaveOneOut:
         for _ in range(2):  # once more, for what rounding left
             rows -= basis @ (basis.T @ rows)
         E, roots, _ = scipy.linalg.svd(rows, full_matrices=False, overwrite_a=True, check_finite=False)
-        seen = np.square(roots) > _negligible(len(rows), size, roots[:1] ** 2)
+        seen = roots > _negligible(len(rows), float(np.sqrt(size)), roots)
         return cls(E[:, seen], np.square(roots[seen]), weights, free, targets)
 
     def residuals(self, penalties: Floats) -> Iterator[Floats]:
@@ -103,12 +104,12 @@ def _eigenvectors_beside(K: Floats, weights: Floats, basis: Floats) -> tuple[Flo
     e, E = scipy.linalg.eigh(matrix, overwrite_a=True, check_finite=False)
     e, E = e[count:], E[:, count:]
     # Of a K of low rank some would be left above 0 by rounding, and others below.
-    e[e <= _negligible(n, size, e[-1:])] = 0.0
+    e[e <= _negligible(n, size, e)] = 0.0
     return E, e
 
 
 def _negligible(n: int, size: float, largest: Floats) -> float:
-    """Return what an eigenvalue may be by rounding alone."""
+    """Return what an eigenvalue or singular value may be by rounding alone."""
     return n * float(np.finfo(float).eps) * max(size, float(largest.max(initial=0.0)))
 
 
