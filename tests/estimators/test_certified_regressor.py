@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.linear_model import HuberRegressor, QuantileRegressor, Ridge, RidgeCV
 from sklearn.metrics import mean_absolute_error, r2_score
 from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneOut
@@ -278,6 +279,13 @@ def test_each_sample_is_left_out_by_itself_where_that_is_promised(change, folds,
     model = CertifiedRegressorCV([1e-3, 1e-2], scoring=scoring, tol=0.5, **change).fit(X, y, covariates=U)
     assert model.scores_.shape == (folds, 2)
     assert hasattr(model, "loo_predictions_") == (folds == 1)
+
+
+@pytest.mark.filterwarnings("ignore::slimline.errors.AccuracyWarning")
+def test_rows_that_are_trained_on_are_divided_into_folds():
+    X = sp.random(450, 500, 0.002, format="csr", random_state=0)
+    model = CertifiedRegressorCV([0.1], tol=0.5).fit(X, np.random.default_rng(0).standard_normal(450))
+    assert model.route_.method == "direct" and model.scores_.shape == (5, 1)
 
 
 def test_leaving_one_out_is_what_as_many_folds_do(samples):

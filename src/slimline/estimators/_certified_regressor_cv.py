@@ -22,13 +22,14 @@ from slimline.estimators._certified_regressor import CertifiedRegressor
 from slimline.estimators._certified_search import CertifiedSearch, Fold, folds_of
 from slimline.estimators._covariates import GivenCovariates
 from slimline.estimators._fitting import StepCallbacks
-from slimline.estimators._penalty_search import PenaltySearch
+from slimline.estimators._penalty_search import PenaltySearch, penalties
 from slimline.learning.leave_one_out import LeaveOneOut
 from slimline.learning.surrogate import GRAM_SAMPLES, FeatureSurrogate, GramSurrogate
 
 Floats = NDArray[np.float64]
-#: An eigendecomposition takes as long as so many fits of a search, to the cost model.
-_FITS_OF_AN_EIGENDECOMPOSITION = 6
+#: Folds by default; and to the cost model leaving out each sample takes as long, for one target. It is faster, but the
+#: time is better spent on an exact Gram matrix: the noise of a sketch hides weak signals from the search.
+_FOLDS = 5
 #: A target that varies by less than this part of it is constant, and has an R² of 0.
 _CONSTANT = 1e-14
 #: How many rows a message lists.
@@ -188,9 +189,9 @@ class CertifiedRegressorCV(CertifiedSearch, CertifiedRegressor):
         return self
 
     def _divide(self, targets: Floats, kept: NDArray[np.intp], groups: Any) -> None:
-        splitter = check_cv(self.cv, targets, classifier=False)
+        splitter = check_cv(_FOLDS if self.cv is None else self.cv, targets, classifier=False)
         if self.cv is None and groups is not None:
-            splitter = GroupKFold()
+            splitter = GroupKFold(_FOLDS)
         alone = self.cv is None and groups is None and self.loss == "squared" and self.search == "sketch"
         alone = alone and len(kept) <= GRAM_SAMPLES and self.method != "direct"
         self._division = _Division(len(targets), kept, alone, partial(folds_of, splitter, targets, kept, groups))
@@ -201,10 +202,10 @@ class CertifiedRegressorCV(CertifiedSearch, CertifiedRegressor):
         self.__dict__.pop("loo_predictions_", None)  # of an earlier fit
         division = self.__dict__.pop("_division")
         folds = [] if division.alone else division.folds()
-        counts = self._fit_counts(folds)
+        n_fits, n_searched = self._fit_counts(folds)
         if division.alone:
-            counts = 1, max(1, _FITS_OF_AN_EIGENDECOMPOSITION // targets.shape[1])
-        job = self._target_job(matrix, targets, weight, given, *counts)
+            n_searched = max(1, _FOLDS * len(penalties(self.Cs)) // targets.shape[1])
+        job = self._target_job(matrix, targets, weight, given, n_fits, n_searched)
         if division.alone and job.solver.route.method == "direct":
             folds = division.folds()  # the rows are not made into an n × n matrix
         scale = float(np.mean([1.0 / task.unit for task in job.tasks]))
