@@ -2,16 +2,19 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import HuberRegressor, QuantileRegressor, Ridge
-from sklearn.metrics import r2_score
-from sklearn.model_selection import GridSearchCV
+import scipy.sparse as sp
+from sklearn.linear_model import HuberRegressor, QuantileRegressor, Ridge, RidgeCV
+from sklearn.metrics import mean_absolute_error, r2_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneOut
 from sklearn.svm import SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from slimline import CertifiedRegressor, CertifiedRegressorCV, open_matrix
-from slimline.errors import AccuracyWarning, DataError, ModelFileError
-from slimline.estimators import aligned_decisions
+from slimline.errors import AccuracyWarning, CovariateWarning, DataError, ModelFileError
+from slimline.estimators import _certified_regressor_cv, aligned_decisions
 from slimline.model_files import StoredModel
+from slimline.projections import Projection
+from tests.learning.real_sets import as_dense, standardised
 from tests.refusals import refuses
 
 N, D, C = 80, 300, 0.02
@@ -28,7 +31,9 @@ def samples():
 
 # Many of their data sets have nothing to find.
 @pytest.mark.filterwarnings("ignore::slimline.errors.AccuracyWarning", "ignore::slimline.errors.SearchWarning")
-@parametrize_with_checks([CertifiedRegressor(), CertifiedRegressorCV([0.01, 0.1], cv=2)])
+@parametrize_with_checks(
+    [CertifiedRegressor(), CertifiedRegressorCV([0.01, 0.1]), CertifiedRegressorCV([0.01, 0.1], cv=2)]
+)
 def test_scikit_learn_compatibility(estimator, check):
     check(estimator)
 
@@ -209,3 +214,157 @@ def test_a_grid_goes_with_the_unit_of_the_target(samples):
         tried = [CertifiedRegressorCV(2, loss=loss, epsilon=0.0, tol=0.5).fit(X, f * y).Cs_ for f in (1.0, 1000.0)]
         ratio = tried[1].min() / tried[0].min()
         assert ratio == pytest.approx(1.0 if loss == "squared" else 1000.0)
+
+
+def test_leaving_one_out_is_that_of_ridge_cv(samples):
+    X, _, y = samples
+    alphas = D * np.logspace(-3, 2, 6)
+    for features in (X, X[:, :20]):
+        peer = RidgeCV(alphas, store_cv_results=True).fit(features, y)
+        model = CertifiedRegressorCV(1.0 / alphas, method="gram").fit(features, y)
+        np.testing.assert_allclose(1.0 / model.C_, peer.alpha_)
+        np.testing.assert_allclose(2.0 * model.losses_[0, ::-1], peer.cv_results_.mean(axis=0), rtol=1e-9)
+        np.testing.assert_allclose(model.coef_, peer.coef_, atol=1e-9)
+        errors = np.square(y - model.loo_predictions_)
+        np.testing.assert_allclose(
+            errors, peer.cv_results_[:, np.flatnonzero(peer.alphas == peer.alpha_)[0]], rtol=1e-7
+        )
+        assert model.scores_.max() == pytest.approx(r2_score(y, model.loo_predictions_))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scoring", [None, "neg_mean_absolute_error"])
+def test_left_out_samples_are_predicted_by_the_fit_to_the_others(scoring, samples):
+    X, U, y = samples
+    both, s = np.column_stack([y, -y + X[:, 0]]), np.random.default_rng(3).uniform(0.5, 2.0, N)
+    s[[5, 40]] = 0.0
+    settings = {"method": "gram", "tol": 1e-8}
+    model = CertifiedRegressorCV([1e-4, 1e-3, 1e-2], scoring=scoring, **settings)
+    model.fit(X, both, sample_weight=s, covariates=U)
+    predicted = model.loo_predictions_
+    assert predicted.shape == both.shape and np.flatnonzero(np.isnan(predicted).any(axis=1)).tolist() == [5, 40]
+    for i in (0, 17, N - 1):
+        others = np.where(np.arange(N) == i, 0.0, s)
+        alone = CertifiedRegressor(model.C_, **settings).fit(X, both, sample_weight=others, covariates=U)
+        np.testing.assert_allclose(predicted[i], alone.predict(X[i : i + 1], U[i : i + 1])[0], rtol=1e-9)
+    score = r2_score if scoring is None else lambda *a, **k: -mean_absolute_error(*a, **k)
+    expected = score(both[s > 0], predicted[s > 0], sample_weight=s[s > 0])
+    assert model.scores_.shape == (1, 3) and model.scores_.max() == pytest.approx(expected)
+    model.set_params(cv=3).fit(X, both, covariates=U)
+    assert not hasattr(model, "loo_predictions_") and model.scores_.shape == (3, 3)
+
+
+def test_leaving_one_out_of_a_sketch_is_that_of_its_gram_matrix(samples):
+    X, U, y = samples
+    settings = {"projection": "gaussian", "n_components": 64, "random_state": 0, "tol": 0.5}
+    model = CertifiedRegressorCV([1e-3, 1e-2], method="sketch", **settings).fit(X, y, covariates=U)
+    Z = Projection.from_json(model.projections_[0]).apply(X)
+    peer = CertifiedRegressorCV([1e-3, 1e-2], method="gram").fit(Z, y, covariates=U)
+    np.testing.assert_allclose(model.scores_, peer.scores_, rtol=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "change, folds",
+    [
+        ({}, 1),
+        ({"loss": "huber"}, 5),
+        ({"search": "certified"}, 5),
+        ({"method": "direct"}, 5),
+        ({"cv": 3}, 3),
+    ],
+)
+def test_each_sample_is_left_out_by_itself_where_that_is_promised(change, folds, samples):
+    X, U, y = samples
+    scoring = "neg_mean_squared_error"
+    model = CertifiedRegressorCV([1e-3, 1e-2], scoring=scoring, tol=0.5, **change).fit(X, y, covariates=U)
+    assert model.scores_.shape == (folds, 2)
+    assert hasattr(model, "loo_predictions_") == (folds == 1)
+
+
+@pytest.mark.filterwarnings("ignore::slimline.errors.AccuracyWarning")
+def test_rows_that_are_trained_on_are_divided_into_folds():
+    X = sp.random(450, 500, 0.002, format="csr", random_state=0)
+    model = CertifiedRegressorCV([0.1], tol=0.5).fit(X, np.random.default_rng(0).standard_normal(450))
+    assert model.route_.method == "direct" and model.scores_.shape == (5, 1)
+
+
+@pytest.mark.slow
+def test_leaving_one_out_is_what_as_many_folds_do(samples):
+    X, U, y = (part[:25] for part in samples)
+    settings = {"Cs": [1e-3, 1e-2], "scoring": "neg_mean_squared_error", "method": "gram"}
+    model = CertifiedRegressorCV(**settings).fit(X, y, covariates=U)
+    folds = CertifiedRegressorCV(cv=LeaveOneOut(), **settings).fit(X, y, covariates=U)
+    np.testing.assert_allclose(model.scores_[0], folds.scores_.mean(axis=0), rtol=1e-8)
+
+
+def test_groups_stay_together(samples):
+    X, _, y = samples
+    # Each sample comes twice: only folds that keep both together are not fooled.
+    X, y, groups = np.vstack([X, X]), np.r_[y, y], np.tile(np.arange(N), 2)
+    settings = {"Cs": [1e-2], "method": "gram", "scoring": "neg_mean_squared_error"}
+    model = CertifiedRegressorCV(**settings).fit(X, y, groups=groups)
+    expected = CertifiedRegressorCV(cv=GroupKFold(5), **settings).fit(X, y, groups=groups)
+    np.testing.assert_array_equal(model.scores_, expected.scores_)
+    assert model.scores_.shape == (5, 1)
+    assert CertifiedRegressorCV(**settings).fit(X, y).scores_.mean() > 0.5 * model.scores_.mean()
+
+
+def test_more_samples_than_the_matrix_serves_are_divided_into_folds(monkeypatch, samples):
+    X, _, y = samples
+    monkeypatch.setattr(_certified_regressor_cv, "GRAM_SAMPLES", N)
+    model = CertifiedRegressorCV([1e-3], scoring="neg_mean_squared_error")
+    assert model.fit(X, y).scores_.shape == (1, 1)
+    monkeypatch.setattr(_certified_regressor_cv, "GRAM_SAMPLES", N - 1)
+    assert model.fit(X, y).scores_.shape == (5, 1)
+
+
+def test_samples_that_cannot_be_left_out_are_named(samples):
+    X, U, y = samples
+    s = np.ones(N)
+    s[2] = 0.0
+    with pytest.warns(CovariateWarning, match="rows 7,"):
+        model = CertifiedRegressorCV([1e-3, 1e-2]).fit(
+            X, y, sample_weight=s, covariates=np.column_stack([U, np.arange(N) == 7])
+        )
+    assert np.flatnonzero(np.isnan(model.loo_predictions_)).tolist() == [2, 7]
+    rest = np.delete(np.arange(N), [2, 7])
+    peer = CertifiedRegressorCV([1e-3, 1e-2]).fit(X[rest], y[rest], covariates=U[rest])
+    np.testing.assert_allclose(model.scores_, peer.scores_, rtol=1e-9)
+    with refuses("cv"):
+        CertifiedRegressorCV([1.0], fit_intercept=False).fit(X[:1], y[:1])
+
+
+@pytest.mark.filterwarnings("ignore::slimline.errors.SearchWarning", "ignore::slimline.errors.AccuracyWarning")
+def test_an_automatic_grid_is_extended_without_folds(samples):
+    X, _, _ = samples
+    y = X[:, :10].sum(axis=1)  # no noise, fewer features than samples: the more C the better
+    model = CertifiedRegressorCV(4, tol=0.9).fit(X[:, :20], y)
+    unit = np.mean(np.sum(np.square(X[:, :20]), axis=1))
+    assert model.C_ * unit > 1e4 and len(model.Cs_) > 4 and model.scores_.shape == (1, len(model.Cs_))
+    assert (model.loo_predictions_ - y).std() < 1e-2
+
+
+# The exact weights are 0, so that no relative error is certified.
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::slimline.errors.AccuracyWarning")
+def test_a_constant_target_does_not_disturb_the_others(samples):
+    X, _, y = samples
+    constant = np.full(N, 0.1)
+    model = CertifiedRegressorCV([1e-3, 1e-2]).fit(X, np.column_stack([y, constant]))
+    np.testing.assert_allclose(model.loo_predictions_[:, 1], 0.1)
+    alone = CertifiedRegressorCV([1e-3, 1e-2]).fit(X, y)
+    np.testing.assert_allclose(model.scores_, 0.5 * alone.scores_)
+
+
+@pytest.mark.data
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["golub", "singh"])
+def test_real_expressions_get_the_penalty_of_ridge_cv(name, data_dir):
+    X = np.log1p(np.maximum(as_dense(data_dir, name, slice(None)), 0.0))
+    gene = int(X.var(axis=0).argmax())
+    y, X = X[:, gene], np.delete(X, gene, axis=1)
+    alphas = X.shape[1] * np.logspace(-3, 3, 13)
+    peer = RidgeCV(alphas).fit(standardised(X), y)
+    model = CertifiedRegressorCV(1.0 / alphas, standardize=True, method="gram").fit(X, y)
+    np.testing.assert_allclose(1.0 / model.C_, peer.alpha_)
+    np.testing.assert_allclose(model.predict(X), peer.predict(standardised(X)), rtol=1e-6)

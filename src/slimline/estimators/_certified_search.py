@@ -18,12 +18,13 @@ from slimline.estimators._certified_fit import CertifiedFit, FitJob
 from slimline.estimators._fitting import StepCallbacks
 from slimline.estimators._penalty_search import (
     PenaltySearch,
+    TryPenalties,
     most_tasks_at_once,
     penalties,
     scores_on_sketch,
     search_penalties,
 )
-from slimline.learning import BinaryProblem, SolverState, Step, certificate_of
+from slimline.learning import BinaryProblem, SolverState, Step, Surrogate, certificate_of
 
 Floats = NDArray[np.float64]
 #: Samples to train on, and samples to score.
@@ -61,21 +62,28 @@ class CertifiedSearch(CertifiedFit):
         callbacks: StepCallbacks,
         unit: float = 1.0,
     ) -> PenaltySearch:
-        """Try the values of C and choose one; `unit` divides those of an automatic grid."""
+        """Try the values of C on folds and choose one; `unit` divides those of an automatic grid."""
+        self._begin(job)
+        self._members = Members(job, partial(self._solve, job.solver, callbacks=callbacks), folds, judge)
+        attempt = self._members.on_sketch if self.search == "sketch" else self._members.certified
+        return self._choose(job, attempt, zero_loss, unit)
+
+    def _begin(self, job: FitJob) -> Surrogate:
+        """Return the surrogate that all fits of the search share."""
         for name in ("coefs_path_", "certificates_path_"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        solver, asked = job.solver, penalties(self.Cs)
-        solver.start(0.0 if isinstance(self.Cs, Integral) else 1.0 / float(asked.max()))
-        self._members = Members(job, partial(self._solve, solver, callbacks=callbacks), folds, judge)
-        attempt = self._members.on_sketch if self.search == "sketch" else self._members.certified
-        found = search_penalties(self.Cs, unit * (solver.data.mean_square or 1.0), zero_loss, attempt)
+        return job.solver.start(0.0 if isinstance(self.Cs, Integral) else 1.0 / float(penalties(self.Cs).max()))
+
+    def _choose(self, job: FitJob, attempt: TryPenalties, zero_loss: float, unit: float = 1.0) -> PenaltySearch:
+        """Try the values of C and choose one."""
+        found = search_penalties(self.Cs, unit * (job.solver.data.mean_square or 1.0), zero_loss, attempt)
         self.Cs_, self.scores_, self.losses_ = found.Cs, found.scores, found.losses
         self.C_ = float(found.Cs[found.best])
         return found
 
     def _finish(self, job: FitJob, callbacks: StepCallbacks) -> None:
         """Keep the fit to all samples with the chosen C; take it, if the search did not."""
-        members, solver = self.__dict__.pop("_members"), job.solver
+        members, solver = self.__dict__.pop("_members", None), job.solver
         if self.search == "sketch":
             self._keep(job, *self._solve(solver, job.problems(1.0 / self.C_), callbacks))
             self._warn_if_open(1)

@@ -1,8 +1,8 @@
 """The method: losses, the small problem and its surrogates, solvers, certificates, and the algorithm that joins them.
 
 The modules are meant to be read in this order: `algorithm` for the loop; then `losses`, `problem`, `covariates`,
-`surrogate`, `solve_gram`, `rows` and `solve_features`, `improve`, `certificate`, `score_bounds`. The rest of the
-library uses the names listed below.
+`surrogate`, `solve_gram`, `rows` and `solve_features`, `improve`, `certificate`, `score_bounds`, `leave_one_out`. The
+rest of the library uses the names listed below.
 """
 
 from slimline.learning.algorithm import Step, recover_certified

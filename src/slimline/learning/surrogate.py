@@ -111,6 +111,10 @@ class FeatureSurrogate(Surrogate):
         """Solve the small problem to within `gap`."""
         return replace(solve_rows(self._features(rows, subspace), problem, start, gap), weights=None)
 
+    def columns(self) -> Floats:
+        """Return all columns in float64, the constant one last."""
+        return np.column_stack([self.Z, np.full(len(self.Z), self.constant)]).astype(np.float64, copy=False)
+
     def _features(self, rows: NDArray[np.intp] | None, subspace: ExactSubspace) -> Rows:
         Z, known, basis = self.Z, subspace.products, None
         if len(subspace):
