@@ -14,10 +14,11 @@ from sklearn.utils import check_random_state
 
 from slimline.data import Matrix
 from slimline.data._arrays import supports_row_access
+from slimline.data._covariates import GivenCovariates
 from slimline.data._standardised import Standardised
 from slimline.errors import InvalidParameterError
 from slimline.estimators._certified_model import CertifiedModel
-from slimline.estimators._covariates import FreeEffects, GivenCovariates, prepare_covariates
+from slimline.estimators._covariates import FreeEffects, prepare_covariates
 from slimline.estimators._fitting import CallbackSupport, Solver, StepCallbacks, effective_samples, require_weights
 from slimline.learning import BinaryProblem, SolverState, Step, TrainingData, certificate_of
 from slimline.learning.covariates import Covariates

@@ -14,11 +14,11 @@ from sklearn.model_selection import check_cv
 
 from slimline._base.checks import one_of
 from slimline.data import Matrix
+from slimline.data._covariates import GivenCovariates
 from slimline.errors import AccuracyWarning, InvalidParameterError
 from slimline.estimators._certified_fit import FitJob, Task
 from slimline.estimators._certified_regressor import CertifiedRegressor
 from slimline.estimators._certified_search import CertifiedSearch, folds_of
-from slimline.estimators._covariates import GivenCovariates
 from slimline.estimators._fitting import StepCallbacks
 
 Floats = NDArray[np.float64]

@@ -11,11 +11,16 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from slimline.learning.covariates import Covariates
 from slimline.learning.losses import Loss, SolverCosts
+from slimline.learning.problem import BinaryProblem
 
 # ruff: noqa: D102 - methods of losses are explained where their base names them
 
 Floats = NDArray[np.float64]
+#: Huber's δ, in standard deviations of normal residuals, that keeps 95 % of the efficiency of least squares; and what
+#: makes the median absolute deviation a standard deviation (Huber, 1981).
+_TUNING, _DEVIATION = 1.345, 1.4826
 
 
 class SquaredError(Loss):
@@ -291,6 +296,28 @@ REGRESSION_LOSSES: dict[str, Loss] = {
     "squared_epsilon_insensitive": SquaredEpsilonInsensitive(),
     "quantile": Quantile(),
 }
+
+
+def regression_loss(name: str, delta: float, epsilon: float, quantile: float) -> Loss:
+    """Return the loss of that name, with those of the settings that it has."""
+    own = {
+        "huber": Huber(delta),
+        "epsilon_insensitive": EpsilonInsensitive(epsilon),
+        "squared_epsilon_insensitive": SquaredEpsilonInsensitive(epsilon),
+        "quantile": Quantile(quantile),
+    }
+    return own.get(name) or REGRESSION_LOSSES[name]
+
+
+def robust_delta(columns: Floats, target: Floats, weight: Floats) -> float:
+    """Return 1.345 robust deviations of the residuals of the null model, which has the free columns alone."""
+    rest = target
+    if columns.shape[1]:
+        problem = BinaryProblem(Quantile(0.5), np.ones(len(target)), weight, 1.0, -target, Covariates(columns, weight))
+        nothing = np.zeros(len(target))
+        rest = -problem.scores(nothing, problem.refitted_near(nothing, np.zeros(problem.free.shape[1])))
+    deviation = _DEVIATION * float(np.median(np.abs(rest - np.median(rest))))
+    return _TUNING * (deviation or float(np.std(rest)) or 1.0)
 
 
 def _flipped(margin: Floats, a: Floats) -> tuple[Floats, Floats]:
