@@ -123,8 +123,9 @@ class CertifiedFit(CallbackSupport, CertifiedModel):
                 method,
             )
         samples, count = effective_samples(weight), len(tasks)
+        n_free = int(free) + given.n_covariates
         self.route_ = choose_route(
-            seen, samples, n_fits * count, method, self.n_components, self.loss, n_searched * count
+            seen, samples, n_fits * count, method, self.n_components, self.loss, n_searched * count, n_free
         )
         solver = Solver(
             data,
