@@ -12,8 +12,9 @@ import slimline
 from slimline import open_matrix
 from slimline._base.text import scientific
 from slimline.cli._options import Loss, Method
-from slimline.cli._plan import Element, plan_code, plan_view, telling
+from slimline.cli._plan import Element
 from slimline.cli._plan import plan as command
+from slimline.cli._plan_view import plan_code, plan_view, telling
 from slimline.data import write_genotypes
 from slimline.learning import LOSSES
 from slimline.planning import Guarantee
