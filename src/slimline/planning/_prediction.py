@@ -169,8 +169,10 @@ def predict(
     # A factorisation takes the cube of its rows; beside columns without a penalty these are all.
     held_rows = 1.0 if n_free else found.exact.support**3
     exact = found.exact.step_seconds * len(found.exact.errors)
+    # Beside covariates, effects of a loss with corners are refitted for ever sharper roundings, row by row.
+    power = 1 if loss_of(loss).smoothness is None and n_free > 1 else 2
     if more > 1:
-        exact = max(slow * held_rows * exact_seconds(shape, n, tasks, loss, n_free), _grown(exact, more**2))
+        exact = max(slow * held_rows * exact_seconds(shape, n, tasks, loss, n_free), _grown(exact, more**power))
         exact += slow * _PAIR * n * n
     gram = gram_seconds(shape, n)
     costs = [
@@ -181,7 +183,7 @@ def predict(
             steps=len(found.exact.errors),
             passes=1 + shape.normal_passes * len(found.exact.errors),
             seconds=_FIT + slow * gram + read + normal + exact,
-            nbytes=fit_bytes(shape, tasks, "gram", len(found.exact.errors), carried=carried),
+            nbytes=fit_bytes(shape, tasks, "gram", len(found.exact.errors), 0, carried, loss, n_free),
             note="" if isfinite(gram) else "n × n numbers are too many",
         )
     ]
@@ -199,7 +201,7 @@ def predict(
             steps=often,
             passes=1 + often * shape.normal_passes,
             seconds=_FIT + direct,
-            nbytes=fit_bytes(shape, tasks, "direct", often, carried=carried),
+            nbytes=fit_bytes(shape, tasks, "direct", often, 0, carried, loss, n_free),
             note="" if isfinite(direct) else _no_rows(loss, n_free),
         )
     )
@@ -211,8 +213,8 @@ def predict(
     if more > 1:
         small = slow * small_seconds(shape, n, tasks, loss, n_components, n_free) * (held_rows if square else 1.0)
         dense = square and (loss_of(loss).costs.all_samples or n_free > 0)
-        small = max(small, _grown(found.sketched.step_seconds, more**2 if dense else more))
-    nbytes = fit_bytes(shape, tasks, "sketch", steps, n_components, carried)
+        small = max(small, _grown(found.sketched.step_seconds, more**power if dense else more))
+    nbytes = fit_bytes(shape, tasks, "sketch", steps, n_components, carried, loss, n_free)
     too_wide = n_components >= shape.shape[1]
     for family in FAMILIES:
         once = read + slow * (sketch_seconds(shape, n, family, n_components) + model_seconds(n, n_components))

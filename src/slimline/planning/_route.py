@@ -222,6 +222,11 @@ def has_row_solver(loss: str, n_free: int = 0) -> bool:
     return loss_of(loss).smoothness is not None or (loss_of(loss).dual_curvature is not None and n_free <= 1)
 
 
+def needs_interior_point(loss: str, n_free: int = 0) -> bool:
+    """Return whether the Gram matrix is solved by an interior point: for corners, unless coordinate descent does."""
+    return loss_of(loss).smoothness is None and (n_free > 0 or loss_of(loss).dual_curvature is None)
+
+
 @dataclass(frozen=True)
 class Route:
     """Method by which a problem is solved, and the reason for it.
