@@ -187,14 +187,13 @@ def plan(
     elif shape.density is not None:
         sizes["sparsity"] = max(round(shape.density * shape.shape[1]), 1)
     r = default_components(shape, float(shape.shape[0]), loss) if n_components == "auto" else int(n_components)
+    require_room(problem, given)
     if matrix is None:
-        require_room(problem, None)
         tell("making a pilot run on simulated data")
         found, source = probe_worst_case(shape.shape[1], bool(standardize), problem, r), "sizes"
     else:
         rng = np.random.default_rng([problem.seed, 1])
         samples = samples_of(problem, matrix.shape[0], rng, codes, targets, given)
-        require_room(problem, samples)
         matrix = matrix.counted()
         tell(f"looking at {matrix.name}")
         found = probe_data(matrix, samples, problem, r)

@@ -240,17 +240,17 @@ def samples_of(
     return Samples(codes, targets, covariates, labelled)
 
 
-def require_room(problem: Problem, samples: Samples | None) -> None:
+def require_room(problem: Problem, given: GivenCovariates | None) -> None:
     """Refuse as many columns without a penalty as samples, as a fit does."""
     independent = problem.n_free
-    if samples is not None and problem.n_free:
-        given = free_columns(samples.covariates, intercept=problem.intercept)
-        independent = len(Covariates(given, np.ones(len(given))))
+    if given is not None:
+        columns = free_columns(given, intercept=problem.intercept)
+        independent = len(Covariates(columns, np.ones(len(columns))))
     if problem.n_free and independent >= problem.n_samples:
         raise InvalidParameterError(
             f"must be fewer than the samples: {independent} columns that are not penalised fit {problem.n_samples} "
             "samples exactly, and leave nothing for the features to explain.",
-            "covariates" if problem.n_covariates else "n_samples",
+            "n_samples" if not problem.n_covariates else "n_covariates" if given is None else "covariates",
         )
 
 
