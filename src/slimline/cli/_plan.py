@@ -275,7 +275,7 @@ def _labels(matrix: Matrix, path: Path | None, target: str | None, loss: str, ta
         numbers = None
     if is_regression(loss, task, found.values if numbers is None else numbers, None):
         if numbers is None:
-            strange = found.values.astype(str)[0]
+            strange = str(found.values[0])
             raise InvalidParameterError(f"{loss} needs numbers, and {found.source} has {strange!r}.", "loss", loss)
         return replace(found, values=numbers)
     require_classes(found)
