@@ -12,10 +12,12 @@ import slimline
 from slimline import open_matrix
 from slimline._base.text import scientific
 from slimline.cli._options import Loss, Method
-from slimline.cli._plan import Element, plan_code, plan_view, telling
+from slimline.cli._plan import Element
 from slimline.cli._plan import plan as command
+from slimline.cli._plan_view import plan_code, plan_view, telling
 from slimline.data import write_genotypes
 from slimline.learning import LOSSES
+from slimline.learning.regression_losses import REGRESSION_LOSSES
 from slimline.planning import Guarantee
 from tests.cli.command import refusals, run_here
 from tests.snapshots import check_snapshot
@@ -134,11 +136,82 @@ def test_sizes_alone_with_every_option(monkeypatch, capsys):
         assert part in said
 
 
+def _trait():
+    """Write a trait and three covariates of the samples."""
+    X, _ = _data()
+    rng = np.random.default_rng(1)
+    trait = 170.0 + 5.0 * X[:, 0] + rng.standard_normal(N)
+    Path("trait.csv").write_text("sample,height\n" + "".join(f"s{k},{value:.4f}\n" for k, value in enumerate(trait)))
+    return trait.round(4), rng.standard_normal((N, 3))
+
+
+@pytest.mark.parametrize("loss", ["squared", "epsilon_insensitive"])
+def test_a_regression_beside_covariates_and_the_code_that_follows(monkeypatch, capsys, loss):
+    _npy()
+    trait, U = _trait()
+    known = ["data.npy", "--labels", "trait.csv", "--target", "height", "--C", "1e-3"]
+    record = _plan(monkeypatch, *known, "--loss", loss, "--covariate-count", "3", "--epsilon", "0.5")["plan"]
+    said = capsys.readouterr().out
+    assert (record["task"], record["n_targets"], record["n_covariates"]) == ("regression", 1, 3)
+    assert "1 target (height of trait.csv" in said and "3 covariates" in said and "a regression has none" in said
+    assert "SVM" not in said and record["margin"] is None
+    code = said.split("Next, in Python:\n")[1]
+    names = {"y": trait, "U": U}
+    exec(code, names)
+    model = names["model"]
+    assert type(model).__name__ == record["estimator"] == "CertifiedRegressor"
+    assert model.covariate_coef_.shape == (3,) or model.covariate_coef_.shape == (1, 3)
+    assert model.certificate_.relative_error.max() <= 1e-2
+    assert all(model.get_params()[name] == value for name, value in record["parameters"].items())
+
+
+def test_numbers_that_the_data_carry(monkeypatch, capsys):
+    X, _ = _data()
+    trait, _ = _trait()
+    dump_svmlight_file(sp.csr_array(np.where(np.abs(X) > 1.5, X, 0)), trait, "data.svm", zero_based=False)
+    record = _plan(monkeypatch, "data.svm", "--loss", "squared", "--C", "1e-3")["plan"]
+    assert record["task"] == "regression"
+    names = {}
+    exec(capsys.readouterr().out.split("Next, in Python:\n")[1], names)
+    np.testing.assert_allclose(names["model"].predict(names["X"]).mean(), trait.mean(), rtol=0.1)
+    assert _plan(monkeypatch, "data.svm", "--loss", "huber", "--huber-delta", "2")["plan"]["parameters"]["delta"] == 2.0
+
+
+def test_sizes_of_a_regression(monkeypatch, capsys):
+    options = ["--loss", "quantile", "--quantile", "0.9", "--targets", "2", "--standardize-target"]
+    record = _plan(monkeypatch, "--samples", "50", "--features", "900", *options, "--intercept", "penalised")["plan"]
+    assert (record["n_targets"], record["intercept"]) == (2, "penalised")
+    expected = {"quantile": 0.9, "standardize_target": True, "intercept": "penalised"}
+    assert record["parameters"].items() >= expected.items()
+    assert "2 targets" in capsys.readouterr().out
+    assert (
+        _plan(monkeypatch, "--samples", "50", "--features", "900", "--intercept", "none")["plan"]["fit_intercept"]
+        is False
+    )
+
+
 def test_defaults_are_those_of_the_function():
     of_function, of_command = (inspect.signature(f).parameters for f in (slimline.plan, command))
-    for name in ("C", "loss", "tol", "method", "eps", "delta", "margin", "rank", "sparsity", "density", "standardize"):
+    for name in (
+        "C",
+        "loss",
+        "task",
+        "epsilon",
+        "quantile",
+        "standardize_target",
+        "tol",
+        "method",
+        "intercept",
+        "eps",
+        "delta",
+        "margin",
+        "rank",
+        "sparsity",
+        "density",
+        "standardize",
+    ):
         assert of_command[name].default == of_function[name].default, name
-    assert set(Loss) == set(LOSSES) and {"auto", "sketch", "gram", "direct"} == set(Method)
+    assert set(Loss) == {*LOSSES, *REGRESSION_LOSSES} and {"auto", "sketch", "gram", "direct"} == set(Method)
     assert all(np.dtype(one.value).itemsize for one in Element)
 
 
@@ -237,6 +310,14 @@ def test_mistakes_are_one_line_and_come_before_any_work(monkeypatch, capsys, tmp
             [*sizes, "--density", "0"],
             [*sizes, "--C", "0"],
             [*sizes, "--tol", "inf"],
+            [*sizes, "--loss", "huber", "--margin", "0.3"],
+            [*sizes, "--loss", "hinge", "--task", "regression"],
+            [*sizes, "--loss", "huber", "--huber-delta", "0"],
+            [*sizes, "--targets", "2"],
+            [*sizes, "--covariate-count", "49"],
+            [*sizes, "--covariate-count", "2", "--intercept", "penalised"],
+            [*sizes, "--no-intercept", "--intercept", "penalised"],
+            ["data.npy", "--labels", "labels.tsv", "--target", "status", "--loss", "huber"],
             [*sizes, "--json", "no/folder/plan.json"],
             [*sizes, "--figure", "no/folder/plan.png"],
             [*sizes, "--figure", "plan.gif"],

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from slimline import CertifiedClassifier, plan
+from slimline.learning.regression_losses import REGRESSION_LOSSES
 from slimline.planning._pilot import PilotRun
-from tests.planning.real_plans import SETS, plan_and_fit
+from tests.planning.real_plans import SETS, plan_and_fit, plan_and_fit_trait
 
 FULL = os.environ.get("SLIMLINE_FULL") == "1"
 LOSSES = ["squared_hinge", "logistic", "squared", "hinge"]
@@ -33,6 +34,20 @@ def test_steps_of_what_is_advised_are_foretold_within_a_factor_of_two(data_dir, 
     made, model, _ = plan_and_fit(data_dir, name)
     assert model.route_.method == made.choice.method
     assert 0.5 <= made.choice.steps / model.n_iter_ <= 2.0
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("loss", REGRESSION_LOSSES if FULL else ["squared", "huber"])
+@pytest.mark.parametrize("name", ["hapmap3 with 13 covariates", "gene expression"])
+def test_steps_of_a_regression_are_predicted_within_a_factor_of_two(data_dir, name, loss):
+    for method in ("sketch", "auto"):
+        made, model = plan_and_fit_trait(data_dir, name, loss=loss, method=method)
+        assert model.route_.method == made.choice.method
+        assert 0.5 <= made.choice.steps / model.n_iter_ <= 2.0
+        assert 0.5 <= made.choice.passes / model.n_passes_ <= 2.0
+        if method == "sketch":
+            reached = max(model.history_[0].relative_error)
+            assert 0.2 <= made.errors[1] / reached <= 5.0
 
 
 @pytest.mark.data

@@ -28,9 +28,13 @@ def test_a_missing_label_is_no_class():
 
 def test_what_is_not_usual_goes_into_the_parameters():
     sizes = {"n_samples": 30, "n_features": 400}
-    assert not {"standardize", "fit_intercept", "intercept_scaling"} & plan(**sizes).parameters.keys()
-    told = plan(**sizes, standardize=True, fit_intercept=False, intercept_scaling=3.0).parameters
-    assert told["standardize"] is True and told["fit_intercept"] is False and told["intercept_scaling"] == 3.0
+    usual = {"standardize", "fit_intercept", "intercept", "intercept_scaling"}
+    assert not usual & plan(**sizes).parameters.keys()
+    told = plan(**sizes, standardize=True, intercept="penalised", intercept_scaling=3.0).parameters
+    assert {name: told[name] for name in told.keys() & usual} == {
+        "standardize": True, "intercept": "penalised", "intercept_scaling": 3.0,
+    }  # fmt: skip
+    assert plan(**sizes, fit_intercept=False).parameters["fit_intercept"] is False
 
 
 def test_a_strict_eps_asks_for_more_than_arrays_can_count_and_is_in_the_curves():

@@ -1,10 +1,14 @@
 """The cost model: what is asked for is taken, small problems are solved exactly, and repetition changes nothing."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from slimline import open_matrix
+from slimline.learning import LOSSES
+from slimline.learning.regression_losses import REGRESSION_LOSSES
 from slimline.planning import choose_route
 from slimline.planning._route import DataShape, default_components
 
@@ -118,3 +122,18 @@ def test_flat_spectra_take_more_components_and_the_logistic_loss_fewer():
     assert default_components(plain, 2000, "logistic") == 4096
     assert default_components(plain, 4000, "logistic") == 8000
     assert default_components(plain.standardised(None, 2.0 * np.ones(40_000)), 1200, "hinge") == 9600 // 64 * 64
+
+
+@pytest.mark.parametrize("loss", sorted({*LOSSES, *REGRESSION_LOSSES}))
+def test_columns_without_a_penalty_cost_no_less(loss):
+    for shape in (Shape(2000, 200_000), Shape(8000, 200_000), Shape(8000, 200_000, density=1e-3)):
+        costs = [choose_route(shape, shape.shape[0], 2, loss=loss, n_free=n_free) for n_free in (0, 1, 13)]
+        for fewer, more in pairwise(costs):
+            for name in ("gram_seconds", "sketch_seconds", "direct_seconds"):
+                assert getattr(more, name) >= getattr(fewer, name)
+
+
+def test_rows_are_not_gone_through_beside_covariates_if_the_loss_has_corners():
+    thin = Shape(20_000, 200_000, density=1e-4)
+    methods = {n_free: choose_route(thin, 20_000, 1, loss="hinge", n_free=n_free).method for n_free in (0, 1, 2)}
+    assert methods == {0: "direct", 1: "direct", 2: "sketch"}

@@ -30,12 +30,24 @@ class Family(StrEnum):
 
 
 class Loss(StrEnum):
-    """Losses."""
+    """Losses: of classes, of both, of a regression."""
 
     squared_hinge = "squared_hinge"
     logistic = "logistic"
     hinge = "hinge"
     squared = "squared"
+    huber = "huber"
+    epsilon_insensitive = "epsilon_insensitive"
+    squared_epsilon_insensitive = "squared_epsilon_insensitive"
+    quantile = "quantile"
+
+
+class Intercept(StrEnum):
+    """Kinds of intercept."""
+
+    free = "free"
+    penalised = "penalised"
+    none = "none"
 
 
 class Method(StrEnum):
@@ -110,6 +122,8 @@ _OPTION_OF = {
     "n_samples": "samples",
     "n_features": "features",
     "n_classes": "classes",
+    "n_targets": "targets",
+    "n_covariates": "covariate_count",
     "n_populations": "populations",
     "n_regions": "regions",
     "missing_rate": "missing",

@@ -2,228 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import StrEnum
-from json import dumps
-from math import isfinite
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.panel import Panel
-from rich.rule import Rule
-from rich.table import Table
-from rich.text import Text
 
-from slimline._base.text import duration, scientific, size
 from slimline.cli import _options as options
 from slimline.errors import InvalidParameterError
-from slimline.planning._records import Cost, Guarantee, Plan
 
 if TYPE_CHECKING:
     from slimline.cli._labels import Labels
     from slimline.cli._options import DataFileOptions
-
-_CODE_WIDTH = 76
-
-
-def plan_view(plan: Plan, labels: str, *, every: bool = False) -> RenderableType:
-    """Return a plan for the terminal."""
-    return Group(
-        Panel(_advice(plan), title="Recommendation", title_align="left", border_style="green", padding=(1, 2)),
-        _heading("Data and task"),
-        Padding(_known(plan, labels), (0, 2)),
-        _heading(f"Components that each guarantee needs at ε = {plan.eps:g}, δ = {plan.delta:g}"),
-        Padding(_guarantees(plan, every), (0, 2)),
-        _heading(f"Cost of each way to a certified error of {plan.tol:g} costs"),
-        Padding(_costs(plan), (0, 2)),
-    )
-
-
-def telling(guarantees: Sequence[Guarantee]) -> list[Guarantee]:
-    """Return, for each thing that can be kept, the guarantee that asks for the least.
-
-    In their order. A theorem goes before one that holds in the limit only; one that does not speak of this eps is
-    there only if no other does for the same thing; what any dimension keeps is left out.
-    """
-    best: dict[str, Guarantee] = {}
-    for row in guarantees:
-        if row.dimension == 1:
-            continue
-        kept = row.about.partition(",")[0]
-        if kept not in best or _rank(row) < _rank(best[kept]):
-            best[kept] = row
-    chosen = {id(row) for row in best.values()}
-    return [row for row in guarantees if id(row) in chosen]
-
-
-def plan_code(plan: Plan, opened: str | None, carries_labels: bool) -> str:
-    """Return the Python that does what is advised."""
-    names = "CertifiedClassifier" + (", open_matrix" if opened else "")
-    given = ", ".join(f"{name}={_literal(value)}" for name, value in plan.parameters.items())
-    call = f"model = CertifiedClassifier({given})"
-    if len(call) > _CODE_WIDTH:
-        inside = fill(given + ",", _CODE_WIDTH, initial_indent="    ", subsequent_indent="    ")
-        call = f"model = CertifiedClassifier(\n{inside}\n)"
-    lines = [f"from slimline import {names}", "", call]
-    if opened:
-        lines.insert(2, f"X = {opened}")
-    lines.append("model.fit(X)" if carries_labels else "model.fit(X, y)  # y: the label of each row")
-    return "\n".join(lines)
-
-
-def _rank(row: Guarantee) -> tuple[bool, bool, float]:
-    return row.dimension is None, row.kind != "theorem", float("inf") if row.dimension is None else row.dimension
-
-
-def _literal(value: Any) -> str:
-    return dumps(value) if isinstance(value, str) else repr(value)
-
-
-def _heading(text: str) -> RenderableType:
-    return Padding(Rule(Text(text, style="bold magenta"), align="left", style="magenta"), (1, 0, 1, 0))
-
-
-def _advice(plan: Plan) -> Text:
-    first, _, rest = plan.advice.partition(". ")
-    return Text.assemble((f"{first.rstrip('.')}.", "bold"), f" {rest}" if rest else "")
-
-
-def _known(plan: Plan, labels: str) -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column()
-    stored = "dense" if plan.density is None else f"{100 * plan.density:.2g} % of the values stored"
-    table.add_row("data", f"{plan.n_samples:,} samples × {plan.n_features:,} features, {stored}")
-    table.add_row("classes", f"{plan.n_classes}" + (f" ({labels})" if labels else ""))
-    standardised = ", standardised" if plan.standardize else ""
-    intercept = "" if plan.fit_intercept else ", no intercept"
-    table.add_row("task", f"{plan.loss.replace('_', ' ')}, C = {plan.C:g}{standardised}{intercept}")
-    table.add_row(
-        "effective dimension", f"{plan.effective_dimension:,.0f} (of at most {min(plan.n_samples, plan.n_features):,})"
-    )
-    table.add_row("certified error", f"{_errors(plan)} (expected with a sketch)")
-    table.add_row("margin", _margin(plan))
-    source = "from sizes alone, for independent samples: the hardest case"
-    if plan.passes:
-        source = f"{plan.source}; {plan.passes} passes"
-    table.add_row("this plan", f"{source}; {duration(plan.seconds)}")
-    return table
-
-
-def _errors(plan: Plan) -> str:
-    parts = [
-        f"{error:.{2 if error >= 1 else 1}g} after {steps}" if isfinite(error) else f"none yet after {steps}"
-        for steps, error in plan.errors.items()
-    ]
-    return ", ".join(parts) + " steps"
-
-
-def _margin(plan: Plan) -> str:
-    if plan.margin is None:
-        return f"not known: {plan.margin_note}"
-    said = f"{plan.margin:.3g} ({plan.margin_note})"
-    if plan.margin_dimension is None:
-        return said
-    kept = "it positive" if plan.margin > 0 else "the other rows on their side"
-    said += f"; by the exact law, {_dimensions(plan, plan.margin_dimension)} keep {kept}"
-    if plan.most_dimension is not None and plan.most_dimension < plan.margin_dimension:
-        said += f", and {_dimensions(plan, plan.most_dimension)} do for 99 % of the rows"
-    return said
-
-
-def _dimensions(plan: Plan, wanted: int) -> str:
-    saves = "" if wanted < plan.n_features else ", more than there are features,"
-    return f"{scientific(wanted)} Gaussian dimensions{saves}"
-
-
-def _table(*columns: tuple[str, str]) -> Table:
-    """Return a table whose first column takes what room is left, and goes on in the next line."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    for k, (name, style) in enumerate(columns):
-        table.add_column(name, justify="right" if k else "left", style=style, no_wrap=k > 0)
-    return table
-
-
-def _guarantees(plan: Plan, every: bool) -> RenderableType:
-    shown = list(plan.guarantees) if every else telling(plan.guarantees)
-    with_printed = any(row.printed is not None for row in shown)
-    columns = [("preserved", ""), ("bound", "dim"), ("needs", ""), ("exact\nlaw", "cyan")]
-    table = _table(*columns, *([("as\nprinted", "")] if with_printed else []))
-    table.columns[1].justify = "left"
-    for row in shown:
-        note = "" if _order(row) else row.note
-        kept = Text.assemble(row.about, (f" ({note})", "dim") if note else "")
-        exact = "" if row.exact is None else scientific(row.exact)
-        table.add_row(kept, row.name, _asked(row), exact, *([_printed(row)] if with_printed else []))
-    return Group(table, Text(_reading(plan, shown, with_printed), style="dim"))
-
-
-def _asked(row: Guarantee) -> Text:
-    if row.dimension is None:
-        return Text("–  ", style="dim")
-    about = "" if row.kind == "theorem" else "~"
-    return Text(f"{about}{scientific(row.dimension)} {'✓' if row.below_features else '✗'}", style=_verdict(row))
-
-
-def _verdict(row: Guarantee) -> str:
-    return "green" if row.below_features else "yellow"
-
-
-def _printed(row: Guarantee) -> Text:
-    if row.printed is None:
-        return Text("")
-    order = _order(row)
-    return Text(f"~{scientific(row.printed)}" if order else scientific(row.printed), style="dim" if order else "red")
-
-
-def _order(row: Guarantee) -> bool:
-    """Return whether the printed guarantee is an O(·)."""
-    return "O(·)" in row.note
-
-
-def _reading(plan: Plan, shown: Sequence[Guarantee], with_printed: bool) -> str:
-    parts = [f"\n✓ fewer than the {plan.n_features:,} features; ✗ not fewer, so that nothing is saved."]
-    if any(row.exact is not None for row in shown):
-        parts.append("Exact law: what the same claim needs with a Gaussian projection.")
-    if with_printed:
-        parts.append("As printed: the number in the document, which does not hold unless marked ~.")
-    if any(row.kind != "theorem" or _order(row) for row in shown):
-        parts.append("~: in the limit, or up to a constant.")
-    left = len(plan.guarantees) - len(shown)
-    if left:
-        parts.append(f"Of each quantity, the guarantee that needs least is shown; --all shows {left} more.")
-    return " ".join(parts)
-
-
-def _costs(plan: Plan) -> RenderableType:
-    table = _table(("method", ""), ("components", ""), ("steps", ""), ("passes", ""), ("time", ""), ("memory", ""))
-    notes = []
-    for cost in sorted(plan.costs, key=lambda cost: cost.seconds):
-        possible = isfinite(cost.seconds)
-        chosen = cost == plan.choice
-        table.add_row(
-            f"{'→' if chosen else ' '} {cost.label}",
-            f"{cost.n_components:,}" if cost.n_components else "",
-            *(
-                (str(cost.steps), str(cost.passes), duration(cost.seconds), size(cost.nbytes))
-                if possible
-                else ["–"] * 4
-            ),
-            style="bold green" if chosen else "" if possible else "dim",
-        )
-        if not possible and _reason(cost) not in notes:
-            notes.append(_reason(cost))
-    notes.insert(0, "→ recommended. Memory: beyond the data.")
-    return Group(table, Text("\n" + " ".join(notes), style="dim"))
-
-
-def _reason(cost: Cost) -> str:
-    return f"{cost.method}: {cost.note}."
+    from slimline.data import Matrix
+    from slimline.planning import Plan
 
 
 EXAMPLES = """[bold]Examples[/bold]
@@ -232,10 +24,20 @@ slimline plan cohort.bed --labels cohort.labels.tsv --target population --standa
 
 slimline plan words.svm --tol 1e-3 --json plan.json
 
-slimline plan --samples 2000 --features 500000 --dtype int8 --margin 0.3 --figure plan.png"""
+slimline plan --samples 2000 --features 500000 --dtype int8 --margin 0.3 --figure plan.png
+
+slimline plan --samples 2000 --features 500000 --dtype int8 --loss huber --covariate-count 13"""
 
 #: Number of the JSON's layout. Raise it when a field changes its meaning or goes away.
 _LAYOUT = 1
+
+
+class Task(StrEnum):
+    """What is learned from the labels."""
+
+    auto = "auto"
+    classification = "classification"
+    regression = "regression"
 
 
 class Element(StrEnum):
@@ -268,6 +70,18 @@ def plan(
     classes: Annotated[
         int | None, typer.Option(min=2, help="Classes, if there are no labels.", rich_help_panel=options.SIZES)
     ] = None,
+    targets: Annotated[
+        int | None,
+        typer.Option(min=1, help="Targets of a regression, without labels.", rich_help_panel=options.SIZES),
+    ] = None,
+    covariate_count: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Covariates: columns that enter the model beside the features, without a penalty.",
+            rich_help_panel=options.SIZES,
+        ),
+    ] = 0,
     density: Annotated[
         float | None,
         typer.Option(help="Share of values that are stored.", show_default="dense", rich_help_panel=options.SIZES),
@@ -279,11 +93,45 @@ def plan(
     C: Annotated[
         float, typer.Option("--C", help="Inverse strength of the penalty.", rich_help_panel=options.MODEL)
     ] = 1.0,
-    loss: options.LossName = options.Loss.squared_hinge,
+    loss: Annotated[
+        options.Loss,
+        typer.Option(help="Loss of a sample; the last four are for regressions.", rich_help_panel=options.MODEL),
+    ] = options.Loss.squared_hinge,
+    task: Annotated[
+        Task,
+        typer.Option(
+            help="Classes or numbers; auto: by the loss, and for squared by whether labels have fractions.",
+            rich_help_panel=options.MODEL,
+        ),
+    ] = Task.auto,
+    huber_delta: Annotated[
+        float | None,
+        typer.Option(
+            help="Residual at which the Huber loss turns linear.", show_default="auto", rich_help_panel=options.MODEL
+        ),
+    ] = None,
+    epsilon: Annotated[
+        float, typer.Option(help="Residual up to which the ε-insensitive losses are 0.", rich_help_panel=options.MODEL)
+    ] = 0.1,
+    quantile: Annotated[
+        float, typer.Option(help="Quantile that the quantile loss predicts.", rich_help_panel=options.MODEL)
+    ] = 0.5,
+    standardize_target: Annotated[
+        bool,
+        typer.Option(
+            "--standardize-target",
+            help="Take --huber-delta and --epsilon in standard deviations of the target.",
+            rich_help_panel=options.MODEL,
+        ),
+    ] = False,
     tol: options.Tolerance = 1e-2,
     method: options.MethodName = options.Method.auto,
     components: options.Components = None,
     standardize: options.Standardize = False,
+    intercept: Annotated[
+        options.Intercept,
+        typer.Option(help="Whether the intercept is penalised, or there is none.", rich_help_panel=options.MODEL),
+    ] = options.Intercept.free,
     no_intercept: options.NoIntercept = False,
     eps: options.Eps = 0.1,
     delta: options.Delta = 0.05,
@@ -319,12 +167,15 @@ def plan(
     from slimline._base.checks import chance, number
     from slimline.cli._options import DataFileOptions
     from slimline.cli._output import check_json_path, require_different, tables, write_json
+    from slimline.cli._plan_view import plan_code, plan_view
     from slimline.report import check_figure_path, plan_figure, save_figure
 
     check_json_path(json)
     require_different({"--figure": figure, "--json": json})
     if figure is not None:
         check_figure_path(figure)
+    if no_intercept and intercept is options.Intercept.penalised:
+        raise InvalidParameterError(f"{intercept.value} contradicts --no-intercept.", "intercept", intercept.value)
     number("C", C)
     number("tol", tol)
     chance("eps", eps)
@@ -344,10 +195,16 @@ def plan(
         "n_samples": samples,
         "n_features": features,
         "n_classes": classes,
+        "n_targets": targets,
         "density": density,
         "dtype": (dtype or Element.float32).value,
         "C": C,
         "loss": loss.value,
+        "task": task.value,
+        "huber_delta": "auto" if huber_delta is None else huber_delta,
+        "epsilon": epsilon,
+        "quantile": quantile,
+        "standardize_target": standardize_target,
         "tol": tol,
         "method": method.value,
         "n_components": components or "auto",
@@ -356,7 +213,9 @@ def plan(
         "margin": margin,
         "rank": rank,
         "sparsity": sparsity,
-        "fit_intercept": not no_intercept,
+        "fit_intercept": not no_intercept and intercept is not options.Intercept.none,
+        "intercept": "penalised" if intercept is options.Intercept.penalised else "free",
+        "n_covariates": covariate_count,
         "standardize": standardize,
         "random_state": seed,
     }
@@ -378,7 +237,6 @@ def _made(
     source: DataFileOptions | None, path: Path | None, target: str | None, settings: dict[str, Any]
 ) -> tuple[Plan, Labels | None]:
     """Return the plan, and the labels that it was made with."""
-    from slimline.cli._labels import known_labels
     from slimline.cli._output import progress
     from slimline.planning import plan as make_plan
 
@@ -391,12 +249,37 @@ def _made(
         matrix = source.open()
         if path is not None:
             bar.update(task, description=f"reading {path.name}")
-        labels = known_labels(matrix, path, target)
+        labels = _labels(matrix, path, target, settings["loss"], settings["task"])
         if labels is not None and not labels.complete:
             matrix = matrix.rows(labels.rows)
         # never quite full: what is computed between passes would seem to stand still
         matrix.listen(lambda now: bar.update(task, completed=0.99 * now.fraction, total=1.0))
         return make_plan(matrix, None if labels is None else labels.values, **settings), labels
+
+
+def _labels(matrix: Matrix, path: Path | None, target: str | None, loss: str, task: str) -> Labels | None:
+    """Return the labels of a file, or those that the data carry: classes, or the numbers of a regression."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    from slimline.cli._labels import labels_in_data, labels_in_file, require_classes
+    from slimline.planning._problem import is_regression
+
+    found = labels_in_data(matrix, target is not None) if path is None else labels_in_file(path, target, matrix)
+    if found is None:
+        return None
+    try:
+        numbers = found.values.astype(np.float64)
+    except ValueError:
+        numbers = None
+    if is_regression(loss, task, found.values if numbers is None else numbers, None):
+        if numbers is None:
+            strange = str(found.values[0])
+            raise InvalidParameterError(f"{loss} needs numbers, and {found.source} has {strange!r}.", "loss", loss)
+        return replace(found, values=numbers)
+    require_classes(found)
+    return found
 
 
 def _words(data: Path | None, labels: Labels | None) -> str:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
+from slimline._base.checks import real_array
 from slimline.errors import DataError, InvalidParameterError
 
 
@@ -69,3 +70,17 @@ def as_one_type(labels: NDArray[Any]) -> NDArray[Any]:
         return labels
     typed = np.array(labels.tolist())
     return typed if typed.dtype.kind in "biuf" else labels
+
+
+def numeric_targets(y: Any, n_samples: int) -> NDArray[np.float64]:
+    """Return targets as float64, or say what is wrong with them."""
+    if y is None:
+        raise DataError("requires y to be passed, but the target y is None.")
+    if np.asarray(y).dtype.kind == "O":
+        type_of_target(y, raise_unknown=True)
+    targets = np.asarray(real_array(y, "y"), dtype=np.float64)
+    if targets.ndim not in (1, 2) or len(targets) != n_samples or targets.size == 0:
+        raise DataError(f"y must have one row for each of {n_samples} samples; it has shape {targets.shape}.")
+    if not np.isfinite(targets).all():
+        raise DataError("y contains NaN or infinity: leave out the samples whose target is missing.")
+    return targets

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.data import Matrix
+from slimline.data._covariates import GivenCovariates
 from slimline.data._labels import class_labels
 from slimline.data._passes import ProgressBar
 from slimline.estimators._certified_fit import CertifiedFit, FitJob, Task
 from slimline.estimators._certified_model import CertifiedClassification
-from slimline.estimators._covariates import GivenCovariates, require_overlap
+from slimline.estimators._covariates import require_overlap
 from slimline.estimators._fitting import StepCallbacks, check_parameters
 from slimline.estimators._validation import (
     as_matrix,

@@ -12,10 +12,10 @@ from sklearn.model_selection import check_cv
 
 from slimline._base.checks import one_of
 from slimline.data import Matrix
+from slimline.data._covariates import GivenCovariates
 from slimline.errors import AccuracyWarning, InvalidParameterError
 from slimline.estimators._certified_classifier import CertifiedClassifier
 from slimline.estimators._certified_search import CertifiedSearch, Fold, folds_of
-from slimline.estimators._covariates import GivenCovariates
 from slimline.estimators._fitting import StepCallbacks, check_parameters
 from slimline.estimators._penalty_search import FoldScores, PenaltySearch
 from slimline.learning import loss_named

@@ -14,10 +14,11 @@ from sklearn.utils import check_random_state
 
 from slimline.data import Matrix
 from slimline.data._arrays import supports_row_access
+from slimline.data._covariates import GivenCovariates
 from slimline.data._standardised import Standardised
 from slimline.errors import InvalidParameterError
 from slimline.estimators._certified_model import CertifiedModel
-from slimline.estimators._covariates import FreeEffects, GivenCovariates, prepare_covariates
+from slimline.estimators._covariates import FreeEffects, prepare_covariates
 from slimline.estimators._fitting import CallbackSupport, Solver, StepCallbacks, effective_samples, require_weights
 from slimline.learning import BinaryProblem, SolverState, Step, TrainingData, certificate_of
 from slimline.learning.covariates import Covariates
@@ -122,8 +123,9 @@ class CertifiedFit(CallbackSupport, CertifiedModel):
                 method,
             )
         samples, count = effective_samples(weight), len(tasks)
+        n_free = int(free) + given.n_covariates
         self.route_ = choose_route(
-            seen, samples, n_fits * count, method, self.n_components, self.loss, n_searched * count
+            seen, samples, n_fits * count, method, self.n_components, self.loss, n_searched * count, n_free
         )
         solver = Solver(
             data,

@@ -8,34 +8,23 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from slimline._base.checks import chance, flag, is_auto, number, real_array
+from slimline._base.checks import chance, flag, is_auto, number
 from slimline.data import Matrix
+from slimline.data._covariates import GivenCovariates, free_columns
+from slimline.data._labels import numeric_targets
 from slimline.data._passes import ProgressBar
 from slimline.errors import DataError
 from slimline.estimators._certified_fit import CertifiedFit, FitJob, Task
-from slimline.estimators._covariates import GivenCovariates, free_columns
 from slimline.estimators._decisions import beside_of, scored_rows
 from slimline.estimators._fitting import StepCallbacks, check_parameters
 from slimline.estimators._validation import as_matrix, require_memory, training_weights
 from slimline.learning import TopFeatures
-from slimline.learning.covariates import Covariates
 from slimline.learning.losses import Loss
-from slimline.learning.problem import BinaryProblem
-from slimline.learning.regression_losses import (
-    REGRESSION_LOSSES,
-    EpsilonInsensitive,
-    Huber,
-    Quantile,
-    SquaredEpsilonInsensitive,
-)
+from slimline.learning.regression_losses import REGRESSION_LOSSES, regression_loss, robust_delta
 
 Floats = NDArray[np.float64]
-#: Huber's δ, in standard deviations of normal residuals, that keeps 95 % of the efficiency of least squares; and what
-#: makes the median absolute deviation a standard deviation (Huber, 1981).
-_TUNING, _DEVIATION = 1.345, 1.4826
 
 
 @dataclass(frozen=True)
@@ -260,7 +249,7 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
     def _fit(self, X: Any, y: Any, sample_weight: Any, covariates: Any, groups: Any = None) -> None:
         require_memory(X)
         matrix = as_matrix(self, X, reset=True, finite=bool(self.standardize))
-        targets = _targets(y, matrix.shape[0])
+        targets = numeric_targets(y, matrix.shape[0])
         self._is_flat = targets.ndim == 1
         weight = training_weights(sample_weight, matrix.shape[0])
         weight = np.ones(matrix.shape[0]) if weight is None else weight
@@ -311,7 +300,7 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
             if not is_auto(self.delta):
                 delta = float(self.delta) * unit
             else:
-                delta = _robust_delta(columns, target, weight) if self.loss == "huber" else np.nan
+                delta = robust_delta(columns, target, weight) if self.loss == "huber" else np.nan
             deltas.append(delta)
             in_units = self.loss in ("epsilon_insensitive", "quantile")  # of the target: others are in its square
             loss, factor, size = (
@@ -324,15 +313,7 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         return self._job(matrix, weight, weight, tasks, given, n_fits, n_searched)
 
     def _loss(self, delta: float, unit: float) -> Loss:
-        if self.loss == "huber":
-            return Huber(delta)
-        if self.loss == "epsilon_insensitive":
-            return EpsilonInsensitive(float(self.epsilon) * unit)
-        if self.loss == "squared_epsilon_insensitive":
-            return SquaredEpsilonInsensitive(float(self.epsilon) * unit)
-        if self.loss == "quantile":
-            return Quantile(float(self.quantile))
-        return REGRESSION_LOSSES[self.loss]
+        return regression_loss(self.loss, delta, float(self.epsilon) * unit, float(self.quantile))
 
     def _tell_weights(self, constant: float) -> None:
         super()._tell_weights(constant)
@@ -406,7 +387,7 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         within `(√RSS ± E)²`.
         """
         found = self.certified_predictions(X, covariates)
-        targets = _targets(y, len(found.value)).reshape(len(found.value), -1)
+        targets = numeric_targets(y, len(found.value)).reshape(len(found.value), -1)
         value = found.value.reshape(targets.shape)
         error = 0.5 * (found.upper - found.lower).reshape(targets.shape)
         weight = training_weights(sample_weight, len(targets))
@@ -454,28 +435,3 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
 
         check_is_fitted(self)
         return to_sklearn(self)
-
-
-def _targets(y: Any, n_samples: int) -> Floats:
-    """Return targets as float64, or say what is wrong with them."""
-    if y is None:
-        raise DataError("requires y to be passed, but the target y is None.")
-    if np.asarray(y).dtype.kind == "O":
-        type_of_target(y, raise_unknown=True)
-    targets = np.asarray(real_array(y, "y"), dtype=np.float64)
-    if targets.ndim not in (1, 2) or len(targets) != n_samples or targets.size == 0:
-        raise DataError(f"y must have one row for each of {n_samples} samples; it has shape {targets.shape}.")
-    if not np.isfinite(targets).all():
-        raise DataError("y contains NaN or infinity: leave out the samples whose target is missing.")
-    return targets
-
-
-def _robust_delta(columns: Floats, target: Floats, weight: Floats) -> float:
-    """Return 1.345 robust deviations of the residuals of the null model, which has the free columns alone."""
-    rest = target
-    if columns.shape[1]:
-        problem = BinaryProblem(Quantile(0.5), np.ones(len(target)), weight, 1.0, -target, Covariates(columns, weight))
-        nothing = np.zeros(len(target))
-        rest = -problem.scores(nothing, problem.refitted_near(nothing, np.zeros(problem.free.shape[1])))
-    deviation = _DEVIATION * float(np.median(np.abs(rest - np.median(rest))))
-    return _TUNING * (deviation or float(np.std(rest)) or 1.0)

@@ -16,11 +16,11 @@ from sklearn.model_selection import GroupKFold, check_cv
 
 from slimline._base.checks import one_of
 from slimline.data import Matrix
+from slimline.data._covariates import GivenCovariates
 from slimline.errors import AccuracyWarning, CovariateWarning, InvalidParameterError
 from slimline.estimators._certified_fit import FitJob, Task
 from slimline.estimators._certified_regressor import CertifiedRegressor
 from slimline.estimators._certified_search import CertifiedSearch, Fold, folds_of
-from slimline.estimators._covariates import GivenCovariates
 from slimline.estimators._fitting import StepCallbacks
 from slimline.estimators._penalty_search import PenaltySearch, penalties
 from slimline.learning.leave_one_out import LeaveOneOut

@@ -7,103 +7,15 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from slimline.data._covariates import SHOWN, GivenCovariates, free_columns
 from slimline.errors import CovariateWarning, DataError, InvalidParameterError
 from slimline.learning.covariates import Covariates, separated_rows
 from slimline.learning.problem import BinaryProblem
 from slimline.learning.score_bounds import ScoreBounds
 
 Floats = NDArray[np.float64]
-#: How many names or rows a message lists.
-_SHOWN = 5
-
-
-@dataclass(frozen=True)
-class GivenCovariates:
-    """Covariates as numbers, with their names."""
-
-    #: Of shape (n_samples, n_covariates).
-    values: Floats
-    #: Names; None: they have none.
-    names: tuple[str, ...] | None = None
-
-    @classmethod
-    def of(cls, covariates: Any, n_samples: int) -> Self:
-        """Return what was given, or none; refuse what is not a number a sample and covariate."""
-        if covariates is None:
-            return cls(np.zeros((n_samples, 0)))
-        names = _names(covariates)
-        if sp.issparse(covariates):
-            raise InvalidParameterError("must be an array or a data frame: sparse ones are refused.", "covariates")
-        table = np.asarray(covariates.to_numpy() if names is not None else covariates)
-        if table.ndim != 2:
-            raise InvalidParameterError(
-                f"must have one row for each sample and one column for each covariate; got shape {table.shape}"
-                + (": use covariates.reshape(-1, 1)." if table.ndim == 1 else "."),
-                "covariates",
-            )
-        if len(table) != n_samples:
-            raise InvalidParameterError(
-                f"must have one row for each of {n_samples} samples; got {len(table)}.", "covariates"
-            )
-        found = cls(_numbers(table, names), names)
-        found._require_finite()
-        return found
-
-    @property
-    def n_covariates(self) -> int:
-        """Return how many there are."""
-        return int(self.values.shape[1])
-
-    def rows(self, kept: NDArray[np.intp]) -> GivenCovariates:
-        """Return the covariates of some samples."""
-        return GivenCovariates(self.values[kept], self.names)
-
-    def name(self, number: int) -> str:
-        """Return the name of a covariate."""
-        return f"u{number}" if self.names is None else self.names[number]
-
-    def _require_finite(self) -> None:
-        wrong = ~np.isfinite(self.values)
-        if wrong.any():
-            columns = np.flatnonzero(wrong.any(axis=0))
-            named = ", ".join(self.name(j) for j in columns[:_SHOWN].tolist())
-            more = ", ..." if len(columns) > _SHOWN else ""
-            raise InvalidParameterError(
-                f"must be finite: NaN or infinity in {named}{more} of {int(wrong.any(axis=1).sum())} samples. Leave "
-                "these samples out, or fill in what is missing: covariates are not imputed.",
-                "covariates",
-            )
-
-
-def _names(covariates: Any) -> tuple[str, ...] | None:
-    if not (hasattr(covariates, "columns") and hasattr(covariates, "to_numpy")):
-        return None
-    return tuple(str(name) for name in covariates.columns)
-
-
-def _numbers(table: NDArray[Any], names: tuple[str, ...] | None) -> Floats:
-    """Return a table as float64, or say which column holds something else."""
-    if table.dtype.kind in "fiub":
-        return np.ascontiguousarray(table, dtype=np.float64)
-    columns = []
-    for j in range(table.shape[1]):
-        try:
-            columns.append(np.array([np.nan if value is None else value for value in table[:, j]], dtype=np.float64))
-        except (TypeError, ValueError):
-            name = f"column {j}" if names is None else repr(names[j])
-            raise InvalidParameterError(
-                f"must hold numbers, and {name} does not: code categories as columns of 0 and 1 first.", "covariates"
-            ) from None
-    return np.column_stack(columns) if columns else np.zeros((len(table), 0))
-
-
-def free_columns(given: GivenCovariates, *, intercept: bool) -> Floats:
-    """Return the columns that are not penalised: the constant 1 first, if there is an intercept."""
-    ones = np.ones((len(given.values), int(intercept)))
-    return np.hstack([ones, given.values])
 
 
 def prepare_covariates(given: GivenCovariates, weights: Floats, *, intercept: bool) -> Covariates:
@@ -141,7 +53,7 @@ def require_overlap(problem: BinaryProblem, given: GivenCovariates, label: Any, 
         for j, effect in zip(kept, effects, strict=True)
         if j >= 0 and abs(effect) > 1e-6 * np.abs(effects).max()
     ]
-    shown = ", ".join(map(str, rows[:_SHOWN].tolist())) + (", ..." if len(rows) > _SHOWN else "")
+    shown = ", ".join(map(str, rows[:SHOWN].tolist())) + (", ..." if len(rows) > SHOWN else "")
     raise DataError(
         f"the covariates alone separate {label!r} from the rest in {len(rows)} samples (rows {shown}), by "
         f"{', '.join(largest) or 'the intercept'}: their effects would be infinite. Leave out such a covariate, or the "

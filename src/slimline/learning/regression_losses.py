@@ -11,11 +11,20 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.learning.losses import Loss, SolverCosts
+from slimline.learning.covariates import Covariates
+from slimline.learning.losses import Loss, Slower, SolverCosts
+from slimline.learning.problem import BinaryProblem
 
 # ruff: noqa: D102 - methods of losses are explained where their base names them
 
 Floats = NDArray[np.float64]
+#: Losses with a quadratic piece: Newton steps take effects of columns without a penalty along, and refit them.
+_PIECEWISE = SolverCosts(beside_intercept=Slower(step=2.0), beside_covariates=Slower(step=2.0))
+#: Losses with corners: an interior point from the Gram matrix, ever sharper roundings from rows.
+_CORNERS = SolverCosts(factorisations=25.0, step_factorisations=8.0, products=5000.0)
+#: Huber's δ, in standard deviations of normal residuals, that keeps 95 % of the efficiency of least squares; and what
+#: makes the median absolute deviation a standard deviation (Huber, 1981).
+_TUNING, _DEVIATION = 1.345, 1.4826
 
 
 class SquaredError(Loss):
@@ -58,6 +67,7 @@ class Huber(Loss):
 
     name = sklearn_name = "huber"
     smoothness = 1.0
+    costs = _PIECEWISE
 
     @property
     def lower(self) -> float:  # type: ignore[override]
@@ -109,7 +119,7 @@ class EpsilonInsensitive(Loss):
     smoothness = None
     lower, upper = -1.0, 1.0
     corner_at_zero = True
-    costs = SolverCosts(factorisations=40.0)
+    costs = _CORNERS
 
     @property
     def box(self) -> tuple[float, tuple[tuple[float, float], ...]]:  # type: ignore[override]
@@ -151,6 +161,7 @@ class SquaredEpsilonInsensitive(Loss):
     smoothness = 2.0
     lower, upper = -np.inf, np.inf
     corner_at_zero = True
+    costs = _PIECEWISE
 
     def value(self, margin: Floats) -> Floats:
         return np.square(np.maximum(0.0, np.abs(margin) - self.epsilon))
@@ -190,7 +201,7 @@ class Quantile(Loss):
 
     name = sklearn_name = "quantile"
     smoothness = None
-    costs = SolverCosts(factorisations=40.0)
+    costs = _CORNERS
 
     @property
     def lower(self) -> float:  # type: ignore[override]
@@ -291,6 +302,28 @@ REGRESSION_LOSSES: dict[str, Loss] = {
     "squared_epsilon_insensitive": SquaredEpsilonInsensitive(),
     "quantile": Quantile(),
 }
+
+
+def regression_loss(name: str, delta: float, epsilon: float, quantile: float) -> Loss:
+    """Return the loss of that name, with those of the settings that it has."""
+    own = {
+        "huber": Huber(delta),
+        "epsilon_insensitive": EpsilonInsensitive(epsilon),
+        "squared_epsilon_insensitive": SquaredEpsilonInsensitive(epsilon),
+        "quantile": Quantile(quantile),
+    }
+    return own.get(name) or REGRESSION_LOSSES[name]
+
+
+def robust_delta(columns: Floats, target: Floats, weight: Floats) -> float:
+    """Return 1.345 robust deviations of the residuals of the null model, which has the free columns alone."""
+    rest = target
+    if columns.shape[1]:
+        problem = BinaryProblem(Quantile(0.5), np.ones(len(target)), weight, 1.0, -target, Covariates(columns, weight))
+        nothing = np.zeros(len(target))
+        rest = -problem.scores(nothing, problem.refitted_near(nothing, np.zeros(problem.free.shape[1])))
+    deviation = _DEVIATION * float(np.median(np.abs(rest - np.median(rest))))
+    return _TUNING * (deviation or float(np.std(rest)) or 1.0)
 
 
 def _flipped(margin: Floats, a: Floats) -> tuple[Floats, Floats]:

@@ -19,7 +19,7 @@ from slimline.projections import Projection
 Floats = NDArray[np.float64]
 Result = TypeVar("Result")
 #: Up to so many covariates are taken out of the columns' squares; each is one more right-hand side of the first step.
-_MOST_BESIDE = 4
+MOST_BESIDE = 4
 #: Value of the constant column that stands for the root mean square norm of the rows.
 AUTO = "auto"
 #: The constant column stays within these.
@@ -115,7 +115,7 @@ class TrainingData:
 
     def _basis(self, beside: Covariates | None) -> Floats | None:
         """Return what gives the part of the covariates in the columns, if it is wanted and not known yet."""
-        if beside is None or self._beside is not None or not 0 < len(beside) <= _MOST_BESIDE or not beside.is_sound:
+        if beside is None or self._beside is not None or not 0 < len(beside) <= MOST_BESIDE or not beside.is_sound:
             return None
         weight = np.ones(self.shape[0]) if self._weight is None else self._weight
         return beside.weights[:, None] * beside.basis if np.array_equal(weight, beside.weights) else None

@@ -26,6 +26,9 @@ _SIGNS = "random signs or Achlioptas"
 _POINTS = 60
 #: Its ends, unless a smaller or a larger eps is asked for, or the statement does not speak of so large a one.
 _SMALLEST_EPS, _LARGEST_EPS = 0.02, 0.9
+#: Theorems about margins and classes, and why a regression has none of them.
+_OF_CLASSES = ("shi2012.6", "shi2012.8", "shi2012.9", "balcan2006", "paul2013.1")
+NEEDS_CLASSES = "needs classes"
 Sizes = dict[str, Any]
 
 
@@ -66,6 +69,8 @@ def given_margin(margin: float, problem: Problem, delta: float) -> KeptMargin:
 
 def found_margin(found: Findings, codes: NDArray[np.intp] | None, problem: Problem, delta: float) -> KeptMargin:
     """Return the margin of a separator of the data, and what keeps it."""
+    if problem.n_targets:
+        return KeptMargin(None, None, None, NEEDS_CLASSES)
     if found.cosines is None or codes is None:
         return KeptMargin(None, None, None, "no labels, no margin")
     room = cosines = found.cosines
@@ -99,7 +104,16 @@ def _if_any(dimension: Callable[[int], int], errors: int) -> int | None:
 
 def guarantees(sizes: Sizes, eps: float, delta: float) -> tuple[Guarantee, ...]:
     """Return what each theorem asks for."""
-    return tuple(_row(bound, own, about, note, sizes, eps, delta) for bound, own, about, note in _asked(sizes))
+    return tuple(
+        _without_classes(bound, about)
+        if sizes["classes"] == 0 and bound.name.startswith(_OF_CLASSES)
+        else _row(bound, own, about, note, sizes, eps, delta)
+        for bound, own, about, note in _asked(sizes)
+    )
+
+
+def _without_classes(bound: Bound, about: str) -> Guarantee:
+    return Guarantee(bound.name, about, None, False, kind=_kind(bound), note=NEEDS_CLASSES)
 
 
 def curves(sizes: Sizes, eps: float, delta: float) -> tuple[Curve, ...]:
@@ -107,6 +121,8 @@ def curves(sizes: Sizes, eps: float, delta: float) -> tuple[Curve, ...]:
     found = []
     for bound, own, about, _ in _asked(sizes):
         if not bound.needs_eps or bound.name == "balcan2006":
+            continue
+        if sizes["classes"] == 0 and bound.name.startswith(_OF_CLASSES):
             continue
         family = f" ({own['family']})" if "family" in own else ""
         found.append(_curve(bound, own, bound.name + family, sizes, eps, delta))
@@ -140,7 +156,7 @@ def _asked(sizes: Sizes) -> Iterator[tuple[Bound, Sizes, str, str]]:
     if sizes.get("sparsity"):
         k = {"features": d, "sparsity": sizes["sparsity"]}
         yield get("fard2012.2"), k, f"inner products with all {sizes['sparsity']}-sparse vectors", ""
-    if sizes["classes"] == 2:
+    if sizes["classes"] <= 2:
         yield get("shi2012.6"), points, "margin γ - 2ε/(1-ε)", ""
         yield get("shi2012.6.sharp"), points, "margin κγ - 2ε/(1-ε)", ""
         yield get("shi2012.6.subgaussian"), points, f"margin κγ - 2ε/(1-ε), {_SIGNS}", ""
@@ -174,7 +190,7 @@ def _asked(sizes: Sizes) -> Iterator[tuple[Bound, Sizes, str, str]]:
 
 
 def _row(bound: Bound, own: Sizes, about: str, note: str, sizes: Sizes, eps: float, delta: float) -> Guarantee:
-    kind = "order" if bound.order_only else "limit" if bound.asymptotic else "theorem"
+    kind = _kind(bound)
     if not _speaks(bound, eps):
         end = "at most" if bound.eps_closed else "below"
         return Guarantee(bound.name, about, None, False, kind=kind, note=f"only for eps {end} {bound.eps_below:.3g}")
@@ -193,6 +209,10 @@ def _row(bound: Bound, own: Sizes, about: str, note: str, sizes: Sizes, eps: flo
         note = f"leaves {left:.2g}" if left > 0.0 else "leaves nothing of the margin at this ε"
     useful = dimension < sizes["features"] and (left is None or left > 0.0)
     return Guarantee(bound.name, about, dimension, useful, printed, exact, kind, note)
+
+
+def _kind(bound: Bound) -> str:
+    return "order" if bound.order_only else "limit" if bound.asymptotic else "theorem"
 
 
 def _left(bound: Bound, eps: Any, sizes: Sizes) -> Any:

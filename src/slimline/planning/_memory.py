@@ -9,7 +9,8 @@ import numpy as np
 from slimline.data import Matrix
 from slimline.data._names import PackedStrings
 from slimline.data._passes import BLOCK_BYTES
-from slimline.planning._route import DataShape, by_gram
+from slimline.learning.training_data import MOST_BESIDE
+from slimline.planning._route import DataShape, by_gram, needs_interior_point
 
 #: Blocks of a file that are there at the same time, or what threads read in their place; of data in memory, one.
 _BLOCKS_OF_A_FILE, _BLOCKS = 4, 1
@@ -24,6 +25,8 @@ _LEARNED = 10
 _CERTIFIED = 8
 #: Matrices beside the Gram matrix that a step makes: what is factorised, and with a sketch the corrected one.
 _FACTORISED = {"gram": 1, "sketch": 2, "direct": 0}
+#: And that an interior point makes beside the Gram matrix.
+_INTERIOR = 4
 #: Copies of a sketch that rows are visited in: with the constant column, and without what is known exactly.
 _WRITTEN_OUT = 2
 
@@ -45,7 +48,14 @@ def _bytes_of(part: Any) -> int:
 
 
 def fit_bytes(
-    shape: DataShape, n_tasks: int, method: str, steps: int, n_components: int = 0, carried: float = 0.0
+    shape: DataShape,
+    n_tasks: int,
+    method: str,
+    steps: int,
+    n_components: int = 0,
+    carried: float = 0.0,
+    loss: str = "squared_hinge",
+    n_free: int = 0,
 ) -> float:
     """Return the most that a fit holds at a time, beside data that are in memory already."""
     n, d = shape.shape
@@ -71,6 +81,8 @@ def fit_bytes(
         model = 12.0 * shape.cells if shape.density is not None else 0.0
         building = carried + learned + model + blocks
     solving = _FACTORISED[method] * pairs
+    if needs_interior_point(loss, n_free):
+        solving = max(solving, _INTERIOR * pairs if method != "direct" else 0.0)
     if method == "sketch" and not by_gram(n, n_components):
         solving = _WRITTEN_OUT * model
     kept = min(max(steps, 1), _RECENT + 1)  # dual points of each class, the newest one too
@@ -78,6 +90,8 @@ def fit_bytes(
     before = n_tasks * (kept + 2)  # the best point and its proof, the highest dual point, those kept but the newest one
     span = kept + 2 + own  # what is searched is written out, for one class at a time
     step = vector * (1 + max(n_tasks * (kept + 3 + own) + (span if steps > 1 else 1), before + 2 * n_tasks))
-    stepping = always + model + max(step + blocks, vector * (1 + before) + solving)
+    beside = 2 * n_free + 1 if 0 < n_free <= MOST_BESIDE else 0  # right-hand sides of the first step, and their squares
+    first = vector * (2 + n_tasks * (4 + own) + beside)
+    stepping = always + model + max(step + blocks, first + blocks, vector * (1 + before) + solving)
     certifying = always + model + vector * (2 + _CERTIFIED * n_tasks)
     return max(building, made, stepping, certifying)

@@ -17,10 +17,10 @@ from slimline.learning import (
     TrainingData,
     direct_surrogate,
     growing,
-    loss_named,
     recover_certified,
     sketch_surrogate,
 )
+from slimline.learning.covariates import Covariates
 from slimline.learning.surrogate import EXACT, GramSurrogate, gram_of
 from slimline.planning._problem import Problem
 from slimline.projections import Gaussian
@@ -39,8 +39,8 @@ SMALLEST_STEP = 2e-3
 _SHORT_SECONDS = 0.2
 #: To say how many steps are left: an error without a bound counts as this, and a step without a gain as this gain.
 _LARGEST_ERROR, _SMALLEST_GAIN = 1e3, 1.1
-#: Stands for the smoothness of the hinge, which has none.
-_HINGE = 4.0
+#: Stands for the smoothness of a loss with a corner, which has none.
+_CORNER = 4.0
 
 
 @dataclass(frozen=True)
@@ -51,17 +51,26 @@ class Spectrum:
     eigenvalues: tuple[Floats, Floats, Floats]
     #: Number of rows in all.
     n_samples: float
+    #: Those of the sample where dual variables are feasible beside columns U without a penalty, of QᵀXXᵀQ for a basis Q
+    #: of the β with Uᵀβ = 0; None: no such columns.
+    beside: Floats | None = None
 
     def of_sample(self, penalty: float) -> float:
-        """Return d_λ = tr K(K + λI)⁻¹ of the rows that were looked at."""
-        return _effective(self.eigenvalues[0], penalty)
+        """Return d_λ = tr K(K + λI)⁻¹ of the rows that were looked at; beside U, that of QᵀKQ."""
+        return _effective(self.eigenvalues[0] if self.beside is None else self.beside, penalty)
 
     def of_all(self, penalty: float) -> float:
         """Return d_λ of all rows.
 
         With each doubling of the rows it grows by a factor between 1, where nothing new is seen, and 2, where rows have
-        nothing in common. That factor goes on falling as it fell from the quarter to the half to the sample.
+        nothing in common. That factor goes on falling as it fell from the quarter to the half to the sample. What U
+        takes away is taken to be what it takes from the sample: with more rows it is hardly less, and at most the
+        number of its columns, since eigenvalues interlace.
         """
+        return self._of_every_direction(penalty) - _effective(self.eigenvalues[0], penalty) + self.of_sample(penalty)
+
+    def _of_every_direction(self, penalty: float) -> float:
+        """Return d_λ of all rows, U being left out."""
         here, half, quarter = (_effective(eigenvalues, penalty) for eigenvalues in self.eigenvalues)
         size = len(self.eigenvalues[0])
         doublings = float(np.log2(max(self.n_samples / size, 1.0)))
@@ -77,11 +86,15 @@ class Spectrum:
         return float(min(here, self.n_samples))
 
 
-def spectrum_of(K: Floats, n_samples: float) -> Spectrum:
+def spectrum_of(K: Floats, n_samples: float, covariates: Covariates | None = None) -> Spectrum:
     """Return the spectrum of the sample's XXᵀ, whose rows must be in random order."""
     half, quarter = (len(K) + 1) // 2, (len(K) + 3) // 4
     parts = (_eigenvalues(K), _eigenvalues(K[:half, :half]), _eigenvalues(K[:quarter, :quarter]))
-    return Spectrum(parts, float(n_samples))
+    if covariates is None:
+        return Spectrum(parts, float(n_samples))
+    basis = covariates.basis
+    rest = K - basis @ (basis.T @ K)
+    return Spectrum(parts, float(n_samples), _eigenvalues(rest - (rest @ basis) @ basis.T))
 
 
 def _eigenvalues(K: Floats) -> Floats:
@@ -133,15 +146,12 @@ class PilotRun:
         return self.errors[min(steps, len(self.errors)) - 1]
 
 
-def smoothness(loss: str) -> float:
-    """Return L of a loss: the steps feel the effective dimension d_{λ/L}."""
-    return loss_named(loss).smoothness or _HINGE
-
-
-def run_pilot(rows: Floats, signs: list[Floats], spectrum: Spectrum, problem: Problem, n_components: int) -> PilotRun:
+def run_pilot(
+    rows: Floats, problems: list[BinaryProblem], spectrum: Spectrum, problem: Problem, n_components: int
+) -> PilotRun:
     """Take the steps on a sample."""
-    penalty = 1.0 / problem.C
-    felt = penalty / smoothness(problem.loss)
+    penalty = min(one.penalty for one in problems)
+    felt = penalty / (problems[0].loss.smoothness or _CORNER)  # the steps feel the effective dimension d_{λ/L}
     fewer = spectrum.of_sample(felt) / max(spectrum.of_all(felt), 1e-300)
     most = _MOST_COMPONENTS * len(rows)
     r = min(max(round(n_components * fewer), 8), most)
@@ -153,41 +163,43 @@ def run_pilot(rows: Floats, signs: list[Floats], spectrum: Spectrum, problem: Pr
 
     return _timed(
         data,
-        signs,
-        problem,
+        problems,
+        problem.tol,
         lambda: (sketch_surrogate(data, draw(0, r), penalty=penalty), growing(data, draw, most, penalty)),
     )
 
 
-def run_exact_pilot(rows: Floats, signs: list[Floats], problem: Problem) -> PilotRun:
+def run_exact_pilot(rows: Floats, problems: list[BinaryProblem], problem: Problem) -> PilotRun:
     """Solve the sample exactly, through its Gram matrix."""
     data = TrainingData(open_matrix(rows), problem.constant)
     K = gram_of(rows, data.constant)
-    problem = replace(problem, tol=min(problem.tol, EXACT))
-    return _timed(data, signs, problem, lambda: (GramSurrogate(K, rows.shape[1], exact=True), None))
+    return _timed(data, problems, min(problem.tol, EXACT), lambda: (GramSurrogate(K, rows.shape[1], exact=True), None))
 
 
-def run_direct_pilot(matrix: Matrix, signs: list[Floats], problem: Problem) -> PilotRun:
+def run_direct_pilot(matrix: Matrix, problems: list[BinaryProblem], problem: Problem) -> PilotRun:
     """Solve the sample by going through its rows again and again."""
     data = TrainingData(matrix, problem.constant)
-    return _timed(data, signs, problem, lambda: (direct_surrogate(data), None))
+    return _timed(data, problems, problem.tol, lambda: (direct_surrogate(data), None))
 
 
 def _timed(
-    data: TrainingData, signs: list[Floats], problem: Problem, make: Callable[[], tuple[Surrogate, Improve | None]]
+    data: TrainingData,
+    problems: list[BinaryProblem],
+    tol: float,
+    make: Callable[[], tuple[Surrogate, Improve | None]],
 ) -> PilotRun:
     """Return the steps; short ones are taken again, since the first time is often not the best."""
-    first = _taken(data, signs, problem, *make())
+    first = _taken(data, problems, tol, *make())
     if first.step_seconds * len(first.errors) > _SHORT_SECONDS:
         return first
-    again = _taken(data, signs, problem, *make())
+    again = _taken(data, problems, tol, *make())
     return replace(first, step_seconds=min(first.step_seconds, again.step_seconds))
 
 
 def _taken(
     data: TrainingData,
-    signs: list[Floats],
-    problem: Problem,
+    problems: list[BinaryProblem],
+    tol: float,
     surrogate: Surrogate,
     improve: Improve | None,
 ) -> PilotRun:
@@ -202,15 +214,14 @@ def _taken(
         return made
 
     begin = time.perf_counter()
-    loss, components = loss_named(problem.loss), surrogate.n_components
-    problems = [BinaryProblem(loss, y, np.ones(len(y)), 1.0 / problem.C) for y in signs]
+    components = surrogate.n_components
     states = [SolverState.zero(one, data.shape) for one in problems]
     steps = list(
         recover_certified(
             data,
             states,
             surrogate,
-            tol=problem.tol,
+            tol=tol,
             max_passes=data.passes + _MOST_STEPS * data.passes_of_a_step,
             max_seconds=_MOST_SECONDS,
             improve=better if improve is not None else None,

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from slimline.bounds._embeddings import FAMILIES
 from slimline.data import Matrix, Squares, open_matrix
 from slimline.data._arrays import stored_rows, supports_row_access, to_dense
-from slimline.learning import LOSSES
-from slimline.learning.problem import class_signs
 from slimline.learning.training_data import TrainingData
 from slimline.planning._memory import fit_bytes
 from slimline.planning._pilot import (
@@ -25,7 +23,7 @@ from slimline.planning._pilot import (
     run_pilot,
     spectrum_of,
 )
-from slimline.planning._problem import Problem
+from slimline.planning._problem import Problem, Samples, samples_of
 from slimline.planning._records import Cost
 from slimline.planning._route import (
     DataShape,
@@ -33,6 +31,8 @@ from slimline.planning._route import (
     direct_seconds,
     exact_seconds,
     gram_seconds,
+    has_row_solver,
+    loss_of,
     model_seconds,
     pass_seconds,
     sketch_seconds,
@@ -76,49 +76,46 @@ class Findings:
     cosines: Floats | None = None
 
 
-def probe_data(matrix: Matrix, codes: NDArray[np.intp] | None, problem: Problem, n_components: int) -> Findings:
+def probe_data(matrix: Matrix, samples: Samples, problem: Problem, n_components: int) -> Findings:
     """Look at data: a sketch of a sample of the rows, these rows themselves, and one product with a separator."""
     rng = np.random.default_rng(problem.seed)
-    known = codes is not None
-    classes = codes if codes is not None else rng.permutation(np.arange(matrix.shape[0]) % problem.n_classes)
-    sample = _sample(classes, problem.n_classes, rng)
+    sample = _sample(samples.codes, problem.n_classes, rng)
     rows = _sketch(matrix.rows(sample), problem.seed)
-    found = pilot_runs(rows, classes[sample], problem, n_components)
-    signs = class_signs(classes[sample], problem.n_classes)
+    found = pilot_runs(rows, samples.of(sample), problem, n_components)
     if supports_row_access(matrix):
-        found = _with_direct(found, matrix, classes, problem, rng)
+        found = _with_direct(found, matrix, samples, problem, rng)
     factors = np.zeros((matrix.shape[0], problem.n_tasks))
-    through_origin = found.exact.dual
-    if problem.constant:  # a margin is one through the origin
-        through_origin = run_exact_pilot(rows, signs, replace(problem, constant=0.0)).dual
-    factors[sample] = through_origin.T
+    separator = found.exact.dual
+    if problem.n_classes and (problem.constant or problem.n_free):  # a margin is one through the origin
+        origin = problem.through_origin()
+        separator = run_exact_pilot(rows, samples.of(sample).problems(origin), origin).dual
+    factors[sample] = separator.T
     begin = time.perf_counter()
     squares = Squares(*matrix.shape)
     W, F = matrix.normal(factors, squares=squares)
     seconds = (time.perf_counter() - begin) * problem.n_samples / matrix.shape[0]
-    if not known:
+    if not (problem.n_classes and samples.labelled):
         return replace(found, normal_seconds=seconds)
     length = np.sqrt(squares.rows)[:, None] * np.linalg.norm(W, axis=0)
     cosines = np.clip(F / np.where(length > 0.0, length, np.inf), -1.0, 1.0)
     if problem.n_classes == 2:
-        cosines = cosines[:, 0] * np.where(classes == 1, 1.0, -1.0)
+        cosines = cosines[:, 0] * np.where(samples.codes == 1, 1.0, -1.0)
     return replace(found, normal_seconds=seconds, cosines=cosines)
 
 
 def _with_direct(
-    found: Findings, matrix: Matrix, codes: NDArray[np.intp], problem: Problem, rng: np.random.Generator
+    found: Findings, matrix: Matrix, samples: Samples, problem: Problem, rng: np.random.Generator
 ) -> Findings:
     """Add the steps with the rows themselves: cheap ones, so that more rows are taken; and half of these, too."""
     shape = DataShape.of(matrix)
     most = max(int(_DIRECT_BYTES / (shape.nbytes / shape.shape[0] + 1.0)), _HALF)
-    sample = _sample(codes, problem.n_classes, rng, min(most, _DIRECT_SAMPLE))
+    sample = _sample(samples.codes, problem.n_classes, rng, min(most, _DIRECT_SAMPLE))
     rows, size = open_matrix(stored_rows(matrix.rows(sample))), len(sample)
-    whole = run_direct_pilot(rows, class_signs(codes[sample], problem.n_classes), problem)
+    whole = run_direct_pilot(rows, samples.of(sample).problems(problem), problem)
     growth = 1.0
     if size < problem.n_samples and size >= 2 * _HALF:
-        part = run_direct_pilot(
-            rows.rows(slice(size // 2)), class_signs(codes[sample[: size // 2]], problem.n_classes), problem
-        )
+        half = samples.of(sample[: size // 2])
+        part = run_direct_pilot(rows.rows(slice(size // 2)), half.problems(problem), problem)
         ratio = whole.growing_seconds / part.growing_seconds
         growth = float(np.clip(np.log2(ratio), 1.0, 1.5))
     return replace(found, direct=whole, direct_sample=size, direct_growth=growth)
@@ -130,16 +127,16 @@ def probe_worst_case(n_features: int, standardised: bool, problem: Problem, n_co
     sample = min(problem.n_samples, SAMPLE)
     width = min(n_features, WIDTH)
     rows = rng.standard_normal((sample, width)) * np.sqrt((n_features if standardised else 1.0) / width)
-    return pilot_runs(rows, rng.permutation(np.arange(sample) % problem.n_classes), problem, n_components)
+    return pilot_runs(rows, samples_of(problem, sample, rng), problem, n_components)
 
 
-def pilot_runs(rows: Floats, codes: NDArray[np.intp], problem: Problem, n_components: int) -> Findings:
+def pilot_runs(rows: Floats, samples: Samples, problem: Problem, n_components: int) -> Findings:
     """Return the spectrum of a sample and the pilot runs on it."""
     constant = TrainingData(open_matrix(rows), problem.constant).constant
-    spectrum = spectrum_of(rows @ rows.T + constant**2, problem.n_samples)
-    signs = class_signs(codes, problem.n_classes)
-    sketched = run_pilot(rows, signs, spectrum, problem, n_components)
-    return Findings(spectrum, sketched, run_exact_pilot(rows, signs, problem), len(rows))
+    problems = samples.problems(problem)
+    spectrum = spectrum_of(rows @ rows.T + constant**2, problem.n_samples, problems[0].covariates)
+    sketched = run_pilot(rows, problems, spectrum, problem, n_components)
+    return Findings(spectrum, sketched, run_exact_pilot(rows, problems, problem), len(rows))
 
 
 def _sample(codes: NDArray[np.intp], n_classes: int, rng: np.random.Generator, most: int = SAMPLE) -> NDArray[np.intp]:
@@ -161,7 +158,7 @@ def predict(
     shape: DataShape, problem: Problem, found: Findings, n_components: int, carried: float = 0.0
 ) -> tuple[Cost, ...]:
     """Return the cost of every projection and route."""
-    n, tasks, loss = float(problem.n_samples), problem.n_tasks, problem.loss
+    n, tasks, loss, n_free = float(problem.n_samples), problem.n_tasks, problem.loss, problem.n_free
     slow = slowness()
     model = slow * pass_seconds(shape, n) * tasks**0.5 * shape.normal_passes
     normal = model if found.normal_seconds is None else found.normal_seconds
@@ -169,10 +166,13 @@ def predict(
     read = max(normal - model, 0.0) / shape.normal_passes
     more = max(n / found.sample, 1.0)
 
-    held_rows = found.exact.support**3  # a factorisation takes the cube of its rows
+    # A factorisation takes the cube of its rows; beside columns without a penalty these are all.
+    held_rows = 1.0 if n_free else found.exact.support**3
     exact = found.exact.step_seconds * len(found.exact.errors)
+    # Beside covariates, effects of a loss with corners are refitted for ever sharper roundings, row by row.
+    power = 1 if loss_of(loss).smoothness is None and n_free > 1 else 2
     if more > 1:
-        exact = max(slow * held_rows * exact_seconds(shape, n, tasks, loss), _grown(exact, more**2))
+        exact = max(slow * held_rows * exact_seconds(shape, n, tasks, loss, n_free), _grown(exact, more**power))
         exact += slow * _PAIR * n * n
     gram = gram_seconds(shape, n)
     costs = [
@@ -183,11 +183,11 @@ def predict(
             steps=len(found.exact.errors),
             passes=1 + shape.normal_passes * len(found.exact.errors),
             seconds=_FIT + slow * gram + read + normal + exact,
-            nbytes=fit_bytes(shape, tasks, "gram", len(found.exact.errors), carried=carried),
+            nbytes=fit_bytes(shape, tasks, "gram", len(found.exact.errors), 0, carried, loss, n_free),
             note="" if isfinite(gram) else "n × n numbers are too many",
         )
     ]
-    direct = slow * direct_seconds(shape, n, tasks, loss)
+    direct = slow * direct_seconds(shape, n, tasks, loss, n_free)
     often = 1
     if found.direct is not None and isfinite(direct):
         often = found.direct.steps_to(problem.tol)
@@ -201,8 +201,8 @@ def predict(
             steps=often,
             passes=1 + often * shape.normal_passes,
             seconds=_FIT + direct,
-            nbytes=fit_bytes(shape, tasks, "direct", often, carried=carried),
-            note="" if isfinite(direct) else "needs sparse rows, or float rows in memory, not standardised",
+            nbytes=fit_bytes(shape, tasks, "direct", often, 0, carried, loss, n_free),
+            note="" if isfinite(direct) else _no_rows(loss, n_free),
         )
     )
 
@@ -211,10 +211,10 @@ def predict(
     square = by_gram(n, n_components)
     small = found.sketched.step_seconds
     if more > 1:
-        small = slow * small_seconds(shape, n, tasks, loss, n_components) * (held_rows if square else 1.0)
-        dense = square and LOSSES[loss].costs.all_samples
-        small = max(small, _grown(found.sketched.step_seconds, more**2 if dense else more))
-    nbytes = fit_bytes(shape, tasks, "sketch", steps, n_components, carried)
+        small = slow * small_seconds(shape, n, tasks, loss, n_components, n_free) * (held_rows if square else 1.0)
+        dense = square and (loss_of(loss).costs.all_samples or n_free > 0)
+        small = max(small, _grown(found.sketched.step_seconds, more**power if dense else more))
+    nbytes = fit_bytes(shape, tasks, "sketch", steps, n_components, carried, loss, n_free)
     too_wide = n_components >= shape.shape[1]
     for family in FAMILIES:
         once = read + slow * (sketch_seconds(shape, n, family, n_components) + model_seconds(n, n_components))
@@ -232,6 +232,12 @@ def predict(
             )
         )
     return tuple(costs)
+
+
+def _no_rows(loss: str, n_free: int) -> str:
+    if not has_row_solver(loss, n_free):
+        return "rows are not solved to rounding for a loss with corners"
+    return "needs sparse rows, or float rows in memory, not standardised"
 
 
 def _grown(seconds: float, factor: float) -> float:

@@ -55,19 +55,36 @@ def _theory(plan: Plan) -> str:
     return said
 
 
+def what_is_predicted(plan: Plan) -> str:
+    """Return the number of classes or targets in words."""
+    if plan.task == "classification":
+        return f"{plan.n_classes} classes"
+    return "1 target" if plan.n_targets == 1 else f"{plan.n_targets} targets"
+
+
+def beside(plan: Plan) -> str:
+    """Return the columns beside the features in words, with a comma before them; nothing for a free intercept alone."""
+    parts = "" if plan.fit_intercept else ", no intercept"
+    if plan.fit_intercept and plan.intercept != "free":
+        parts = f", {plan.intercept} intercept"
+    if plan.n_covariates:
+        parts += ", 1 covariate" if plan.n_covariates == 1 else f", {plan.n_covariates} covariates"
+    return parts
+
+
 def plan_text(plan: Plan) -> str:
     """Return a plan as text of at most 100 columns."""
     dense = "dense" if plan.density is None else f"{plan.density:.2g} of the values stored"
     errors = ", ".join(f"{error:.1g} after {steps}" for steps, error in plan.errors.items())
-    margin = "not known" if plan.margin is None else f"{plan.margin:.3g}"
+    margin = "none" if plan.task == "regression" else "not known" if plan.margin is None else f"{plan.margin:.3g}"
     if plan.margin_dimension is not None and plan.most_dimension is not None:
         margin += (
             f"; Gaussian dimensions that keep it positive (exact law): {_kept(plan, plan.margin_dimension)}, "
             f"for 99 % of the rows {_kept(plan, plan.most_dimension)}"
         )
     lines = [
-        f"{plan.n_samples:,} samples × {plan.n_features:,} features, {plan.n_classes} classes, {dense}",
-        f"loss {plan.loss}, C = {plan.C:g}, tol = {plan.tol:g}; made from {plan.source}",
+        f"{plan.n_samples:,} samples × {plan.n_features:,} features, {what_is_predicted(plan)}, {dense}",
+        f"loss {plan.loss}, C = {plan.C:g}, tol = {plan.tol:g}{beside(plan)}; made from {plan.source}",
         "",
         plan.advice,
         "",
@@ -227,17 +244,17 @@ class Plan:
     Parameters
     ----------
     n_samples, n_features, n_classes : int
-        Sizes.
+        Sizes; a regression has 0 classes.
     density : float or None
         Share of values that are stored; None: dense.
     source : str
         Origin of the plan: "sizes", or the data and the part of them that was read.
     C, loss, tol : float, str, float
-        As for the classifier.
+        As for the estimator.
     eps, delta : float
         Distortion and failure probability of the guarantees.
     guarantees : tuple of Guarantee
-        All guarantees that the known quantities allow.
+        All guarantees that the known quantities allow; of a regression, those that need classes have no dimension.
     margin : float or None
         Normalised margin of the data, or as given; not positive if no separator was found.
     margin_dimension : int or None
@@ -247,7 +264,7 @@ class Plan:
     margin_note : str
         Basis of these dimensions.
     effective_dimension : float
-        d_λ = tr K(K + λI)⁻¹, K = XXᵀ, λ = 1/C.
+        d_λ = tr K(K + λI)⁻¹, K = XXᵀ, λ = 1/C; beside columns without a penalty, what they leave of K.
     errors : dict of int to float
         Certified relative error expected after 1, 2 and 4 steps with the recommended sketch.
     costs : tuple of Cost
@@ -260,8 +277,14 @@ class Plan:
         Dimensions against ε, for the picture.
     passes, seconds : int, float
         Passes and time that the plan itself took.
-    fit_intercept, intercept_scaling, standardize : bool, float or "auto", bool
-        As for the classifier.
+    fit_intercept, intercept, intercept_scaling, standardize : bool, str, float or "auto", bool
+        As for the estimator.
+    task : str
+        "classification" or "regression".
+    n_targets, n_covariates : int
+        Number of targets of a regression, else 0; and of covariates.
+    huber_delta, epsilon, quantile, standardize_target : float or "auto", float, float, bool
+        As for `CertifiedRegressor`, where the first is called `delta`.
 
     See Also
     --------
@@ -292,16 +315,34 @@ class Plan:
     passes: int = 0
     seconds: float = 0.0
     fit_intercept: bool = True
+    intercept: str = "free"
     intercept_scaling: float | str = AUTO
     standardize: bool = False
+    task: str = "classification"
+    n_targets: int = 0
+    n_covariates: int = 0
+    huber_delta: float | str = AUTO
+    epsilon: float = 0.1
+    quantile: float = 0.5
+    standardize_target: bool = False
+
+    @property
+    def estimator(self) -> str:
+        """Return the name of the estimator that `parameters` are for."""
+        return "CertifiedRegressor" if self.task == "regression" else "CertifiedClassifier"
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Return what to pass to `CertifiedClassifier` to do what is advised."""
+        """Return what to pass to the `estimator` to do what is advised."""
         chosen: dict[str, Any] = {"C": self.C, "loss": self.loss, "tol": self.tol, "method": self.choice.method}
         if self.choice.method == "sketch":
             chosen |= {"projection": self.choice.projection, "n_components": self.choice.n_components}
-        told = {"fit_intercept": True, "intercept_scaling": AUTO, "standardize": False}  # what they are unless told
+        told = {"fit_intercept": True, "intercept": "free", "intercept_scaling": AUTO, "standardize": False}
+        if self.task == "regression":
+            if self.loss == "huber" and self.huber_delta != AUTO:
+                chosen["delta"] = self.huber_delta
+            told |= {"epsilon": 0.1, "quantile": 0.5, "standardize_target": False}
+        # what they are unless told
         return chosen | {name: getattr(self, name) for name, usual in told.items() if getattr(self, name) != usual}
 
     def to_dict(self) -> dict[str, Any]:
@@ -312,7 +353,7 @@ class Plan:
         record : dict
             Numbers, texts, lists and dicts; what is infinite or not known is None.
         """
-        record = asdict(self) | {"parameters": self.parameters}
+        record = asdict(self) | {"estimator": self.estimator, "parameters": self.parameters}
         del record["curves"]
         return dict(plain(record))
 

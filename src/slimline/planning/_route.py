@@ -127,7 +127,7 @@ class DataShape:
         return self.cells * (self.dtype.itemsize + (4 if self.density is not None else 0))
 
 
-def _loss_of(name: str) -> Loss:
+def loss_of(name: str) -> Loss:
     """Return a loss of classification or regression by its name; what the cost model asks of them is the same."""
     return LOSSES[name] if name in LOSSES else REGRESSION_LOSSES[name]
 
@@ -178,18 +178,20 @@ def factor_seconds(shape: DataShape, n: float, n_tasks: int) -> float:
     return n_tasks * min(n, float(shape.shape[1])) * n * n / 3.0 / FLOAT64
 
 
-def exact_seconds(shape: DataShape, n: float, n_tasks: int, loss: str) -> float:
+def exact_seconds(shape: DataShape, n: float, n_tasks: int, loss: str, n_free: int = 0) -> float:
     """Return what the exact solution takes once the Gram matrix is there."""
-    return _loss_of(loss).costs.factorisations * factor_seconds(shape, n, n_tasks)
+    costs = loss_of(loss).costs
+    return costs.factorisations * costs.beside(n_free).exact * factor_seconds(shape, n, n_tasks)
 
 
-def small_seconds(shape: DataShape, n: float, n_tasks: int, loss: str, n_components: int) -> float:
+def small_seconds(shape: DataShape, n: float, n_tasks: int, loss: str, n_components: int, n_free: int = 0) -> float:
     """Return what the small problem of a step takes."""
+    costs = loss_of(loss).costs
     if by_gram(n, n_components):
-        return 2.0 * factor_seconds(shape, n, n_tasks)
-    by_descent, products = _loss_of(loss).dual_curvature is not None, _loss_of(loss).costs.products
-    times = _EPOCHS / _DESCENT_READ if by_descent else products / 2.0 / READ
-    return n_tasks * n * n_components * 4.0 * times
+        return costs.step_factorisations * costs.beside(n_free).step * factor_seconds(shape, n, n_tasks)
+    by_descent = loss_of(loss).dual_curvature is not None
+    times = _EPOCHS / _DESCENT_READ if by_descent else costs.products / 2.0 / READ
+    return n_tasks * n * n_components * 4.0 * times * costs.beside(n_free).rows
 
 
 def model_seconds(n: float, n_components: int) -> float:
@@ -197,12 +199,12 @@ def model_seconds(n: float, n_components: int) -> float:
     return 0.5 * n * n * n_components / FLOAT32 if by_gram(n, n_components) else 0.0
 
 
-def direct_seconds(shape: DataShape, n: float, n_tasks: int, loss: str) -> float:
+def direct_seconds(shape: DataShape, n: float, n_tasks: int, loss: str, n_free: int = 0) -> float:
     """Return what going through the rows themselves takes."""
-    if not shape.stored_rows or not _has_row_solver(loss):
+    if not shape.stored_rows or not has_row_solver(loss, n_free):
         return inf
     cells = n * shape.shape[1]
-    by_descent, products = _loss_of(loss).dual_curvature is not None, _loss_of(loss).costs.products
+    by_descent, products = loss_of(loss).dual_curvature is not None, loss_of(loss).costs.products
     if shape.density is None:
         size = cells * shape.dtype.itemsize
         solve = _EPOCHS * size / _DESCENT_READ if by_descent else products * size / READ
@@ -211,12 +213,18 @@ def direct_seconds(shape: DataShape, n: float, n_tasks: int, loss: str) -> float
         if 12.0 * stored > _DIRECT_BYTES:
             return inf
         solve = stored * (_EPOCHS * _DESCENT_VALUE if by_descent else products * _SPARSE_VALUE)
-    return float(n_tasks * solve + 6.0 * pass_seconds(shape, n) * n_tasks**0.5)
+    solve *= n_tasks * loss_of(loss).costs.beside(n_free).rows
+    return float(solve + 6.0 * pass_seconds(shape, n) * n_tasks**0.5)
 
 
-def _has_row_solver(loss: str) -> bool:
-    """Return whether rows are solved to rounding: not those of a regression whose loss has corners."""
-    return _loss_of(loss).smoothness is not None or _loss_of(loss).dual_curvature is not None
+def has_row_solver(loss: str, n_free: int = 0) -> bool:
+    """Return whether rows are solved to rounding: of losses with corners only the hinge is, without covariates."""
+    return loss_of(loss).smoothness is not None or (loss_of(loss).dual_curvature is not None and n_free <= 1)
+
+
+def needs_interior_point(loss: str, n_free: int = 0) -> bool:
+    """Return whether the Gram matrix is solved by an interior point: for corners, unless coordinate descent does."""
+    return loss_of(loss).smoothness is None and (n_free > 0 or loss_of(loss).dual_curvature is None)
 
 
 @dataclass(frozen=True)
@@ -254,17 +262,21 @@ def choose_route(
     n_components: int | str = "auto",
     loss: str = "squared_hinge",
     search_tasks: int = 0,
+    n_free: int = 0,
 ) -> Route:
-    """Return the route that the cost model expects to be faster; `search_tasks` problems search C on its surrogate."""
+    """Return the route that the cost model expects to be faster.
+
+    `search_tasks` problems search C on its surrogate, and `n_free` columns have no penalty, the intercept included.
+    """
     shape = DataShape.of(matrix)
     n, d = max(samples, 1.0), shape.shape[1]
     r = default_components(shape, n, loss) if n_components == "auto" else int(n_components)
     together = pass_seconds(shape, n) * n_tasks**0.5  # a pass with as many right-hand sides as tasks
-    gram = gram_seconds(shape, n) + 2.0 * together + exact_seconds(shape, n, n_tasks, loss)
-    step = shape.normal_passes * together + small_seconds(shape, n, n_tasks, loss, r)
-    slower = _loss_of(loss).costs.steps_by_rows if not by_gram(n, r) else 1 if r >= 2 * n else _NEAR
+    gram = gram_seconds(shape, n) + 2.0 * together + exact_seconds(shape, n, n_tasks, loss, n_free)
+    step = shape.normal_passes * together + small_seconds(shape, n, n_tasks, loss, r, n_free)
+    slower = loss_of(loss).costs.steps_by_rows if not by_gram(n, r) else 1 if r >= 2 * n else _NEAR
     sketch = 2.0 * pass_seconds(shape, n) + model_seconds(n, r) + _STEPS * slower * step
-    direct = direct_seconds(shape, n, n_tasks, loss)
+    direct = direct_seconds(shape, n, n_tasks, loss, n_free)
     search = _SEARCH_FACTORISATIONS * factor_seconds(shape, n, search_tasks)
     if method != "auto":
         chosen, reason = method, "asked for"
@@ -299,7 +311,7 @@ def default_components(matrix: Matrix | DataShape, samples: float, loss: str) ->
     """
     shape = DataShape.of(matrix)
     n, d = max(samples, 1.0), shape.shape[1]
-    times = (8.0 if shape.standardised else 4.0) * _loss_of(loss).costs.components
+    times = (8.0 if shape.standardised else 4.0) * loss_of(loss).costs.components
     wanted = 4096.0 if n > 5000 else max(times * n, min(16.0 * n, 4096.0))
     wanted = min(wanted, d / 4.0, _SKETCH_BYTES / (4.0 * n))
     return max(64, int(wanted) // 64 * 64)
