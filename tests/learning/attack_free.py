@@ -7,9 +7,11 @@ prints a table: half an hour of one core for 10,000 problems. It fails if any cl
 import argparse
 import sys
 import time
+import traceback
 from collections import Counter
 from dataclasses import dataclass, field
 from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 
@@ -336,11 +338,18 @@ def attack(tally, rng, name, *, fits=0.5):
 
 
 def attacked(name, numbers, seed, **options):
-    """Attack the problems of a loss that have these numbers; each violation begins with what replays it."""
+    """Attack the problems of a loss that have these numbers; each violation begins with what replays it.
+
+    An exception is a violation too: every problem drawn has an optimum.
+    """
     tally = Tally()
     for number in numbers:
         rng, before = np.random.default_rng([seed, NAMES.index(name), number]), len(tally.violations)
-        attack(tally, rng, name, **options)
+        try:
+            attack(tally, rng, name, **options)
+        except Exception as error:
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            tally.violations.append(("exception", repr(error), f"{Path(place.filename).name}:{place.lineno}"))
         tally.violations[before:] = [(name, seed, number, *seen) for seen in tally.violations[before:]]
     return tally
 
