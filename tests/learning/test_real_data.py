@@ -22,10 +22,10 @@ from tests.learning.real_sets import (
     exact_on,
     filled,
     real_set,
-    rows_of_norm_one,
     some_rows,
     standardised,
 )
+from tests.learning.steps_table import REGRESSION_LOSSES, free_steps, row_scaled, steps_to
 from tests.tiers import rest_nightly
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]
@@ -159,50 +159,31 @@ def test_no_certificate_of_sparse_rows_is_violated(data_dir, name):
     assert not failed
 
 
+SETS = [name for name in NAMES if name != "dorothea"]
 STEP_LIMITS = {"squared": (4, 8), "squared_hinge": (4, 8), "logistic": (3, 5)}
 
 
-@cache
-def row_scaled(folder, name):
-    """Return a set with rows of norm 1, genotypes standardised before, as the table of steps has it."""
-    y = real_set(folder, name)[1]
-    rows = some_rows(y, 1000 if FULL else 200)
-    if name == "hapmap3":
-        X = rows_of_norm_one(standardised(as_dense(folder, name, rows))).astype(np.float32)
-    else:
-        X = rows_of_norm_one(real_set(folder, name)[0][rows])
-    return X, y[rows]
-
-
-def steps_to(X, y, loss, tolerances=(1e-2, 1e-4)):
-    """Return, for each tolerance, steps and passes to it; and the classifier."""
-    model = CertifiedClassifier(
-        loss=loss,
-        tol=min(tolerances),
-        method="sketch",
-        n_components=X.shape[1] // 4,
-        fit_intercept=False,
-        random_state=0,
-        max_passes=40,
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(X, y)
-    found = []
-    for tolerance in tolerances:
-        reached = [k for k, step in enumerate(model.history_, 1) if step.relative_error[0] <= tolerance]
-        found.append((reached[0], model.history_[reached[0] - 1].passes) if reached else None)
-    return found, model
-
-
 @pytest.mark.parametrize("loss", list(STEP_LIMITS))
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "dorothea"])
+@pytest.mark.parametrize("name", SETS)
 def test_few_steps_are_enough_on_rows_of_norm_one(data_dir, name, loss):
     (first, second), _ = steps_to(*row_scaled(data_dir, name), loss)
     assert first is not None
     assert second is not None
     assert first[0] <= STEP_LIMITS[loss][0]
     assert second[0] <= STEP_LIMITS[loss][1]
+
+
+SMOOTH = [*(("classes", loss) for loss in STEP_LIMITS), *(("trait", loss) for loss in REGRESSION_LOSSES)]
+
+
+@pytest.mark.parametrize(("name", "task", "loss"), rest_nightly(
+    [("golub", "classes", "logistic"), ("newsgroups", "trait", "huber"), ("hapmap3", "classes", "squared_hinge")],
+    [(name, *smooth) for name in SETS for smooth in SMOOTH],
+))  # fmt: skip
+def test_columns_without_a_penalty_take_no_more_steps(data_dir, name, task, loss):
+    found = free_steps(data_dir, name, loss, task)
+    assert None not in found.penalised
+    assert found.exceeding == []
 
 
 @pytest.mark.parametrize("name", ["golub", "rcv1", "dorothea scaled"])

@@ -42,7 +42,8 @@ def learn(
 
     Every peer is tried with several settings, and timed with the loosest one whose weights reach that error. All are
     judged by the same duality gap of the full problem, in float64, outside the clock. Memory is the peak above the
-    data. Text is read from the folder that SLIMLINE_DATA names.
+    data. Text is read from the folder that SLIMLINE_DATA names. The cases '*-trait-*' are regressions with a free
+    intercept, against Ridge, Snap ML where it is installed, kernel ridge, LinearSVR and SVR.
     """
     from slimline.cli._output import check_json_path
     from slimline_benchmarks.learn import AUTO, learn_cases

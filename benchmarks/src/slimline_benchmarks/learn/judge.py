@@ -2,7 +2,8 @@
 
 Everyone is judged by the same duality gap of the full problem. Its dual point is the better of two: that of the
 contender's own answer, and one that was found beforehand, to a certified error of 1e-3, by the certified recovery. The
-second matters for the hinge, where weights alone do not tell their dual variables; it can only help a peer.
+second matters for the hinge, where weights alone do not tell their dual variables; it can only help a peer. A free
+intercept of a regression is refitted to the weights: only these are judged.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from slimline.estimators._fitting import Solver
-from slimline.learning import BinaryProblem, Rows, SolverState, TrainingData, loss_named, solve_rows
+from slimline.learning import Rows, SolverState, TrainingData, solve_rows
 from slimline.learning.certificate import gap_parts, relative
 from slimline.learning.problem import DualPoint, Point
 from slimline.planning import choose_route
@@ -53,9 +54,8 @@ class Judge:
     """
 
     def __init__(self, problem: Problem, loss: str) -> None:
-        n = problem.shape[0]
         self._problem = problem
-        self._task = BinaryProblem(loss_named(loss), problem.labels, np.ones(n), 1.0 / problem.C)
+        self._task = problem.task(loss)
         self._data = TrainingData(problem.trained_on)
 
     @cached_property
@@ -66,8 +66,7 @@ class Judge:
     @cached_property
     def objective(self) -> float:
         """Return the objective at the best weights that were found beforehand."""
-        best = self._known[0]
-        return self._task.primal(best.weights, best.values)
+        return self._task.objective(self._known[0])
 
     @cached_property
     def _known(self) -> tuple[Point, DualPoint]:
@@ -122,23 +121,27 @@ class Judge:
         weights = np.append(np.asarray(fit.weights, dtype=np.float64), 0.0)
         values, terms = self._data.values(weights[:, None])
         error = self._data.values_error(float(np.linalg.norm(weights)), terms)
-        return Point(weights, values[:, 0] + fit.intercept, error)
+        effects = self._task.refitted_near(values[:, 0], np.zeros(self._task.free.shape[1]))
+        return Point(weights, values[:, 0] + fit.intercept, error, effects)
 
     def _own_dual(self, fit: Fit, point: Point) -> DualPoint:
         """Return the dual point of the answer: its own variables, or those that are optimal for its margins."""
         loss, labels = self._task.loss, self._task.labels
-        a = loss.dual(labels * point.values) if fit.dual is None else labels * fit.dual * self._task.penalty
-        return self._dual_point(loss.project(a))
+        scores = self._task.scores_of(point)
+        a = loss.dual(labels * scores) if fit.dual is None else labels * fit.dual * self._task.penalty
+        return self._dual_point(self._task.feasible(a))
 
     def _dual_point(self, a: Floats) -> DualPoint:
         """Return w_α and its values, in one pass."""
         penalty = self._task.penalty
         beta = self._task.representer(a)
-        W, F, terms = self._data.normal(beta[:, None])
+        W, F, terms = self._data.normal(beta[:, None], self._task.covariates)
         weights = W[0] / penalty
         values_error = self._data.values_error(float(np.linalg.norm(weights)), terms)
         error = self._data.weights_error(beta) / penalty
-        return DualPoint(weights, F[:, 0] / penalty, values_error, a=a, weights_error=error)
+        dual = DualPoint(weights, F[:, 0] / penalty, values_error, a=a, weights_error=error)
+        dual.settle(self._task, self._data.row_bounds)
+        return dual
 
     def _bounds(self, point: Point, dual: DualPoint) -> Judgement:
         parts = gap_parts(self._task, point, dual, self._data.row_bounds)

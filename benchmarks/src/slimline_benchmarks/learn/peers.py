@@ -1,4 +1,4 @@
-"""The peers: how each fits a problem without an intercept, and the settings that it is tried with, loosest first."""
+"""The peers: how each fits classes without an intercept, and the settings that it is tried with, loosest first."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from slimline_benchmarks.learn.problem import Fit, Problem
 from slimline_benchmarks.search import Setting
 
 #: Iterations that no solver should need.
-_MANY = 20_000
-_SEED = 0
+MANY = 20_000
+#: Of every peer.
+SEED = 0
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,12 @@ class Peer:
         Rough time of one fit: for each stored value, and for each pair of samples and feature.
     needed_as : str
         What the memory is needed for.
+    centred : bool
+        Whether it is given, or makes, a copy whose columns are centred.
+    on_gram : bool
+        Whether X Xᵀ is all that it takes.
+    requires : tuple of str
+        Modules without which it is absent.
     """
 
     name: str
@@ -50,13 +57,40 @@ class Peer:
     value_seconds: float = 0.0
     pair_seconds: float = 0.0
     needed_as: str = ""
+    centred: bool = False
+    on_gram: bool = False
+    requires: tuple[str, ...] = ("sklearn.svm",)
 
 
-def _tolerances(*values: float) -> tuple[Setting, ...]:
+def tolerances(*values: float) -> tuple[Setting, ...]:
+    """Return settings that differ in the tolerance.
+
+    Parameters
+    ----------
+    *values : float
+        Loosest first.
+
+    Returns
+    -------
+    settings : tuple of Setting
+        One for each.
+    """
     return tuple(Setting(f"tol={value:g}", {"tol": value}) for value in values)
 
 
-def _quiet(fit: Callable[[], Any]) -> Any:
+def quiet(fit: Callable[[], Any]) -> Any:
+    """Return what a fit returns, without its warnings.
+
+    Parameters
+    ----------
+    fit : callable
+        Takes nothing.
+
+    Returns
+    -------
+    model : object
+        The fitted model.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that it did not converge is for the judge to say
         return fit()
@@ -71,11 +105,11 @@ def _linear_svc(dual: bool) -> Callable[[Problem, str, Mapping[str, Any]], Fit]:
             loss=loss,
             dual=dual,
             fit_intercept=False,
-            max_iter=_MANY,
-            random_state=_SEED,
+            max_iter=MANY,
+            random_state=SEED,
             **options,
         )
-        return Fit(_quiet(lambda: model.fit(as_peers_take_it(problem), problem.labels)).coef_[0])
+        return Fit(quiet(lambda: model.fit(as_peers_take_it(problem), problem.labels)).coef_[0])
 
     return fit
 
@@ -83,8 +117,8 @@ def _linear_svc(dual: bool) -> Callable[[Problem, str, Mapping[str, Any]], Fit]:
 def _lbfgs(problem: Problem, loss: str, options: Mapping[str, Any]) -> Fit:
     from sklearn.linear_model import LogisticRegression
 
-    model = LogisticRegression(C=problem.C, solver="lbfgs", fit_intercept=False, max_iter=_MANY, **options)
-    return Fit(_quiet(lambda: model.fit(as_peers_take_it(problem), problem.labels)).coef_[0])
+    model = LogisticRegression(C=problem.C, solver="lbfgs", fit_intercept=False, max_iter=MANY, **options)
+    return Fit(quiet(lambda: model.fit(as_peers_take_it(problem), problem.labels)).coef_[0])
 
 
 def _sgd(problem: Problem, loss: str, options: Mapping[str, Any]) -> Fit:
@@ -102,11 +136,11 @@ def _sgd(problem: Problem, loss: str, options: Mapping[str, Any]) -> Fit:
         alpha=1.0 / (problem.C * n),
         fit_intercept=False,
         tol=None,
-        random_state=_SEED,
+        random_state=SEED,
         **schedule,
         **options,
     )
-    return Fit(_quiet(lambda: model.fit(as_peers_take_it(problem), problem.labels)).coef_[0])
+    return Fit(quiet(lambda: model.fit(as_peers_take_it(problem), problem.labels)).coef_[0])
 
 
 def _svc(problem: Problem, loss: str, options: Mapping[str, Any]) -> Fit:
@@ -114,7 +148,7 @@ def _svc(problem: Problem, loss: str, options: Mapping[str, Any]) -> Fit:
     from sklearn.svm import SVC
 
     model = SVC(C=problem.C, kernel="precomputed", cache_size=1000, **options)
-    _quiet(lambda: model.fit(gram_matrix(problem), problem.labels))
+    quiet(lambda: model.fit(gram_matrix(problem), problem.labels))
     dual = np.zeros(problem.shape[0])
     dual[model.support_] = model.dual_coef_[0]
     return Fit(weights_of(problem, dual), dual, float(model.intercept_[0]))
@@ -127,44 +161,39 @@ def _pipeline(problem: Problem, loss: str, options: Mapping[str, Any]) -> Fit:
     from sklearn.svm import LinearSVC
 
     r = max(2, min(int(options["n_components"]), problem.shape[1] // 4))
-    projection = SparseRandomProjection(r, dense_output=True, random_state=_SEED)
+    projection = SparseRandomProjection(r, dense_output=True, random_state=SEED)
     model: Any
     if loss == "logistic":
-        model = LogisticRegression(C=problem.C, fit_intercept=False, max_iter=_MANY)
+        model = LogisticRegression(C=problem.C, fit_intercept=False, max_iter=MANY)
     else:
-        model = LinearSVC(C=problem.C, loss=loss, fit_intercept=False, max_iter=_MANY, random_state=_SEED)
+        model = LinearSVC(C=problem.C, loss=loss, fit_intercept=False, max_iter=MANY, random_state=SEED)
 
     def fit() -> Any:
         Z = projection.fit_transform(as_peers_take_it(problem))
         return model.fit(Z, problem.labels)
 
-    _quiet(fit)
+    quiet(fit)
     return Fit(np.asarray(projection.components_.T @ model.coef_[0]).reshape(-1))
 
 
 _EPOCHS = tuple(Setting(f"{count} epochs", {"max_iter": count}, count) for count in (10, 30, 100, 300))
 _HINGES = ("squared_hinge", "hinge")
 #: LIBLINEAR takes float64 and makes a list of it, 16 bytes a value.
-_LIBLINEAR: dict[str, Any] = {"value_bytes": 24.0, "value_seconds": 4e-8, "needed_as": "as LIBLINEAR's lists"}
+LIBLINEAR: dict[str, Any] = {"value_bytes": 24.0, "value_seconds": 4e-8, "needed_as": "as LIBLINEAR's lists"}
 
 LINEAR_SVC_DUAL = Peer(
-    names.LINEAR_SVC_DUAL, _linear_svc(True), _HINGES, _tolerances(1.0, 0.1, 0.03, 0.01, 1e-3, 1e-4), **_LIBLINEAR
+    names.LINEAR_SVC_DUAL, _linear_svc(True), _HINGES, tolerances(1.0, 0.1, 0.03, 0.01, 1e-3, 1e-4), **LIBLINEAR
 )
 LINEAR_SVC_PRIMAL = Peer(
     names.LINEAR_SVC_PRIMAL,
     _linear_svc(False),
     ("squared_hinge",),
-    _tolerances(0.1, 0.01, 1e-3, 1e-4, 1e-5),
-    **_LIBLINEAR,
+    tolerances(0.1, 0.01, 1e-3, 1e-4, 1e-5),
+    **LIBLINEAR,
 )
-SVC_GRAM = Peer(
-    names.SVC_GRAM,
-    _svc,
-    ("hinge",),
-    _tolerances(0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6),
-    sample_bytes=16.0,
-    pair_seconds=1e-11,
-)
+#: LIBSVM, given X Xᵀ.
+ON_GRAM: dict[str, Any] = {"on_gram": True, "sample_bytes": 16.0, "pair_seconds": 1e-11}
+SVC_GRAM = Peer(names.SVC_GRAM, _svc, ("hinge",), tolerances(0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6), **ON_GRAM)
 _PROJECTED: dict[str, Any] = {"value_bytes": 4.0, "value_seconds": 2e-8}
 _COMPONENTS = (Setting("r=1024", {"n_components": 1024}),)
 
@@ -172,7 +201,7 @@ PEERS = (
     LINEAR_SVC_DUAL,
     LINEAR_SVC_PRIMAL,
     SVC_GRAM,
-    Peer(names.LBFGS, _lbfgs, ("logistic",), _tolerances(1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7), value_seconds=1e-8),
+    Peer(names.LBFGS, _lbfgs, ("logistic",), tolerances(1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7), value_seconds=1e-8),
     Peer(names.SGD, _sgd, names.LOSSES, _EPOCHS, value_seconds=2e-8),
     Peer(names.PIPELINE, _pipeline, _HINGES, _COMPONENTS, **_PROJECTED),
     Peer(names.PIPELINE_LBFGS, _pipeline, ("logistic",), _COMPONENTS, **_PROJECTED),

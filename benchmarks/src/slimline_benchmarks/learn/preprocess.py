@@ -37,6 +37,26 @@ def as_peers_take_it(problem: Problem) -> Any:
     return out
 
 
+def centred(problem: Problem) -> NDArray[np.float32]:
+    """Return a dense X as float32 with columns of mean 0: a copy.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data.
+
+    Returns
+    -------
+    X : array of shape (n_samples, n_features), float32
+        Standardised where the problem is.
+    """
+    if problem.standardise:
+        return np.asarray(as_peers_take_it(problem))
+    X = problem.X.astype(np.float32)
+    X -= X.mean(axis=0, dtype=np.float64).astype(np.float32)
+    return np.asarray(X)
+
+
 def standardised_panels(X: NDArray[np.int8]) -> Iterator[tuple[slice, NDArray[np.float32]]]:
     """Yield panels of columns, centred and scaled, with the mean in place of missing calls.
 

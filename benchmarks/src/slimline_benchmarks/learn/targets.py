@@ -36,10 +36,32 @@ def learning(case: CaseResult, loss: str) -> tuple[Target, ...]:
         found.append(Target(names.AUTO, "ratio", _TIME, fastest.contender))
         if fastest.extra_bytes is not None:
             found.append(Target(names.AUTO, "memory", _MEMORY * fastest.extra_bytes))
-    routes = [m for m in case.of_role("ours") if m.contender != names.AUTO]
-    if (route := _fastest(routes)) is not None:
-        found.append(Target(names.AUTO, "ratio", _AUTO, route.contender))
-    return tuple(found)
+    return (*found, *_of_routes(case))
+
+
+def regression(case: CaseResult) -> tuple[Target, ...]:
+    """Return the targets of the certified regression.
+
+    Parameters
+    ----------
+    case : CaseResult
+        What was measured.
+
+    Returns
+    -------
+    targets : tuple of Target
+        For `method="auto"`: less time than the fastest peer, and hardly more than the faster route.
+    """
+    found = []
+    if (fastest := _fastest(case.of_role("peer"))) is not None:
+        found.append(Target(names.AUTO, "ratio", 1.0, fastest.contender))
+    return (*found, *_of_routes(case))
+
+
+def _of_routes(case: CaseResult) -> tuple[Target, ...]:
+    routes = [m for m in case.of_role("ours") if m.contender not in (names.AUTO, names.AUTO_FILE)]
+    route = _fastest(routes)
+    return () if route is None else (Target(names.AUTO, "ratio", _AUTO, route.contender),)
 
 
 def solving(case: CaseResult, loss: str, n_samples: int) -> tuple[Target, ...]:
