@@ -49,6 +49,17 @@ def test_it_is_the_block_update_of_its_formula(global_random_seed):
     )
 
 
+def test_directions_that_the_data_do_not_see_are_left_out():
+    # one constant feature, and β of sum 0 beside a free intercept: βᵀKβ is rounding, and would be scaled up to 1
+    beta = np.random.default_rng(0).standard_normal(5)
+    beta -= beta.mean()
+    K, directions = np.full((5, 5), 1e10), ExactSubspace(5)
+    directions.add(beta, K @ beta)
+    assert len(directions) == 0
+    directions.add(beta + 1.0, K @ (beta + 1.0))
+    assert len(directions) == 1
+
+
 def test_both_models_are_one_with_a_constant_column():
     K, Z, directions, _ = case(1)
     gram, rows = GramSurrogate(gram_of(Z, 3.0), 6), FeatureSurrogate(Z, 3.0)

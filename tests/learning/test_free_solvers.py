@@ -216,6 +216,15 @@ def test_interior_points_end_at_the_optimum(loss, q):
             np.testing.assert_allclose(own, w, atol=1e-5 * np.abs(w).max())
 
 
+@pytest.mark.parametrize("loss", [loss for loss in EVERY if loss.smoothness is None], ids=name_of)
+def test_a_small_target_is_met_where_barrier_steps_gain_no_more(loss):
+    for seed in range(4):
+        X, problem = example(loss, 70, 300, 13, seed)
+        K = X @ X.T / 300.0
+        target = 1e-12 * problem.loss_of(problem.offset)
+        assert solve_gram(K, problem, None, target).gap <= target
+
+
 @pytest.mark.parametrize("route", ["gram", "direct", "sketch"])
 @pytest.mark.parametrize("loss", EVERY, ids=name_of)
 def test_fits_beside_covariates_are_certified(loss, route):

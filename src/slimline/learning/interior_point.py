@@ -82,9 +82,10 @@ def solve_box(K: Floats, problem: BinaryProblem, target_gap: float = 0.0) -> Sol
         """Return a feasible point nearby; variables that are nearly at a bound are put there, the others solved for."""
         x = np.where(point.x < _AT_THE_BOUND * point.low, 0.0, point.x)
         x = np.where(point.rest < _AT_THE_BOUND * point.high, 1.0, x)
-        if target_gap > 0.0 or point.complementarity > _SETTLED * float(size.max()):
+        if point.complementarity > _SETTLED * float(size.max()) or (target_gap > 0.0 and not idle):
             a = problem.labels * box.representer(x) / problem.weights
             return feasible_solution(gram, problem, a, point.effects, step)
+        # where barrier steps gain no more: effects that are no more than nearly right decide the gap
         return settle_at_corners(gram, problem, box, x, point.effects, target_gap, step)
 
     size = np.maximum(1.0, np.abs(costs) + np.abs(factors * problem.offset[row]))

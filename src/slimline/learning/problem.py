@@ -208,8 +208,8 @@ class ExactSubspace:
     def add(self, vector: Floats, product: Floats) -> None:
         """Take in a direction β and Kβ, unless it is known already."""
         whole = float(vector @ product)
-        if not whole > 0.0:
-            return
+        if not whole > _NEW * float(np.linalg.norm(vector) * np.linalg.norm(product)):
+            return  # the data do not see it: βᵀKβ is rounding
         for _ in range(2):  # once more, for what rounding left
             part = self.products.T @ vector
             vector = vector - self.vectors @ part
