@@ -179,6 +179,7 @@ class CertifiedClassifier(CertifiedClassification, CertifiedFit):
         intercept: str = "free",
         intercept_scaling: float | str = "auto",
         standardize: bool = False,
+        penalty_factor: Any = None,
         class_weight: Any = None,
         score_bounds: bool = False,
         random_state: Any = None,
@@ -196,6 +197,7 @@ class CertifiedClassifier(CertifiedClassification, CertifiedFit):
         self.intercept = intercept
         self.intercept_scaling = intercept_scaling
         self.standardize = standardize
+        self.penalty_factor = penalty_factor
         self.class_weight = class_weight
         self.score_bounds = score_bounds
         self.random_state = random_state
@@ -246,7 +248,7 @@ class CertifiedClassifier(CertifiedClassification, CertifiedFit):
         if self.verbose:
             matrix = matrix.counted()  # so that only the passes of this fit are shown
             matrix.listen(ProgressBar())
-        self._train(matrix, codes, weight, given.rows(kept), callbacks)
+        self._train(matrix, codes, weight, self._beside(matrix, weight, given.rows(kept)), callbacks)
         callbacks.end(X, y)
 
     def _divide(self, labels: NDArray[Any], kept: NDArray[np.intp], groups: Any) -> None:
@@ -282,7 +284,7 @@ class CertifiedClassifier(CertifiedClassification, CertifiedFit):
         loss = loss_named(self.loss)
         tasks = [Task(loss, sign) for sign in class_signs(codes, len(self.classes_))]
         job = self._job(matrix, weight, s, tasks, given, n_fits, n_searched)
-        if given.n_covariates:
+        if given.n_columns:
             names = self.classes_[1:] if len(tasks) == 1 else self.classes_
             for problem, label in zip(job.problems(1.0), names.tolist(), strict=True):
                 require_overlap(problem, given, label, intercept=job.intercept)

@@ -108,6 +108,7 @@ class CertifiedClassifierCV(CertifiedSearch, CertifiedClassifier):
         intercept: str = "free",
         intercept_scaling: float | str = "auto",
         standardize: bool = False,
+        penalty_factor: Any = None,
         class_weight: Any = None,
         score_bounds: bool = False,
         random_state: Any = None,
@@ -127,6 +128,7 @@ class CertifiedClassifierCV(CertifiedSearch, CertifiedClassifier):
         self.intercept = intercept
         self.intercept_scaling = intercept_scaling
         self.standardize = standardize
+        self.penalty_factor = penalty_factor
         self.class_weight = class_weight
         self.score_bounds = score_bounds
         self.random_state = random_state

@@ -188,6 +188,7 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         intercept: str = "free",
         intercept_scaling: float | str = "auto",
         standardize: bool = False,
+        penalty_factor: Any = None,
         score_bounds: bool = False,
         random_state: Any = None,
         verbose: int = 0,
@@ -208,6 +209,7 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         self.intercept = intercept
         self.intercept_scaling = intercept_scaling
         self.standardize = standardize
+        self.penalty_factor = penalty_factor
         self.score_bounds = score_bounds
         self.random_state = random_state
         self.verbose = verbose
@@ -258,7 +260,7 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         self._divide(targets, kept, groups)
         if len(kept) < len(weight):
             matrix, weight, targets = matrix.rows(kept), weight[kept], targets[kept]
-        given = given.rows(kept)
+        given = self._beside(matrix, weight, given.rows(kept))
         callbacks = StepCallbacks(self, X, y)
         if self.verbose:
             matrix = matrix.counted()  # so that only the passes of this fit are shown
@@ -357,7 +359,7 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
             world: it is no prediction interval of the target.
         """
         matrix, claim = self._trained_view(X), self.certificate_
-        beside = beside_of(self._free, covariates, matrix.shape[0])
+        beside = beside_of(self._free, covariates, matrix)
         rows = scored_rows(matrix, claim.weights, claim.radius, self.intercept_scaling_, beside=beside)
         parts = rows.scores, rows.scores - rows.slack, rows.scores + rows.slack
         return CertifiedPredictions(*(part[:, 0] if self._is_flat else part for part in parts))

@@ -133,6 +133,7 @@ class CertifiedRegressorCV(CertifiedSearch, CertifiedRegressor):
         intercept: str = "free",
         intercept_scaling: float | str = "auto",
         standardize: bool = False,
+        penalty_factor: Any = None,
         score_bounds: bool = False,
         random_state: Any = None,
         verbose: int = 0,
@@ -155,6 +156,7 @@ class CertifiedRegressorCV(CertifiedSearch, CertifiedRegressor):
         self.intercept = intercept
         self.intercept_scaling = intercept_scaling
         self.standardize = standardize
+        self.penalty_factor = penalty_factor
         self.score_bounds = score_bounds
         self.random_state = random_state
         self.verbose = verbose
@@ -217,7 +219,7 @@ class CertifiedRegressorCV(CertifiedSearch, CertifiedRegressor):
             found = self._leave_one_out(job, targets, division, judge, null, scale)
         self._warn_of_edge(found, "target")
         best = float(found.scores[:, found.best].mean())
-        if self.scoring in (None, "r2") and best <= 0.0 and not given.n_covariates:
+        if self.scoring in (None, "r2") and best <= 0.0 and not given.n_columns:
             warnings.warn(
                 f"the best mean R² of the cross-validation is {best:.3f}: on held-out samples the model is no better "
                 "than the mean of the target. What may help: standardised features, covariates, other features, more "

@@ -18,6 +18,7 @@ from slimline.errors import InvalidParameterError, MissingReaderError, ModelFile
 from slimline.estimators._certified_model import CertifiedModel
 from slimline.estimators._covariates import FreeEffects
 from slimline.estimators._fitting import check_parameters
+from slimline.estimators._penalty_factors import PenaltyFactors
 from slimline.learning import Certificate, Step, loss_named
 from slimline.model_files import StoredModel
 from slimline.planning import Route
@@ -100,6 +101,7 @@ def stored_model(model: Any, details: dict[str, Any] | None = None, **more: Any)
     check_parameters(model)  # they may have been changed since the fit, and a file with others cannot be read
     claim = model.certificate_
     names = model._feature_names
+    factors = PenaltyFactors.of(model.penalty_factor, model.n_features_in_, names)
     told = {"delta": model.delta_.tolist(), "table": not model._is_flat} if hasattr(model, "delta_") else {}
     if (prior := getattr(model, "class_prior_", None)) is not None:
         told["class_prior"] = prior.tolist()
@@ -127,6 +129,7 @@ def stored_model(model: Any, details: dict[str, Any] | None = None, **more: Any)
         centre=model._centre,
         factor=model._factor,
         fill=model._fill,
+        penalty_factor=None if factors is None else factors.values,
         feature_names=None if names is None else PackedStrings.of(names),
         **({} if model._free is None else model._free.fields()),
         details=plain(own | (details or {})),
@@ -160,6 +163,7 @@ def _restore(model: Any, stored: StoredModel, path: str) -> None:
     try:
         parameters = {"intercept": "penalised"} | stored.parameters  # files of before there were others
         model.set_params(**{k: v for k, v in _parameters(parameters).items() if k in known})
+        model.penalty_factor = stored.penalty_factor
         check_parameters(model)
         model.route_ = _route(stored.details["route"])
         model.history_ = [_step(entry, len(stored.weights)) for entry in stored.details["history"]]
@@ -221,6 +225,8 @@ def _plain_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
         if isinstance(value, RandomProjection):
             inner = _plain_parameters(value.get_params(deep=False))
             found[name] = {"class": type(value).__name__, "parameters": inner}
+        elif name == "penalty_factor":
+            continue  # an array of its own
         elif name == "class_weight" and isinstance(value, dict):
             pairs = [[_as_python(label), float(weight)] for label, weight in value.items()]
             found[name] = {"pairs": pairs}

@@ -38,17 +38,29 @@ def contradiction(stored: StoredModel) -> str | None:
         return "the constant column has a weight, and there is no such column"
     if stored.passes < 0:
         return f"passes is {stored.passes}"
-    if (stored.centre is None) != (stored.factor is None) or (stored.fill is not None and stored.factor is None):
+    if stored.centre is None and (stored.fill is not None or (stored.factor is None) != (stored.penalty_factor is None)):
         return "of centre, factor and fill some are absent"
-    return _of_scaling(stored) or _of_intercepts(stored) or _of_errors(stored) or _of_intervals(stored)
+    if stored.centre is not None and stored.factor is None:
+        return "of centre, factor and fill some are absent"
+    return _of_features(stored) or _of_scaling(stored) or _of_intercepts(stored) or _of_errors(stored) or _of_intervals(stored)
+
+
+def _of_features(stored: StoredModel) -> str | None:
+    """Compare the features that are said to be without a penalty with their factors."""
+    told = (stored.covariates or {}).get("features", [])
+    free = [] if stored.penalty_factor is None else np.flatnonzero(stored.penalty_factor == 0.0).tolist()
+    return None if told == free else "the features without a penalty are not those of penalty_factor"
 
 
 def _of_scaling(stored: StoredModel) -> str | None:
     if stored.factor is None:
         return None
     for columns in _blocks(stored):
-        factor = stored.factor[columns]
-        if not np.isfinite(1.0 / factor).all() or not np.isfinite(stored.weights[:, :-1][:, columns] * factor).all():
+        factor, given = stored.factor[columns], stored.penalty_factor
+        none = np.zeros(len(factor), dtype=bool) if given is None else (given[columns] == 0) | np.isinf(given[columns])
+        if ((factor == 0.0) != none).any():
+            return "factor has values that are 0, or none where a feature has no penalty or is left out"
+        if not np.isfinite(1.0 / factor[~none]).all() or not np.isfinite(stored.weights[:, :-1][:, columns] * factor).all():
             return "factor has values that nothing can be scaled by"
     return None
 
