@@ -67,8 +67,10 @@ def _sentences(stored: StoredModel, count: int, label: str | None) -> str:
         )
     else:
         whose = f"Weights above 0 speak for {label if label is not None else stored.classes[1]}. "
-    if stored.factor is not None:
+    if stored.centre is not None:
         whose += "They are weights of standardised columns. "
+    if stored.penalty_factor is not None:
+        whose += "They are multiplied by the root of the penalty factor of the column. "
     if stored.allele1 is not None:
         whose += "A column counts copies of the first allele. "
     if (open_ends := ~np.isfinite(stored.radius)).any():

@@ -56,8 +56,8 @@ class FitJob:
     given: GivenCovariates
     #: Whether an intercept is among the columns without a penalty.
     intercept: bool
-    #: Whether the fit itself standardises the features, or scales them by their penalty factors.
-    transformed: bool
+    #: Penalty factors of the features; None: all are 1.
+    factors: PenaltyFactors | None
     _covariates: dict[bytes, Covariates] = field(default_factory=dict)
 
     @property
@@ -113,7 +113,8 @@ class CertifiedFit(CallbackSupport, CertifiedModel):
     ) -> FitJob:
         """Return what the fits share: the solver with its data and route, weights s and tasks."""
         require_weights(s)
-        seen = self._as_trained(matrix, weight)
+        factors = self._penalty_factors(matrix)
+        seen = self._as_trained(matrix, weight, factors)
         free = bool(self.fit_intercept) and self.intercept == "free"
         if given.n_columns and self.fit_intercept and not free:
             raise InvalidParameterError(
@@ -144,7 +145,7 @@ class CertifiedFit(CallbackSupport, CertifiedModel):
             seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
             may_switch=method == "auto",
         )
-        return FitJob(solver, s, tasks, given, free, seen is not matrix)
+        return FitJob(solver, s, tasks, given, free, factors)
 
     def _solve(
         self, solver: Solver, problems: Sequence[BinaryProblem], callbacks: StepCallbacks
@@ -162,9 +163,8 @@ class CertifiedFit(CallbackSupport, CertifiedModel):
                 print(f"pass {step.passes}: certified relative error {worst:.2g}, {step.seconds:.2f} s", flush=True)
         return states, history
 
-    def _as_trained(self, matrix: Matrix, weight: Floats) -> Matrix:
+    def _as_trained(self, matrix: Matrix, weight: Floats, factors: PenaltyFactors | None) -> Matrix:
         """Return the view that is trained on: standardised and scaled by penalty factors, if these are asked for."""
-        factors = self._penalty_factors(matrix)
         scale = None if factors is None else factors.scale
         if not self.standardize:
             return matrix if scale is None else Standardised(matrix, None, None, None, factor=scale)
@@ -193,13 +193,13 @@ class CertifiedFit(CallbackSupport, CertifiedModel):
         solver = job.solver
         data, surrogate = solver.data, solver.surrogate
         centre = factor = fill = None
-        if job.transformed:
+        if self.standardize or job.factors is not None:
             assert isinstance(data.matrix, Standardised)
             centre, factor, fill = data.matrix.transform.parts
         if job.given.fill is not None and fill is not None:
             fill = fill.copy()
             fill[job.given.features] = job.given.fill  # to the last bit what training has seen
-        self._centre, self._factor, self._fill = centre, factor, fill
+        self._centre, self._factor, self._fill, self._factors = centre, factor, fill, job.factors
         self._free = job.effects(states, with_pass=bool(self.score_bounds))
         self.certificate_ = certificate_of(data, states, factor)
         if self._free is not None:

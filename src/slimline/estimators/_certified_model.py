@@ -18,6 +18,7 @@ from slimline.data._standardised import scale_of
 from slimline.errors import DataError, InvalidParameterError
 from slimline.estimators._covariates import FreeEffects
 from slimline.estimators._decisions import CovariateEffects, Decisions, beside_of, decisions_of, ranking_of
+from slimline.estimators._penalty_factors import PenaltyFactors
 from slimline.estimators._validation import NamedFeatures, as_matrix, class_of_scores, log_probabilities, probabilities
 from slimline.learning import LOSSES, Certificate, TopFeatures
 
@@ -40,6 +41,7 @@ class CertifiedModel(NamedFeatures, BaseEstimator):  # type: ignore[misc]
     _centre: Floats | None
     _factor: Floats | None
     _fill: Floats | None
+    _factors: PenaltyFactors | None = None
 
     # Weights and scores ----------------------------------------------------------------------------
 

@@ -145,12 +145,16 @@ class FreeEffects:
         return given.values
 
     def columns(self, given: Floats) -> Floats:
-        """Return the columns that are not penalised, for covariates, and features without a penalty, of some samples."""
+        """Return the columns that are not penalised, for covariates and features without a penalty of some samples."""
         return free_columns(GivenCovariates(given), intercept=self.intercept)[:, self.kept]
 
     def scores(self, columns: Floats) -> Floats:
         """Return what they add to the scores; of shape (n_samples, n_tasks)."""
         return np.column_stack([bound.scores(columns) for bound in self.bounds])
+
+    def sizes(self, columns: Floats) -> Floats:
+        """Return sums of the absolute values of what each adds to the scores; of shape (n_samples, n_tasks)."""
+        return np.asarray(np.abs(columns) @ np.abs(self.effects[:, self.kept]).T)
 
     def errors(self, columns: Floats, norms: Floats, lost: Floats, inner: Floats | None = None) -> Floats:
         """Return how far scores can be from the exact ones; of shape (n_samples, n_tasks)."""

@@ -82,17 +82,20 @@ class Beside:
     columns: Floats
 
 
-def beside_of(free: FreeEffects | None, covariates: Any, matrix: Matrix) -> Beside | None:
+def beside_of(
+    free: FreeEffects | None, covariates: Any, matrix: Matrix, features: Floats | None = None
+) -> Beside | None:
     """Return what stands beside the features of some samples; refuse covariates that the model does not know.
 
-    `matrix` shows the samples as in training. Features without a penalty are 0 there: they are read from the data
-    themselves, in one pass.
+    `matrix` shows the samples as in training. Features without a penalty are 0 there: unless their values are given,
+    they are read from the data themselves, in one pass.
     """
     given = (free or FreeEffects.none()).given(covariates, matrix.shape[0])
     if free is None:
         return None
     if len(free.features):
-        given = np.hstack([given, unscaled_columns(matrix, free.features)])
+        own = unscaled_columns(matrix, free.features) if features is None else features
+        given = np.hstack([given, own])
     return Beside(free, free.columns(given))
 
 
@@ -142,6 +145,8 @@ def scored_rows(
         inner = None if explained is None else products[:, len(weights) :]
         scores = scores + beside.effects.scores(beside.columns)
         slack = beside.effects.errors(beside.columns, whole, size + 2.0 * offset, inner) + 2.0 * lost
+        if len(beside.effects.features):  # which `predict` sums among all features
+            slack += sum_error(matrix.shape[1] + 1) * beside.effects.sizes(beside.columns)
     if absent is None:
         return ScoredRows(scores, scores, scores, slack)
     scores = scores + absent.scores

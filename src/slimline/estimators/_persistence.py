@@ -101,7 +101,6 @@ def stored_model(model: Any, details: dict[str, Any] | None = None, **more: Any)
     check_parameters(model)  # they may have been changed since the fit, and a file with others cannot be read
     claim = model.certificate_
     names = model._feature_names
-    factors = PenaltyFactors.of(model.penalty_factor, model.n_features_in_, names)
     told = {"delta": model.delta_.tolist(), "table": not model._is_flat} if hasattr(model, "delta_") else {}
     if (prior := getattr(model, "class_prior_", None)) is not None:
         told["class_prior"] = prior.tolist()
@@ -129,7 +128,7 @@ def stored_model(model: Any, details: dict[str, Any] | None = None, **more: Any)
         centre=model._centre,
         factor=model._factor,
         fill=model._fill,
-        penalty_factor=None if factors is None else factors.values,
+        penalty_factor=None if model._factors is None else model._factors.values,
         feature_names=None if names is None else PackedStrings.of(names),
         **({} if model._free is None else model._free.fields()),
         details=plain(own | (details or {})),
@@ -163,7 +162,6 @@ def _restore(model: Any, stored: StoredModel, path: str) -> None:
     try:
         parameters = {"intercept": "penalised"} | stored.parameters  # files of before there were others
         model.set_params(**{k: v for k, v in _parameters(parameters).items() if k in known})
-        model.penalty_factor = stored.penalty_factor
         check_parameters(model)
         model.route_ = _route(stored.details["route"])
         model.history_ = [_step(entry, len(stored.weights)) for entry in stored.details["history"]]
@@ -194,6 +192,8 @@ def _restore(model: Any, stored: StoredModel, path: str) -> None:
     )
     model._free = FreeEffects.of_fields(stored)
     model._centre, model._factor, model._fill = stored.centre, stored.factor, stored.fill
+    if stored.penalty_factor is not None:
+        model.penalty_factor, model._factors = stored.penalty_factor, PenaltyFactors(stored.penalty_factor)
     model._tell_weights(stored.constant)
     model.intercept_ = stored.intercept[0] if getattr(model, "_is_flat", False) else stored.intercept
     model.n_iter_ = len(model.history_)

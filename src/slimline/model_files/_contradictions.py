@@ -38,11 +38,11 @@ def contradiction(stored: StoredModel) -> str | None:
         return "the constant column has a weight, and there is no such column"
     if stored.passes < 0:
         return f"passes is {stored.passes}"
-    if stored.centre is None and (stored.fill is not None or (stored.factor is None) != (stored.penalty_factor is None)):
+    scaled = stored.centre is not None or stored.penalty_factor is not None
+    if scaled != (stored.factor is not None) or (stored.fill is not None and stored.centre is None):
         return "of centre, factor and fill some are absent"
-    if stored.centre is not None and stored.factor is None:
-        return "of centre, factor and fill some are absent"
-    return _of_features(stored) or _of_scaling(stored) or _of_intercepts(stored) or _of_errors(stored) or _of_intervals(stored)
+    parts = (_of_features, _of_scaling, _of_intercepts, _of_errors, _of_intervals)
+    return next((wrong for part in parts if (wrong := part(stored)) is not None), None)
 
 
 def _of_features(stored: StoredModel) -> str | None:
@@ -56,11 +56,11 @@ def _of_scaling(stored: StoredModel) -> str | None:
     if stored.factor is None:
         return None
     for columns in _blocks(stored):
-        factor, given = stored.factor[columns], stored.penalty_factor
-        none = np.zeros(len(factor), dtype=bool) if given is None else (given[columns] == 0) | np.isinf(given[columns])
-        if ((factor == 0.0) != none).any():
-            return "factor has values that are 0, or none where a feature has no penalty or is left out"
-        if not np.isfinite(1.0 / factor[~none]).all() or not np.isfinite(stored.weights[:, :-1][:, columns] * factor).all():
+        factor = stored.factor[columns]
+        given = np.ones(len(factor)) if stored.penalty_factor is None else stored.penalty_factor[columns]
+        used = (given > 0.0) & np.isfinite(given)  # the others are free or left out
+        sound = np.isfinite(1.0 / factor[used]).all() and not factor[~used].any()
+        if not sound or not np.isfinite(stored.weights[:, :-1][:, columns] * factor).all():
             return "factor has values that nothing can be scaled by"
     return None
 
