@@ -69,8 +69,8 @@ def to_onnx(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False
             f'ONNX files need skl2onnx ({error.name} is missing): pip install "slimline[onnx]"'
         ) from None
     columns, plain = FloatTensorType([None, model.n_features_in_]), to_sklearn(model)
-    # one array of probabilities or scores, not a dict a row; LinearSVC has never anything else
-    options = None if type(plain).__name__ == "LinearSVC" else {"zipmap": False}
+    # one array of probabilities or scores, not a dict a row; LinearSVC and Ridge have never anything else
+    options = None if type(plain).__name__ in ("LinearSVC", "Ridge") else {"zipmap": False}
     converted = convert(plain, initial_types=[("X", columns)], options=options)
     with NewFiles([Path(path)], overwrite=overwrite) as files:
         files.create(Path(path)).write(converted.SerializeToString())
