@@ -67,6 +67,12 @@ class CertifiedClassifier(CertifiedClassification, CertifiedFit):
         are penalised in proportion, whatever the scale and the number of features. 1.0 is LIBLINEAR's default.
     standardize : bool, default=False
         Centre and scale each feature, implicitly; missing values are imputed with the mean of the feature.
+    penalty_factor : array-like of shape (n_features,), mapping or None, default=None
+        Factors κ of the penalties of the features, which are then ½κⱼwⱼ²; on top of standardising. A mapping gives those
+        of some features by their names, and the others 1. Infinity leaves a feature out. 0 takes its penalty away: it
+        becomes a covariate (at most 100, with a free intercept), whose effect stands in `coef_` and whose interval
+        `covariate_effects` gives; reading such features takes a pass, in training and for every certified prediction.
+        glmnet scales its factors to a mean of 1, and slimline does not: multiply C by their mean for the same penalty.
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of the classes.
     score_bounds : bool, default=False
@@ -121,6 +127,10 @@ class CertifiedClassifier(CertifiedClassification, CertifiedFit):
     weights w* and effects b* minimise ::
 
         ½‖w‖² + C Σ sᵢ ℓ(yᵢ (wᵀxᵢ + bᵀuᵢ)).
+
+    With penalty factors κ, ½Σκⱼwⱼ² takes the place of ½‖w‖²: the features are xⱼ/√κⱼ and their weights √κⱼwⱼ. These are
+    what `certificate_` and `top_features` speak of, so the certified ball and relative error hold in the norm whose
+    square is Σκⱼwⱼ². `coef_` and `certificate_.coordinate_radius` are those of the features as they are given.
 
     With more classes this is one against the rest for each class. The dual problem has a variable αᵢ = sᵢaᵢ for each
     sample, with Σ yᵢ αᵢ uᵢ = 0, and w_α = C Σ yᵢ αᵢ xᵢ. For any w and any dual feasible α, the duality gap bounds the

@@ -42,7 +42,7 @@ class CertifiedClassifierCV(CertifiedSearch, CertifiedClassifier):
         Score that chooses C, such as "balanced_accuracy" for rare classes; None: accuracy.
     loss, tol, method, projection, n_components, max_passes, fit_intercept, intercept, intercept_scaling : optional
         As in `CertifiedClassifier`; `tol` holds for every fit of the search.
-    class_weight, score_bounds : optional
+    class_weight, score_bounds, penalty_factor : optional
         As in `CertifiedClassifier`.
     standardize : bool, default=False
         As in `CertifiedClassifier`; means and deviations are those of all samples, and do not use the labels.

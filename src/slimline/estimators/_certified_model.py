@@ -388,7 +388,7 @@ class CertifiedClassification(ClassifierMixin):  # type: ignore[misc]
         Returns
         -------
         features : TopFeatures
-            In falling order of absolute (standardised) weight.
+            In falling order of absolute weight: of the standardised features, times the root of the penalty factor.
         """
         check_is_fitted(self)
         found: TopFeatures = self._heaviest(k, self.classes_, label)

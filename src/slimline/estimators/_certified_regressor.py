@@ -99,6 +99,8 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         Value of the constant feature of a penalised intercept, as in `CertifiedClassifier`.
     standardize : bool, default=False
         Centre and scale each feature, implicitly; missing values are imputed with the mean of the feature.
+    penalty_factor : array-like of shape (n_features,), mapping or None, default=None
+        Factors of the penalties of the features, as in `CertifiedClassifier`; 0: no penalty, infinity: left out.
     score_bounds : bool, default=False
         Take one more pass for sharper bounds of predictions, as in `CertifiedClassifier`.
     random_state : int, RandomState or None, default=None
@@ -418,7 +420,7 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         Returns
         -------
         features : TopFeatures
-            In falling order of absolute (standardised) weight.
+            In falling order of absolute weight: of the standardised features, times the root of the penalty factor.
         """
         check_is_fitted(self)
         numbers = np.arange(len(self.certificate_.weights))

@@ -56,8 +56,10 @@ class CertifiedRegressorCV(CertifiedSearch, CertifiedRegressor):
         "certified" certifies every fit of the search.
     loss, delta, epsilon, quantile, standardize_target, tol, method, projection, n_components, max_passes : optional
         As in `CertifiedRegressor`; `tol` holds for every fit of a certified search.
-    fit_intercept, intercept, intercept_scaling, standardize, score_bounds, random_state, verbose : optional
-        As in `CertifiedRegressor`; covariates and intercept are fitted anew in each fold.
+    fit_intercept, intercept, intercept_scaling, standardize, penalty_factor, score_bounds : optional
+        As in `CertifiedRegressor`; what has no penalty is fitted anew in each fold.
+    random_state, verbose : optional
+        As in `CertifiedRegressor`.
 
     Attributes
     ----------

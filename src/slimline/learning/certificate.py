@@ -117,7 +117,8 @@ class Certificate:
     """Certified bounds of the distance from the exact weights w*: no probability is involved.
 
     One row or entry for each class (one for two classes). With standardising, weights are those of the standardised
-    features. The arrays are read-only.
+    features; with penalty factors κ, they are √κⱼwⱼ, so the ball holds in the norm whose square is Σκⱼwⱼ². The arrays
+    are read-only.
 
     Parameters
     ----------
