@@ -461,7 +461,7 @@ def test_sparse_data_stay_sparse(monkeypatch):
     monkeypatch.setattr(type(X), "toarray", _refuse_wide(type(X).toarray))
     models = [
         CertifiedRegressor(C, penalty_factor=kappa, method=method, random_state=0).fit(X, y)
-        for method in ("sketch", "gram")
+        for method in ("sketch", "gram", "direct")
     ]
     monkeypatch.undo()
     w, _ = exact_ridge(X.toarray(), y, kappa, np.ones(60), 1.0 / C)

@@ -61,6 +61,11 @@ class Standardised(View):
         return self._learned.value[0]
 
     @property
+    def only_scales(self) -> bool:
+        """Return whether columns are multiplied by known numbers, and nothing else is done to them."""
+        return self._learned.value is not None and self.transform.centre is None and self.transform.fill is None
+
+    @property
     def knows_mean_square(self) -> bool:
         """Return whether the statistics determine the mean squared norm of the rows."""
         return all(isinstance(rule, str) for rule in (self._centre, self._scale, self._fill))

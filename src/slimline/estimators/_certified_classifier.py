@@ -46,7 +46,7 @@ class CertifiedClassifier(CertifiedClassification, CertifiedFit):
     method : {"auto", "sketch", "gram", "direct"}, default="auto"
         "sketch" trains on a sketch. "gram" solves exactly through X Xᵀ, or through X itself if it has fewer features
         than samples. "direct" uses the rows themselves, as LIBLINEAR does, for sparse data and for arrays in memory
-        that are not standardised. "auto" takes the fastest by a measured cost model.
+        that are neither standardised nor scaled by penalty factors. "auto" takes the fastest by a measured cost model.
     recovery : {"certified", "dual", "debiased_dual", "iterative", "naive"}, default="certified"
         Recovery of the weights from the sketch. "dual", "iterative" and "naive" are the published methods, for
         comparison; "debiased_dual" takes the bias of the sketch out of "dual".
@@ -68,11 +68,12 @@ class CertifiedClassifier(CertifiedClassification, CertifiedFit):
     standardize : bool, default=False
         Centre and scale each feature, implicitly; missing values are imputed with the mean of the feature.
     penalty_factor : array-like of shape (n_features,), mapping or None, default=None
-        Factors κ of the penalties of the features, which are then ½κⱼwⱼ²; on top of standardising. A mapping gives those
-        of some features by their names, and the others 1. Infinity leaves a feature out. 0 takes its penalty away: it
-        becomes a covariate (at most 100, with a free intercept), whose effect stands in `coef_` and whose interval
-        `covariate_effects` gives; reading such features takes a pass, in training and for every certified prediction.
-        glmnet scales its factors to a mean of 1, and slimline does not: multiply C by their mean for the same penalty.
+        Factors κ of the penalties of the features, which are then ½κⱼwⱼ²; on top of standardising. A mapping gives
+        those of some features by their names, and the others 1. Infinity leaves a feature out. 0 takes its penalty
+        away: it becomes a covariate (at most 100, with a free intercept), whose effect stands in `coef_` and whose
+        interval `covariate_effects` gives; reading such features takes a pass, in training and for every certified
+        prediction. glmnet scales its factors to a mean of 1, and slimline does not: multiply C by their mean for the
+        same penalty.
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of the classes.
     score_bounds : bool, default=False
