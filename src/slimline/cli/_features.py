@@ -190,6 +190,8 @@ def table_of(stored: StoredModel, ranking: Ranking, count: int, proved: bool) ->
             line += [int(part[j]) if name == "position" else str(part[j]) for name, part in variants.items()]
             line += [whose[ranking.task[place]]] if several else []
             factor = 1.0 if stored.factor is None else float(stored.factor[j])
+            if stored.penalty_factor is not None and stored.penalty_factor[j] == 0.0:
+                factor = float("nan")  # an effect without a penalty, and no multiple of a weight
             line += [weight, float(ranking.lower[place]), float(ranking.upper[place]), weight * factor]
             line += [int(ranking.best[place]), int(ranking.worst[place])]
             yield [*line, bool(ranking.worst[place] <= count)] if proved else line

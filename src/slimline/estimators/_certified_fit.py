@@ -124,9 +124,9 @@ class CertifiedFit(CallbackSupport, CertifiedModel):
         method = self.method if self.recovery == "certified" else "sketch"  # the published ways have no other
         if method == "direct" and not supports_row_access(seen):
             raise InvalidParameterError(
-                f'cannot be "direct" for {matrix.name}: it needs rows that are sparse and not standardised, or that lie '
-                "in memory one after the other as float32 or float64, and are neither standardised nor scaled by "
-                'penalty factors. "auto" chooses another.',
+                f'cannot be "direct" for {matrix.name}: it needs rows that are not standardised: sparse ones, or rows '
+                "that lie in memory one after the other as float32 or float64 and have no penalty factors. "
+                '"auto" chooses another.',
                 "method",
                 method,
             )
