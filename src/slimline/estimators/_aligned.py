@@ -163,7 +163,7 @@ def aligned_decisions(model: Any, X: Any, covariates: Any = None) -> tuple[Decis
         values = _free_features(stored, matrix, places, free.features)
         if absent is not None and (places.column[free.features] < 0).any():
             absent = replace(absent, size=np.inf)  # nothing bounds what it would add
-    beside = beside_of(free, covariates, view, values)
+    beside = beside_of(None if free is None else free.in_order(present), covariates, view, values)
     return decisions_of(view, stored.classes, weights, stored.radius, stored.constant, absent, beside), alignment
 
 

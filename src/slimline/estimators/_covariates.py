@@ -167,6 +167,14 @@ class FreeEffects:
             found.append(bound.error(columns, norms, part, lost))
         return np.column_stack(found)
 
+    def in_order(self, columns: Index) -> FreeEffects:
+        """Return the same for data whose features come in another order."""
+        bounds = (
+            bound if bound.explained is None else replace(bound, explained=bound.explained[:, columns])
+            for bound in self.bounds
+        )
+        return replace(self, bounds=tuple(bounds))
+
     @property
     def explained(self) -> Floats | None:
         """Return the regressions of the features on the covariates, one below the other; None: not computed."""
