@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from slimline.data import Matrix
 from slimline.data._arrays import to_dense
+from slimline.data._covariates import GivenCovariates
 from slimline.data._standardised import Standardised
 from slimline.errors import InvalidParameterError
-from slimline.estimators._covariates import GivenCovariates
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.intp]
