@@ -326,3 +326,17 @@ def test_models_that_the_commands_cannot_use_are_refused(command, tmp_path, monk
     name, model = command
     assert run_here(monkeypatch, name, f"{model}.slim", *(["X.npy"] if name == "predict" else [])) == 2
     assert "In Python" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_model_with_penalty_factors(monkeypatch, capsys, tmp_path):
+    data = open_matrix("cohort.bed")
+    factors = np.random.default_rng(0).uniform(0.5, 2.0, data.shape[1])
+    factors[[4, 7]] = 0.0, np.inf
+    labels = np.arange(data.shape[0]) % 2 == 0
+    model = CertifiedClassifier(1e-3, intercept="free", standardize=True, penalty_factor=factors, random_state=0)
+    model.fit(data, labels).save("factors.slim", trained_on=data)
+    rows, _ = _predicted(monkeypatch, capsys, "factors.slim", "cohort.bed")
+    expected = model.decide(data)
+    assert [row["label"] == "True" for row in rows] == expected.labels.tolist()
+    assert [row["certified"] == "true" for row in rows] == expected.proved.tolist()
+    np.testing.assert_allclose([float(row["score"]) for row in rows], expected.scores, rtol=1e-12)

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from slimline import open_matrix
 from slimline.data._gram import mirrored
+from slimline.data._standardised import Standardised
 from slimline.errors import InvalidParameterError
 from slimline.projections import Gaussian, HashEmbedding, RandomSign, SubsampledHadamard
 from slimline.testing import block_bytes
@@ -120,6 +121,27 @@ def test_given_rules_are_looked_at():
     for bad in ([3], [-4], [0.5], np.ones((1, 1), int), [True, False]):
         with pytest.raises(InvalidParameterError):
             matrix.rows(bad)
+
+
+@pytest.mark.parametrize("make", MAKE)
+def test_an_infinite_scale_makes_a_column_0(make):
+    X = np.random.default_rng(0).integers(-2, 3, (6, 4)).astype(float)
+    view = open_matrix(make(X)).standardised(None, np.array([2.0, np.inf, 1.0, np.inf]))
+    np.testing.assert_array_equal(view.dot(np.eye(4)), X * [0.5, 0.0, 1.0, 0.0])
+    np.testing.assert_array_equal(view.rows([1, 2]).dot(np.eye(4)), (X * [0.5, 0.0, 1.0, 0.0])[1:3])
+
+
+@pytest.mark.parametrize("make", MAKE)
+def test_factors_multiply_standardised_columns(make):
+    X = np.random.default_rng(0).integers(-2, 3, (30, 4)) * 1.0
+    s, factor = np.random.default_rng(1).uniform(0.5, 2.0, 30), np.array([2.0, 0.0, 1.0, 1e-3])
+    view = Standardised(open_matrix(make(X)), "mean", "std", "mean", s, factor)
+    mean = np.average(X, axis=0, weights=s)
+    expected = (X - mean) / np.sqrt(np.average((X - mean) ** 2, axis=0, weights=s)) * factor
+    np.testing.assert_allclose(view.dot(np.eye(4)), expected, atol=1e-14)
+    assert view.mean_square == pytest.approx(np.average((expected**2).sum(axis=1), weights=s))
+    plain = Standardised(open_matrix(make(X)), "mean", "std", "mean", s)
+    assert view.fingerprint != plain.fingerprint
 
 
 @pytest.mark.parametrize("format", ["csr", "csc"])

@@ -50,6 +50,14 @@ def check_rows(matrix, X):
     return rows
 
 
+@pytest.mark.parametrize("format", ["csr", "csc"])
+def test_sparse_rows_of_scaled_columns(format):
+    X, scale = counts(), np.array([1.0, 2.0, 4.0, np.inf, 0.5, 1.0, 8.0, 1.0, 0.25])
+    check_rows(open_matrix(sp.csr_array(X).asformat(format)).standardised(None, scale), X / scale)
+    assert not supports_row_access(open_matrix(sp.csr_array(X)).standardised("mean", scale))
+    assert not supports_row_access(open_matrix(X).standardised(None, scale))
+
+
 @pytest.fixture
 def small_blocks(monkeypatch):
     monkeypatch.setattr(sparse_format, "_BLOCK_VALUES", 7)

@@ -14,6 +14,8 @@ from sklearn.svm import SVC
 
 from slimline import CertifiedClassifier, CertifiedClassifierCV, CertifiedFeatureSelector, open_matrix
 from slimline.errors import CovariateWarning, DataError, InvalidParameterError, ModelFileError
+from slimline.estimators import aligned_decisions
+from slimline.estimators._persistence import stored_model
 from slimline.learning import loss_named
 from slimline.model_files import StoredModel
 from tests.refusals import refuses
@@ -283,6 +285,28 @@ def test_without_an_intercept_covariates_are_free_too(samples):
     a = 1.0 - np.where(y, 1.0, -1.0) * model.decision_function(X, U)
     beta = np.where(y, 1.0, -1.0) * a
     assert np.abs(U.T @ beta).max() <= 1e-8 * np.abs(U.T @ np.ones(N)).max()
+
+
+@pytest.mark.parametrize("score_bounds", [False, True])
+def test_the_order_of_the_features_changes_no_bound(score_bounds, samples):
+    X, U, y, _ = samples
+    X = X + 3.0 * np.random.default_rng(6).standard_normal(D)  # features that the intercept explains differently
+    names = np.array([f"snp{j}" for j in range(D)])
+    model = CertifiedClassifier(C, intercept="free", method="sketch", tol=1e-3, random_state=0)
+    model.set_params(score_bounds=score_bounds).fit(open_matrix(X, feature_names=names.tolist()), y, covariates=U)
+    order = np.random.default_rng(7).permutation(D)
+    stored = stored_model(model)
+    slacks = []
+    for columns in (np.arange(D), order):
+        # wider balls until each label is open: where a label stops being proved is its bound
+        found = []
+        for factor in np.geomspace(1e-3, 1e3, 60):
+            wider = StoredModel(**dict(stored.__dict__) | {"radius": stored.radius * factor})
+            turned = open_matrix(X[:, columns], feature_names=names[columns].tolist())
+            found.append(aligned_decisions(wider, turned, U)[0].proved)
+        slacks.append(np.sum(found, axis=0))
+    np.testing.assert_array_equal(slacks[0], slacks[1])
+    assert slacks[0].min() > 0 and slacks[0].max() < 60
 
 
 @pytest.mark.parametrize("score_bounds", [False, True])

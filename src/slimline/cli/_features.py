@@ -67,8 +67,10 @@ def _sentences(stored: StoredModel, count: int, label: str | None) -> str:
         )
     else:
         whose = f"Weights above 0 speak for {label if label is not None else stored.classes[1]}. "
-    if stored.factor is not None:
+    if stored.centre is not None:
         whose += "They are weights of standardised columns. "
+    if stored.penalty_factor is not None:
+        whose += "They are multiplied by the root of the penalty factor of the column. "
     if stored.allele1 is not None:
         whose += "A column counts copies of the first allele. "
     if (open_ends := ~np.isfinite(stored.radius)).any():
@@ -188,6 +190,8 @@ def table_of(stored: StoredModel, ranking: Ranking, count: int, proved: bool) ->
             line += [int(part[j]) if name == "position" else str(part[j]) for name, part in variants.items()]
             line += [whose[ranking.task[place]]] if several else []
             factor = 1.0 if stored.factor is None else float(stored.factor[j])
+            if stored.penalty_factor is not None and stored.penalty_factor[j] == 0.0:
+                factor = float("nan")  # an effect without a penalty, and no multiple of a weight
             line += [weight, float(ranking.lower[place]), float(ranking.upper[place]), weight * factor]
             line += [int(ranking.best[place]), int(ranking.worst[place])]
             yield [*line, bool(ranking.worst[place] <= count)] if proved else line

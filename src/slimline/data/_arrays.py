@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from slimline._kernels import _native
-from slimline.data._blocks import MISSING_CALL, PLAIN, BlockRequest, PackedGenotypes, tiles
+from slimline.data._blocks import MISSING_CALL, PLAIN, BlockRequest, PackedGenotypes, scaled_values, tiles
 from slimline.data._files import OpenFile
 from slimline.data._matrix import Matrix
 from slimline.data._passes import Buffers, Pass
@@ -89,9 +89,9 @@ def column_stats_and_values(matrix: Matrix, columns: NDArray[np.intp]) -> tuple[
 
 
 def supports_row_access(matrix: Matrix) -> bool:
-    """Return whether rows can be read as they are: sparse, or an array in memory, and neither centred nor scaled."""
+    """Return whether rows can be read as they are: sparse and not centred, or an array in memory as it is."""
     if isinstance(matrix, Standardised):
-        return False
+        return matrix.density is not None and matrix.only_scales
     return matrix.density is not None or _row_array(matrix) is not None
 
 
@@ -128,6 +128,8 @@ def _sparse_rows(matrix: Matrix, squares: Squares | None) -> Any:
     for block, transform in matrix._pass(Pass("copy"), squares):
         assert sp.issparse(block.values)
         part = block.values.tocsr()  # type: ignore[attr-defined]
+        if transform.factor is not None:
+            part = scaled_values(part, transform)
         narrow = part.dtype == np.float32 or part.dtype.itemsize < 4
         part = part.astype(np.float32 if narrow else np.float64, copy=matrix.traits.prefetch)
         matrix._require_finite(part.data, slice(None), block, transform)

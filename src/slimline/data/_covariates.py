@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,14 +16,26 @@ Floats = NDArray[np.float64]
 SHOWN = 5
 
 
+def no_features() -> NDArray[np.intp]:
+    """Return the numbers of no features."""
+    return np.zeros(0, dtype=np.intp)
+
+
 @dataclass(frozen=True)
 class GivenCovariates:
-    """Covariates as numbers, with their names."""
+    """Covariates as numbers, with their names; and features that have no penalty, as further columns."""
 
-    #: Of shape (n_samples, n_covariates).
+    #: Of shape (n_samples, n_columns).
     values: Floats
     #: Names; None: they have none.
     names: tuple[str, ...] | None = None
+    #: Numbers and names of the features that are the last columns.
+    features: NDArray[np.intp] = field(default_factory=no_features)
+    feature_names: tuple[str, ...] = ()
+    #: What was imputed for their missing values; None: nothing.
+    fill: Floats | None = None
+    #: Passes over the data that reading them took.
+    passes: int = 0
 
     @classmethod
     def of(cls, covariates: Any, n_samples: int) -> Self:
@@ -49,16 +61,28 @@ class GivenCovariates:
         return found
 
     @property
-    def n_covariates(self) -> int:
-        """Return how many there are."""
+    def n_columns(self) -> int:
+        """Return how many columns there are."""
         return int(self.values.shape[1])
+
+    @property
+    def n_covariates(self) -> int:
+        """Return how many of them are covariates."""
+        return self.n_columns - len(self.features)
+
+    @property
+    def noun(self) -> str:
+        """Return what the columns are, for messages."""
+        return "covariates and features of penalty factor 0" if len(self.features) else "covariates"
 
     def rows(self, kept: NDArray[np.intp]) -> GivenCovariates:
         """Return the covariates of some samples."""
-        return GivenCovariates(self.values[kept], self.names)
+        return replace(self, values=self.values[kept])
 
     def name(self, number: int) -> str:
-        """Return the name of a covariate."""
+        """Return the name of a column."""
+        if number >= self.n_covariates:
+            return self.feature_names[number - self.n_covariates]
         return f"u{number}" if self.names is None else self.names[number]
 
     def _require_finite(self) -> None:

@@ -374,7 +374,7 @@ class Matrix(Storage):
         centre : "mean", None or array of shape (n_features,)
             What is subtracted.
         scale : "std", None or array of shape (n_features,)
-            What is divided by; 1 is taken where it is 0 (a constant column).
+            What is divided by; 1 is taken where it is 0 (a constant column), and infinity makes a column 0.
         fill : "mean", None, number or array of shape (n_features,)
             Imputed for a missing value, before centring. None: a missing value is an error.
         sample_weight : array of shape (n_samples,), optional

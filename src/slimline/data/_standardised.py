@@ -30,15 +30,24 @@ class _Learned:
 
 
 class Standardised(View):
-    """(X - centre) / scale, with missing values imputed before."""
+    """(X - centre) / scale, with missing values imputed before; `factor` multiplies each column once more."""
 
-    def __init__(self, base: Matrix, centre: Any, scale: Any, fill: Any, sample_weight: Any = None) -> None:
+    def __init__(
+        self,
+        base: Matrix,
+        centre: Any,
+        scale: Any,
+        fill: Any,
+        sample_weight: Any = None,
+        factor: Vector | None = None,
+    ) -> None:
         super().__init__(base, base.shape)
         d = base.shape[1]
         self._centre = _rule(centre, "centre", ("mean",), d)
-        self._scale = _rule(scale, "scale", ("std",), d)
+        self._scale = _rule(scale, "scale", ("std",), d, infinite=True)
         self._fill = _rule(fill, "fill", ("mean",), d, number=True)
         self._weight = sample_weights(sample_weight, base.shape[0])
+        self._factor = factor
         self._learned = _Learned()
         if not any(isinstance(rule, str) for rule in (self._centre, self._scale, self._fill)):
             self._learned.value = self._transform_from(None), None
@@ -50,6 +59,11 @@ class Standardised(View):
             self._learn(self.base.column_stats(self._weight))
         assert self._learned.value is not None
         return self._learned.value[0]
+
+    @property
+    def only_scales(self) -> bool:
+        """Return whether columns are multiplied by known numbers, and nothing else is done to them."""
+        return self._learned.value is not None and self.transform.centre is None and self.transform.fill is None
 
     @property
     def knows_mean_square(self) -> bool:
@@ -95,6 +109,8 @@ class Standardised(View):
             # missing values are imputed with the mean: after centring they are 0
             squares = stats.std
             squares /= stats.scale
+            if self._factor is not None:
+                squares *= self._factor
             squares *= squares
             mean_square = float(squares @ (stats.weight / total)) if total else 0.0
         self._learned.value = self._transform_from(stats), mean_square
@@ -116,6 +132,9 @@ class Standardised(View):
             if factor is not None:
                 factor[factor == 0] = 1.0
                 np.divide(1.0, factor, out=factor)
+        if self._factor is not None:
+            own = self._factor[columns]
+            factor = own if factor is None else factor * own
         return ColumnTransform(
             centre, factor, fill, far_columns(stats) if stats is not None and isinstance(self._centre, str) else None
         )
@@ -136,18 +155,26 @@ class Standardised(View):
     @property
     def fingerprint(self) -> str:
         """Return a digest of the data and of how they are standardised."""
-        rules = (self._centre, self._scale, self._fill, self._weight)
+        rules = [self._centre, self._scale, self._fill, self._weight]
+        rules += [] if self._factor is None else [self._factor]
         texts = [rule.tobytes() if isinstance(rule, np.ndarray) else str(rule) for rule in rules]
         return digest("standardised", self.base.fingerprint, *texts)
 
 
 def standardised_with(base: Matrix, transform: ColumnTransform) -> Standardised:
     """Return a view with the transform of another matrix."""
-    scale = None if transform.factor is None else 1.0 / transform.factor
-    return Standardised(base, transform.centre, scale, transform.fill)
+    return Standardised(base, transform.centre, scale_of(transform.factor), transform.fill)
 
 
-def _rule(value: Any, name: str, words: tuple[str, ...], d: int, number: bool = False) -> str | Vector | None:
+def scale_of(factor: Vector | None) -> Vector | None:
+    """Return the scale of a factor, infinite where the factor is 0."""
+    with np.errstate(divide="ignore"):
+        return None if factor is None else 1.0 / factor
+
+
+def _rule(
+    value: Any, name: str, words: tuple[str, ...], d: int, *, number: bool = False, infinite: bool = False
+) -> str | Vector | None:
     if value is None or value is False:
         return None
     if isinstance(value, str):
@@ -158,7 +185,7 @@ def _rule(value: Any, name: str, words: tuple[str, ...], d: int, number: bool = 
         if array.dtype.kind in "fiu":
             if number and array.ndim == 0:
                 array = np.full(d, float(array))
-            if array.shape == (d,) and np.isfinite(array).all():
+            if array.shape == (d,) and (~np.isnan(array) if infinite else np.isfinite(array)).all():
                 return np.ascontiguousarray(array, dtype=np.float64)
     choices = ", ".join([*(repr(word) for word in words), "None", *(["a number"] if number else [])])
     raise InvalidParameterError(

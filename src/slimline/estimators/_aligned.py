@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from slimline._base.rounding import sum_error
 from slimline.data import Matrix, open_matrix
+from slimline.data._arrays import to_dense
+from slimline.data._standardised import scale_of
 from slimline.data._views import RowView, View
 from slimline.data.formats._svmlight import SvmlightMatrix
 from slimline.errors import DataError, ModelFileError
@@ -137,11 +139,13 @@ def aligned_decisions(model: Any, X: Any, covariates: Any = None) -> tuple[Decis
     matrix = X if isinstance(X, Matrix) else open_matrix(X)
     if isinstance(matrix, SvmlightMatrix) and (zero_based := _zero_based(stored)) is not None:
         matrix = matrix.widened(stored.n_features, zero_based)  # the first and last columns may be 0 in every row
-    beside = beside_of(FreeEffects.of_fields(stored), covariates, matrix.shape[0])
+    free = FreeEffects.of_fields(stored)
+    (free or FreeEffects.none()).given(covariates, matrix.shape[0])  # refused before anything is aligned
     places, alignment = align_columns(stored, matrix)
     if alignment.as_trained:
-        if stored.centre is not None and stored.factor is not None:
-            matrix = matrix.standardised(stored.centre, 1.0 / stored.factor, stored.fill)
+        if stored.factor is not None:
+            matrix = matrix.standardised(stored.centre, scale_of(stored.factor), stored.fill)
+        beside = beside_of(free, covariates, matrix)
         return decisions_of(
             matrix, stored.classes, stored.weights, stored.radius, stored.constant, beside=beside
         ), alignment
@@ -154,6 +158,12 @@ def aligned_decisions(model: Any, X: Any, covariates: Any = None) -> tuple[Decis
     view = _as_in_training(stored, view, places, present)
     weights = stored.weights[:, np.append(present, stored.n_features)]
     absent = _absent_part(stored, np.flatnonzero(places.column < 0)) if alignment.filled else None
+    values = None
+    if free is not None and len(free.features):
+        values = _free_features(stored, matrix, places, free.features)
+        if absent is not None and (places.column[free.features] < 0).any():
+            absent = replace(absent, size=np.inf)  # nothing bounds what it would add
+    beside = beside_of(None if free is None else free.in_order(present), covariates, view, values)
     return decisions_of(view, stored.classes, weights, stored.radius, stored.constant, absent, beside), alignment
 
 
@@ -181,15 +191,30 @@ def _zero_based(stored: StoredModel) -> bool | None:
 def _as_in_training(stored: StoredModel, view: Matrix, places: ColumnPlaces, columns: Columns) -> Matrix:
     """Return the data with copies of the trained allele, centred and scaled as in training."""
     swapped = places.swapped[columns]
-    if stored.centre is None or stored.factor is None:
-        if not swapped.any():
-            return view
-        sign = np.where(swapped, -1.0, 1.0)
-        return view.standardised(np.where(swapped, _COPIES, 0.0), sign, _other_way(stored.fill, columns, swapped))
+    if stored.factor is None and not swapped.any():
+        return view
     # 2 - x of which c is taken is x of which 2 - c is taken, with the sign turned
-    factor = np.where(swapped, -1.0, 1.0) * stored.factor[columns]
-    centre, fill = (_other_way(part, columns, swapped) for part in (stored.centre, stored.fill))
-    return view.standardised(centre, 1.0 / factor, fill)
+    factor = np.where(swapped, -1.0, 1.0) * (1.0 if stored.factor is None else stored.factor[columns])
+    centre = stored.centre
+    if centre is None and swapped.any():
+        centre = np.zeros(stored.n_features)
+    centre, fill = (_other_way(part, columns, swapped) for part in (centre, stored.fill))
+    return view.standardised(centre, scale_of(factor), fill)
+
+
+def _free_features(stored: StoredModel, matrix: Matrix, places: ColumnPlaces, features: Columns) -> Floats:
+    """Return the features without a penalty, as copies of the trained allele; their means where they are absent."""
+    column, swapped = places.column[features], places.swapped[features]
+    there = np.flatnonzero(column >= 0)
+    there = there[np.argsort(column[there])]
+    values = np.zeros((matrix.shape[0], len(features)))
+    if len(there) < len(features):
+        values[:] = _means(stored, int((column < 0).sum()))[features]
+    fill = _other_way(stored.fill, features[there], swapped[there])
+    if len(there):
+        read = to_dense(matrix.columns(column[there]).standardised(None, None, fill))
+        values[:, there] = np.where(swapped[there], _COPIES - read, read)
+    return values
 
 
 def _other_way(copies: Floats | None, columns: Columns, swapped: NDArray[np.bool_]) -> Floats | None:
@@ -197,14 +222,20 @@ def _other_way(copies: Floats | None, columns: Columns, swapped: NDArray[np.bool
     return None if copies is None else np.where(swapped, _COPIES - copies[columns], copies[columns])
 
 
-def _absent_part(stored: StoredModel, columns: Columns) -> AbsentPart:
-    """Return what columns that are filled add, and what they could have added."""
+def _means(stored: StoredModel, absent: int) -> Floats:
+    """Return what stands for columns that are absent."""
     means = next((part for part in (stored.fill, stored.centre, stored.mean) if part is not None), None)
     if means is None:
         raise DataError(
-            f"{len(columns):,} columns of the model are not in the data, and the model file does not say their means "
-            "in training: `slimline fit` and save(path, trained_on=...) write them."
+            f"{absent:,} columns of the model are not in the data, and the model file does not say their means in "
+            "training: `slimline fit` and save(path, trained_on=...) write them."
         )
+    return means
+
+
+def _absent_part(stored: StoredModel, columns: Columns) -> AbsentPart:
+    """Return what columns that are filled add, and what they could have added."""
+    means = _means(stored, len(columns))
     zero = (stored.weights[:, columns] == 0) & (stored.interval_centre[:, columns] == 0)
     zero &= stored.interval_radius[:, columns] == 0
     columns = columns[~zero.all(axis=0)]  # the others are surely 0 in the exact model

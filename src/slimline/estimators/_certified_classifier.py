@@ -46,7 +46,7 @@ class CertifiedClassifier(CertifiedClassification, CertifiedFit):
     method : {"auto", "sketch", "gram", "direct"}, default="auto"
         "sketch" trains on a sketch. "gram" solves exactly through X Xᵀ, or through X itself if it has fewer features
         than samples. "direct" uses the rows themselves, as LIBLINEAR does, for sparse data and for arrays in memory
-        that are not standardised. "auto" takes the fastest by a measured cost model.
+        that are neither standardised nor scaled by penalty factors. "auto" takes the fastest by a measured cost model.
     recovery : {"certified", "dual", "debiased_dual", "iterative", "naive"}, default="certified"
         Recovery of the weights from the sketch. "dual", "iterative" and "naive" are the published methods, for
         comparison; "debiased_dual" takes the bias of the sketch out of "dual".
@@ -67,6 +67,13 @@ class CertifiedClassifier(CertifiedClassification, CertifiedFit):
         are penalised in proportion, whatever the scale and the number of features. 1.0 is LIBLINEAR's default.
     standardize : bool, default=False
         Centre and scale each feature, implicitly; missing values are imputed with the mean of the feature.
+    penalty_factor : array-like of shape (n_features,), mapping or None, default=None
+        Factors κ of the penalties of the features, which are then ½κⱼwⱼ²; on top of standardising. A mapping gives
+        those of some features by their names, and the others 1. Infinity leaves a feature out. 0 takes its penalty
+        away: it becomes a covariate (at most 100, with a free intercept), whose effect stands in `coef_` and whose
+        interval `covariate_effects` gives; reading such features takes a pass, in training and for every certified
+        prediction. glmnet scales its factors to a mean of 1, and slimline does not: multiply C by their mean for the
+        same penalty.
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of the classes.
     score_bounds : bool, default=False
@@ -121,6 +128,10 @@ class CertifiedClassifier(CertifiedClassification, CertifiedFit):
     weights w* and effects b* minimise ::
 
         ½‖w‖² + C Σ sᵢ ℓ(yᵢ (wᵀxᵢ + bᵀuᵢ)).
+
+    With penalty factors κ, ½Σκⱼwⱼ² takes the place of ½‖w‖²: the features are xⱼ/√κⱼ and their weights √κⱼwⱼ. These are
+    what `certificate_` and `top_features` speak of, so the certified ball and relative error hold in the norm whose
+    square is Σκⱼwⱼ². `coef_` and `certificate_.coordinate_radius` are those of the features as they are given.
 
     With more classes this is one against the rest for each class. The dual problem has a variable αᵢ = sᵢaᵢ for each
     sample, with Σ yᵢ αᵢ uᵢ = 0, and w_α = C Σ yᵢ αᵢ xᵢ. For any w and any dual feasible α, the duality gap bounds the
@@ -179,6 +190,7 @@ class CertifiedClassifier(CertifiedClassification, CertifiedFit):
         intercept: str = "free",
         intercept_scaling: float | str = "auto",
         standardize: bool = False,
+        penalty_factor: Any = None,
         class_weight: Any = None,
         score_bounds: bool = False,
         random_state: Any = None,
@@ -196,6 +208,7 @@ class CertifiedClassifier(CertifiedClassification, CertifiedFit):
         self.intercept = intercept
         self.intercept_scaling = intercept_scaling
         self.standardize = standardize
+        self.penalty_factor = penalty_factor
         self.class_weight = class_weight
         self.score_bounds = score_bounds
         self.random_state = random_state
@@ -246,7 +259,7 @@ class CertifiedClassifier(CertifiedClassification, CertifiedFit):
         if self.verbose:
             matrix = matrix.counted()  # so that only the passes of this fit are shown
             matrix.listen(ProgressBar())
-        self._train(matrix, codes, weight, given.rows(kept), callbacks)
+        self._train(matrix, codes, weight, self._beside(matrix, weight, given.rows(kept)), callbacks)
         callbacks.end(X, y)
 
     def _divide(self, labels: NDArray[Any], kept: NDArray[np.intp], groups: Any) -> None:
@@ -282,7 +295,7 @@ class CertifiedClassifier(CertifiedClassification, CertifiedFit):
         loss = loss_named(self.loss)
         tasks = [Task(loss, sign) for sign in class_signs(codes, len(self.classes_))]
         job = self._job(matrix, weight, s, tasks, given, n_fits, n_searched)
-        if given.n_covariates:
+        if given.n_columns:
             names = self.classes_[1:] if len(tasks) == 1 else self.classes_
             for problem, label in zip(job.problems(1.0), names.tolist(), strict=True):
                 require_overlap(problem, given, label, intercept=job.intercept)

@@ -42,7 +42,7 @@ class CertifiedClassifierCV(CertifiedSearch, CertifiedClassifier):
         Score that chooses C, such as "balanced_accuracy" for rare classes; None: accuracy.
     loss, tol, method, projection, n_components, max_passes, fit_intercept, intercept, intercept_scaling : optional
         As in `CertifiedClassifier`; `tol` holds for every fit of the search.
-    class_weight, score_bounds : optional
+    class_weight, score_bounds, penalty_factor : optional
         As in `CertifiedClassifier`.
     standardize : bool, default=False
         As in `CertifiedClassifier`; means and deviations are those of all samples, and do not use the labels.
@@ -108,6 +108,7 @@ class CertifiedClassifierCV(CertifiedSearch, CertifiedClassifier):
         intercept: str = "free",
         intercept_scaling: float | str = "auto",
         standardize: bool = False,
+        penalty_factor: Any = None,
         class_weight: Any = None,
         score_bounds: bool = False,
         random_state: Any = None,
@@ -127,6 +128,7 @@ class CertifiedClassifierCV(CertifiedSearch, CertifiedClassifier):
         self.intercept = intercept
         self.intercept_scaling = intercept_scaling
         self.standardize = standardize
+        self.penalty_factor = penalty_factor
         self.class_weight = class_weight
         self.score_bounds = score_bounds
         self.random_state = random_state

@@ -20,6 +20,7 @@ from slimline.errors import InvalidParameterError
 from slimline.estimators._certified_model import CertifiedModel
 from slimline.estimators._covariates import FreeEffects, prepare_covariates
 from slimline.estimators._fitting import CallbackSupport, Solver, StepCallbacks, effective_samples, require_weights
+from slimline.estimators._penalty_factors import PenaltyFactors
 from slimline.learning import BinaryProblem, SolverState, Step, TrainingData, certificate_of
 from slimline.learning.covariates import Covariates
 from slimline.learning.losses import Loss
@@ -55,12 +56,14 @@ class FitJob:
     given: GivenCovariates
     #: Whether an intercept is among the columns without a penalty.
     intercept: bool
+    #: Penalty factors of the features; None: all are 1.
+    factors: PenaltyFactors | None
     _covariates: dict[bytes, Covariates] = field(default_factory=dict)
 
     @property
     def is_free(self) -> bool:
         """Return whether there are columns without a penalty."""
-        return self.intercept or self.given.n_covariates > 0
+        return self.intercept or self.given.n_columns > 0
 
     def problems(self, penalty: float, weights: Floats | None = None) -> list[BinaryProblem]:
         """Return the problems of all tasks; with other weights of the samples, those of a fold for one."""
@@ -91,7 +94,8 @@ class FitJob:
             return None
         bounds = bound_scores(self.solver.data, list(states), with_pass=with_pass)
         kept = self.covariates(self.weights).kept
-        return FreeEffects(self.given.n_covariates, self.given.names, self.intercept, kept, tuple(bounds))
+        given = self.given
+        return FreeEffects(given.n_covariates, given.names, self.intercept, kept, tuple(bounds), given.features)
 
 
 class CertifiedFit(CallbackSupport, CertifiedModel):
@@ -109,16 +113,20 @@ class CertifiedFit(CallbackSupport, CertifiedModel):
     ) -> FitJob:
         """Return what the fits share: the solver with its data and route, weights s and tasks."""
         require_weights(s)
-        seen = self._as_trained(matrix, weight)
+        factors = self._penalty_factors(matrix)
+        seen = self._as_trained(matrix, weight, factors)
         free = bool(self.fit_intercept) and self.intercept == "free"
-        if given.n_covariates and self.fit_intercept and not free:
-            raise InvalidParameterError('must be "free" beside covariates.', "intercept", self.intercept)
+        if given.n_columns and self.fit_intercept and not free:
+            raise InvalidParameterError(
+                'must be "free" beside covariates and features of penalty factor 0.', "intercept", self.intercept
+            )
         data = TrainingData(seen, self.intercept_scaling if self.fit_intercept and not free else 0.0, s)
         method = self.method if self.recovery == "certified" else "sketch"  # the published ways have no other
         if method == "direct" and not supports_row_access(seen):
             raise InvalidParameterError(
-                f'cannot be "direct" for {matrix.name}: it needs rows that are sparse, or lie in memory one after the '
-                'other as float32 or float64, and are not standardised. "auto" chooses another.',
+                f'cannot be "direct" for {matrix.name}: it needs rows that are not standardised: sparse ones, or rows '
+                "that lie in memory one after the other as float32 or float64 and have no penalty factors. "
+                '"auto" chooses another.',
                 "method",
                 method,
             )
@@ -137,7 +145,7 @@ class CertifiedFit(CallbackSupport, CertifiedModel):
             seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
             may_switch=method == "auto",
         )
-        return FitJob(solver, s, tasks, given, free)
+        return FitJob(solver, s, tasks, given, free, factors)
 
     def _solve(
         self, solver: Solver, problems: Sequence[BinaryProblem], callbacks: StepCallbacks
@@ -155,25 +163,47 @@ class CertifiedFit(CallbackSupport, CertifiedModel):
                 print(f"pass {step.passes}: certified relative error {worst:.2g}, {step.seconds:.2f} s", flush=True)
         return states, history
 
-    def _as_trained(self, matrix: Matrix, weight: Floats) -> Matrix:
-        """Return the view that is trained on: standardised, if that is asked for."""
+    def _as_trained(self, matrix: Matrix, weight: Floats, factors: PenaltyFactors | None) -> Matrix:
+        """Return the view that is trained on: standardised and scaled by penalty factors, if these are asked for."""
+        scale = None if factors is None else factors.scale
         if not self.standardize:
-            return matrix
+            return matrix if scale is None else Standardised(matrix, None, None, None, factor=scale)
         if isinstance(matrix, Standardised):
             raise InvalidParameterError(f"must be False: {matrix.name} is standardised already.", "standardize", True)
-        uniform = bool((weight == weight[0]).all())
-        return matrix.standardised("mean", "std", "mean", sample_weight=None if uniform else weight)
+        return Standardised(matrix, "mean", "std", "mean", _unless_uniform(weight), scale)
+
+    def _penalty_factors(self, matrix: Matrix) -> PenaltyFactors | None:
+        """Return the factors of the penalties of the features; None: all are 1."""
+        factors = PenaltyFactors.of(self.penalty_factor, matrix.shape[1], self._feature_names)
+        if factors is not None and isinstance(matrix, Standardised):
+            raise InvalidParameterError(
+                f"must be None: {matrix.name} is standardised already. Give the plain matrix, and standardize=True.",
+                "penalty_factor",
+            )
+        return factors
+
+    def _beside(self, matrix: Matrix, weight: Floats, given: GivenCovariates) -> GivenCovariates:
+        """Return the covariates, and beside them the features that have no penalty."""
+        factors, fill = self._penalty_factors(matrix), bool(self.standardize)
+        if factors is None:
+            return given
+        return factors.beside(given, matrix, self._feature_names, _unless_uniform(weight) if fill else None, fill=fill)
 
     def _keep(self, job: FitJob, states: Sequence[SolverState], history: list[Step]) -> None:
         solver = job.solver
         data, surrogate = solver.data, solver.surrogate
         centre = factor = fill = None
-        if self.standardize:
+        if self.standardize or job.factors is not None:
             assert isinstance(data.matrix, Standardised)
             centre, factor, fill = data.matrix.transform.parts
-        self._centre, self._factor, self._fill = centre, factor, fill
+        if job.given.fill is not None and fill is not None:
+            fill = fill.copy()
+            fill[job.given.features] = job.given.fill  # to the last bit what training has seen
+        self._centre, self._factor, self._fill, self._factors = centre, factor, fill, job.factors
         self._free = job.effects(states, with_pass=bool(self.score_bounds))
         self.certificate_ = certificate_of(data, states, factor)
+        if self._free is not None:
+            self.certificate_ = self._free.certificate(self.certificate_)
         self._tell_weights(data.constant)
         assert surrogate is not None
         if self.route_.method == "sketch" and (surrogate.exact or surrogate.is_full_problem):
@@ -181,7 +211,7 @@ class CertifiedFit(CallbackSupport, CertifiedModel):
             self.route_ = replace(self.route_, method=taken, reason="steps with the sketch gained too little")
         self.history_ = history
         self.n_iter_ = len(history)
-        self.n_passes_ = data.passes
+        self.n_passes_ = data.passes + job.given.passes
         self.projections_ = [projection.to_json() for projection in solver.drawn]
 
     def watch(self, on_step: Callable[[Step], None] | None) -> Self:
@@ -244,3 +274,8 @@ class CertifiedFit(CallbackSupport, CertifiedModel):
             ConvergenceWarning,
             stacklevel=6,  # the line that called `fit`
         )
+
+
+def _unless_uniform(weight: Floats) -> Floats | None:
+    """Return the weights of the samples, or None where they are the same."""
+    return None if bool((weight == weight[0]).all()) else weight

@@ -14,9 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from slimline._base.checks import chance, whole
 from slimline.data import Matrix
+from slimline.data._standardised import scale_of
 from slimline.errors import DataError, InvalidParameterError
 from slimline.estimators._covariates import FreeEffects
 from slimline.estimators._decisions import CovariateEffects, Decisions, beside_of, decisions_of, ranking_of
+from slimline.estimators._penalty_factors import PenaltyFactors
 from slimline.estimators._validation import NamedFeatures, as_matrix, class_of_scores, log_probabilities, probabilities
 from slimline.learning import LOSSES, Certificate, TopFeatures
 
@@ -39,6 +41,7 @@ class CertifiedModel(NamedFeatures, BaseEstimator):  # type: ignore[misc]
     _centre: Floats | None
     _factor: Floats | None
     _fill: Floats | None
+    _factors: PenaltyFactors | None = None
 
     # Weights and scores ----------------------------------------------------------------------------
 
@@ -48,7 +51,10 @@ class CertifiedModel(NamedFeatures, BaseEstimator):  # type: ignore[misc]
         self.coef_ = self.certificate_.coefficients(self._factor)
         self.intercept_ = self._certified_intercept()
         free = self._free
-        self.covariate_coef_ = np.zeros((len(self.coef_), 0)) if free is None else free.coefficients
+        if free is None:
+            self.covariate_coef_ = np.zeros((len(self.coef_), 0))
+        else:
+            self.coef_, self.covariate_coef_ = free.add_to(self.coef_), free.coefficients
 
     def _certified_intercept(self) -> Floats:
         """Return the intercept that goes with the certified weights, whatever was done to `intercept_`."""
@@ -68,7 +74,9 @@ class CertifiedModel(NamedFeatures, BaseEstimator):  # type: ignore[misc]
         return (self._free or FreeEffects.none()).given(covariates, n_samples)
 
     def covariate_effects(self) -> CovariateEffects:
-        """Return the effects that are not penalised, intercept and covariates, with intervals of the exact ones.
+        """Return the effects that are not penalised, with intervals of the exact ones.
+
+        Those of the intercept, of the covariates, and of features of penalty factor 0.
 
         Returns
         -------
@@ -82,22 +90,25 @@ class CertifiedModel(NamedFeatures, BaseEstimator):  # type: ignore[misc]
         free = self._free
         names = [] if not free.intercept else ["intercept"]
         names += list(free.names or (f"u{j}" for j in range(free.n_covariates)))
+        names += [self._feature_name(j) for j in free.features.tolist()]
         effects, radii = free.effects, free.radii
         return CovariateEffects(np.array(names, dtype=object), effects, effects - radii, effects + radii)
 
     def _heaviest(self, k: int, classes: NDArray[Any], label: Any) -> TopFeatures:
         """Return the features of the largest weights, of one vector of weights or of all of them."""
         first = ranking_of(self.certificate_, classes, label, whole("k", k, most=self.n_features_in_))
-        names = self._feature_names
-        name = np.array([f"x{j}" if names is None else names[j] for j in first.index.tolist()], dtype=object)
+        name = np.array([self._feature_name(j) for j in first.index.tolist()], dtype=object)
         return TopFeatures(first.index, name, first.weight, first.lower, first.upper, first.worst <= k)
 
+    def _feature_name(self, number: int) -> str:
+        return f"x{number}" if self._feature_names is None else self._feature_names[number]
+
     def _trained_view(self, X: Any) -> Matrix:
-        """Return data as they were trained on: standardised, if they were."""
+        """Return data as they were trained on: standardised, and scaled by penalty factors, if they were."""
         check_is_fitted(self)
         matrix = as_matrix(self, X, reset=False, finite=self._fill is not None)
-        if self._centre is not None and self._factor is not None:
-            matrix = matrix.standardised(self._centre, 1.0 / self._factor, self._fill)
+        if self._factor is not None:
+            matrix = matrix.standardised(self._centre, scale_of(self._factor), self._fill)
         return matrix
 
     # Files -----------------------------------------------------------------------------------------
@@ -359,7 +370,7 @@ class CertifiedClassification(ClassifierMixin):  # type: ignore[misc]
             The results of `predict`, `decision_function` and `certified`; scores up to rounding.
         """
         matrix, claim = self._trained_view(X), self.certificate_
-        beside = beside_of(self._free, covariates, matrix.shape[0])
+        beside = beside_of(self._free, covariates, matrix)
         constant = self.intercept_scaling_
         return decisions_of(matrix, self.classes_, claim.weights, claim.radius, constant, beside=beside)
 
@@ -377,7 +388,7 @@ class CertifiedClassification(ClassifierMixin):  # type: ignore[misc]
         Returns
         -------
         features : TopFeatures
-            In falling order of absolute (standardised) weight.
+            In falling order of absolute weight: of the standardised features, times the root of the penalty factor.
         """
         check_is_fitted(self)
         found: TopFeatures = self._heaviest(k, self.classes_, label)

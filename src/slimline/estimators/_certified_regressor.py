@@ -99,6 +99,8 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         Value of the constant feature of a penalised intercept, as in `CertifiedClassifier`.
     standardize : bool, default=False
         Centre and scale each feature, implicitly; missing values are imputed with the mean of the feature.
+    penalty_factor : array-like of shape (n_features,), mapping or None, default=None
+        Factors of the penalties of the features, as in `CertifiedClassifier`; 0: no penalty, infinity: left out.
     score_bounds : bool, default=False
         Take one more pass for sharper bounds of predictions, as in `CertifiedClassifier`.
     random_state : int, RandomState or None, default=None
@@ -188,6 +190,7 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         intercept: str = "free",
         intercept_scaling: float | str = "auto",
         standardize: bool = False,
+        penalty_factor: Any = None,
         score_bounds: bool = False,
         random_state: Any = None,
         verbose: int = 0,
@@ -208,6 +211,7 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         self.intercept = intercept
         self.intercept_scaling = intercept_scaling
         self.standardize = standardize
+        self.penalty_factor = penalty_factor
         self.score_bounds = score_bounds
         self.random_state = random_state
         self.verbose = verbose
@@ -258,7 +262,7 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         self._divide(targets, kept, groups)
         if len(kept) < len(weight):
             matrix, weight, targets = matrix.rows(kept), weight[kept], targets[kept]
-        given = given.rows(kept)
+        given = self._beside(matrix, weight, given.rows(kept))
         callbacks = StepCallbacks(self, X, y)
         if self.verbose:
             matrix = matrix.counted()  # so that only the passes of this fit are shown
@@ -357,7 +361,7 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
             world: it is no prediction interval of the target.
         """
         matrix, claim = self._trained_view(X), self.certificate_
-        beside = beside_of(self._free, covariates, matrix.shape[0])
+        beside = beside_of(self._free, covariates, matrix)
         rows = scored_rows(matrix, claim.weights, claim.radius, self.intercept_scaling_, beside=beside)
         parts = rows.scores, rows.scores - rows.slack, rows.scores + rows.slack
         return CertifiedPredictions(*(part[:, 0] if self._is_flat else part for part in parts))
@@ -416,7 +420,7 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         Returns
         -------
         features : TopFeatures
-            In falling order of absolute (standardised) weight.
+            In falling order of absolute weight: of the standardised features, times the root of the penalty factor.
         """
         check_is_fitted(self)
         numbers = np.arange(len(self.certificate_.weights))

@@ -56,8 +56,10 @@ class CertifiedRegressorCV(CertifiedSearch, CertifiedRegressor):
         "certified" certifies every fit of the search.
     loss, delta, epsilon, quantile, standardize_target, tol, method, projection, n_components, max_passes : optional
         As in `CertifiedRegressor`; `tol` holds for every fit of a certified search.
-    fit_intercept, intercept, intercept_scaling, standardize, score_bounds, random_state, verbose : optional
-        As in `CertifiedRegressor`; covariates and intercept are fitted anew in each fold.
+    fit_intercept, intercept, intercept_scaling, standardize, penalty_factor, score_bounds : optional
+        As in `CertifiedRegressor`; what has no penalty is fitted anew in each fold.
+    random_state, verbose : optional
+        As in `CertifiedRegressor`.
 
     Attributes
     ----------
@@ -133,6 +135,7 @@ class CertifiedRegressorCV(CertifiedSearch, CertifiedRegressor):
         intercept: str = "free",
         intercept_scaling: float | str = "auto",
         standardize: bool = False,
+        penalty_factor: Any = None,
         score_bounds: bool = False,
         random_state: Any = None,
         verbose: int = 0,
@@ -155,6 +158,7 @@ class CertifiedRegressorCV(CertifiedSearch, CertifiedRegressor):
         self.intercept = intercept
         self.intercept_scaling = intercept_scaling
         self.standardize = standardize
+        self.penalty_factor = penalty_factor
         self.score_bounds = score_bounds
         self.random_state = random_state
         self.verbose = verbose
@@ -217,7 +221,7 @@ class CertifiedRegressorCV(CertifiedSearch, CertifiedRegressor):
             found = self._leave_one_out(job, targets, division, judge, null, scale)
         self._warn_of_edge(found, "target")
         best = float(found.scores[:, found.best].mean())
-        if self.scoring in (None, "r2") and best <= 0.0 and not given.n_covariates:
+        if self.scoring in (None, "r2") and best <= 0.0 and not given.n_columns:
             warnings.warn(
                 f"the best mean R² of the cross-validation is {best:.3f}: on held-out samples the model is no better "
                 "than the mean of the target. What may help: standardised features, covariates, other features, more "

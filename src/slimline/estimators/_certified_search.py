@@ -93,7 +93,17 @@ class CertifiedSearch(CertifiedFit):
         self.certificates_path_ = [certificate_of(solver.data, states, self._factor) for states in path]
         factor = 1.0 if self._factor is None else self._factor
         self.coefs_path_ = np.array([claim.weights[:, :-1] * factor for claim in self.certificates_path_])
+        if len(job.given.features):
+            self._add_free_features(job, path)
         self._warn_of_members(members.errors)
+
+    def _add_free_features(self, job: FitJob, path: list[list[SolverState]]) -> None:
+        """Give the models of the path the effects of the features that have no penalty."""
+        for number, states in enumerate(path):
+            effects = job.effects(states, with_pass=False)
+            assert effects is not None
+            effects.add_to(self.coefs_path_[number])
+            self.certificates_path_[number] = effects.certificate(self.certificates_path_[number])
 
     def _warn_of_edge(self, found: PenaltySearch, target: str) -> None:
         if found.edge and isinstance(self.Cs, Integral):

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.data._covariates import SHOWN, GivenCovariates, free_columns
+from slimline.data._covariates import SHOWN, GivenCovariates, free_columns, no_features
 from slimline.errors import CovariateWarning, DataError, InvalidParameterError
+from slimline.learning import Certificate
 from slimline.learning.covariates import Covariates, separated_rows
 from slimline.learning.problem import BinaryProblem
 from slimline.learning.score_bounds import ScoreBounds
 
 Floats = NDArray[np.float64]
+Index = NDArray[np.intp]
 
 
 def prepare_covariates(given: GivenCovariates, weights: Floats, *, intercept: bool) -> Covariates:
@@ -32,13 +34,13 @@ def prepare_covariates(given: GivenCovariates, weights: Floats, *, intercept: bo
     if left_out:
         named = ", ".join(given.name(j - intercept) for j in left_out)
         warnings.warn(
-            f"covariates that depend on the ones before them, or on the intercept, are left out; their effects are "
+            f"{given.noun} that depend on the ones before them, or on the intercept, are left out; their effects are "
             f"NaN: {named}.",
             CovariateWarning,
             stacklevel=9,  # the line that called `fit`
         )
     if not covariates.is_sound:
-        raise InvalidParameterError("are nearly dependent: centre and scale them first.", "covariates")
+        raise InvalidParameterError(f"{given.noun} are nearly dependent: centre and scale them first.", "covariates")
     return covariates
 
 
@@ -55,8 +57,8 @@ def require_overlap(problem: BinaryProblem, given: GivenCovariates, label: Any, 
     ]
     shown = ", ".join(map(str, rows[:SHOWN].tolist())) + (", ..." if len(rows) > SHOWN else "")
     raise DataError(
-        f"the covariates alone separate {label!r} from the rest in {len(rows)} samples (rows {shown}), by "
-        f"{', '.join(largest) or 'the intercept'}: their effects would be infinite. Leave out such a covariate, or the "
+        f"the {given.noun} alone separate {label!r} from the rest in {len(rows)} samples (rows {shown}), by "
+        f"{', '.join(largest) or 'the intercept'}: their effects would be infinite. Leave out such a column, or the "
         "samples for which it takes a value that only one class has.",
         parameter="covariates",
     )
@@ -75,6 +77,8 @@ class FreeEffects:
     kept: NDArray[np.intp]
     #: One a task.
     bounds: tuple[ScoreBounds, ...]
+    #: Numbers of the features without a penalty, the last columns.
+    features: Index = field(default_factory=no_features)
 
     @classmethod
     def none(cls) -> Self:
@@ -84,7 +88,9 @@ class FreeEffects:
     def fields(self) -> dict[str, Any]:
         """Return the fields of `StoredModel` that hold them."""
         explained = [bound.explained for bound in self.bounds]
-        told = {"names": None if self.names is None else list(self.names), "count": self.n_covariates}
+        told: dict[str, Any] = {"names": None if self.names is None else list(self.names), "count": self.n_covariates}
+        if len(self.features):
+            told["features"] = self.features.tolist()
         return {
             "covariates": told | {"intercept": self.intercept, "kept": self.kept.tolist()},
             "free_effects": np.array([bound.effects for bound in self.bounds]),
@@ -117,8 +123,9 @@ class FreeEffects:
             ScoreBounds(effects, stored.free_transform, radius, square, linear, size, reach, one)
             for effects, radius, square, linear, size, reach, one in parts
         ]
-        kept = np.array(told["kept"], dtype=np.intp)
-        return cls(told["count"], None if names is None else tuple(names), told["intercept"], kept, tuple(bounds))
+        kept, features = (np.array(told.get(name, ()), dtype=np.intp) for name in ("kept", "features"))
+        names = None if names is None else tuple(names)
+        return cls(told["count"], names, told["intercept"], kept, tuple(bounds), features)
 
     def given(self, covariates: Any, n_samples: int) -> Floats:
         """Return the covariates of some samples; refuse others than those of the training."""
@@ -138,12 +145,16 @@ class FreeEffects:
         return given.values
 
     def columns(self, given: Floats) -> Floats:
-        """Return the columns that are not penalised, for covariates of some samples."""
+        """Return the columns that are not penalised, for covariates and features without a penalty of some samples."""
         return free_columns(GivenCovariates(given), intercept=self.intercept)[:, self.kept]
 
     def scores(self, columns: Floats) -> Floats:
         """Return what they add to the scores; of shape (n_samples, n_tasks)."""
         return np.column_stack([bound.scores(columns) for bound in self.bounds])
+
+    def sizes(self, columns: Floats) -> Floats:
+        """Return sums of the absolute values of what each adds to the scores; of shape (n_samples, n_tasks)."""
+        return np.asarray(np.abs(columns) @ np.abs(self.effects[:, self.kept]).T)
 
     def errors(self, columns: Floats, norms: Floats, lost: Floats, inner: Floats | None = None) -> Floats:
         """Return how far scores can be from the exact ones; of shape (n_samples, n_tasks)."""
@@ -156,6 +167,14 @@ class FreeEffects:
             found.append(bound.error(columns, norms, part, lost))
         return np.column_stack(found)
 
+    def in_order(self, columns: Index) -> FreeEffects:
+        """Return the same for data whose features come in another order."""
+        bounds = (
+            bound if bound.explained is None else replace(bound, explained=bound.explained[:, columns])
+            for bound in self.bounds
+        )
+        return replace(self, bounds=tuple(bounds))
+
     @property
     def explained(self) -> Floats | None:
         """Return the regressions of the features on the covariates, one below the other; None: not computed."""
@@ -163,9 +182,14 @@ class FreeEffects:
         return np.vstack(parts) if parts else None
 
     @property
+    def n_columns(self) -> int:
+        """Return how many columns there are, the intercept among them."""
+        return self.intercept + self.n_covariates + len(self.features)
+
+    @property
     def effects(self) -> Floats:
         """Return the effects of all columns, the intercept first; NaN: left out; of shape (n_tasks, n_columns)."""
-        found = np.full((len(self.bounds), self.intercept + self.n_covariates), np.nan)
+        found = np.full((len(self.bounds), self.n_columns), np.nan)
         for row, bound in zip(found, self.bounds, strict=True):
             row[self.kept] = bound.transform @ bound.effects
         return found
@@ -173,7 +197,7 @@ class FreeEffects:
     @property
     def radii(self) -> Floats:
         """Return how far each effect can be from the exact one; of shape (n_tasks, n_columns)."""
-        found = np.full((len(self.bounds), self.intercept + self.n_covariates), np.nan)
+        found = np.full((len(self.bounds), self.n_columns), np.nan)
         for row, bound in zip(found, self.bounds, strict=True):
             each, nothing = np.eye(len(self.kept)), np.zeros(len(self.kept))
             inner = None if bound.explained is None else np.zeros_like(each)
@@ -189,4 +213,19 @@ class FreeEffects:
     @property
     def coefficients(self) -> Floats:
         """Return the effects of the covariates; of shape (n_tasks, n_covariates)."""
-        return self.effects[:, int(self.intercept) :]
+        return self.effects[:, int(self.intercept) : self.intercept + self.n_covariates]
+
+    def certificate(self, claim: Certificate) -> Certificate:
+        """Return a certificate whose bounds of the coefficients hold for the features without a penalty as well."""
+        if not len(self.features):
+            return claim
+        radius = claim.coordinate_radius.copy()
+        own = self.radii[:, self.n_columns - len(self.features) :]
+        radius[:, self.features] = np.where(np.isnan(own), np.inf, own)
+        return replace(claim, coordinate_radius=radius)
+
+    def add_to(self, coefficients: Floats) -> Floats:
+        """Write the effects of the features without a penalty into coefficients; 0 for those that were left out."""
+        own = self.effects[:, self.n_columns - len(self.features) :]
+        coefficients[:, self.features] = np.nan_to_num(own)
+        return coefficients

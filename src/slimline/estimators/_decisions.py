@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from slimline._base.rounding import overflow_allowed, sum_error
 from slimline.data import Matrix, Squares
+from slimline.data._arrays import to_dense
+from slimline.data._standardised import Standardised
 from slimline.errors import DataError
 from slimline.estimators._covariates import FreeEffects
 from slimline.estimators._validation import class_of_scores
@@ -80,12 +82,28 @@ class Beside:
     columns: Floats
 
 
-def beside_of(free: FreeEffects | None, covariates: Any, n_samples: int) -> Beside | None:
-    """Return what stands beside the features of some samples; refuse covariates that the model does not know."""
+def beside_of(
+    free: FreeEffects | None, covariates: Any, matrix: Matrix, features: Floats | None = None
+) -> Beside | None:
+    """Return what stands beside the features of some samples; refuse covariates that the model does not know.
+
+    `matrix` shows the samples as in training. Features without a penalty are 0 there: unless their values are given,
+    they are read from the data themselves, in one pass.
+    """
+    given = (free or FreeEffects.none()).given(covariates, matrix.shape[0])
     if free is None:
-        FreeEffects.none().given(covariates, n_samples)
         return None
-    return Beside(free, free.columns(free.given(covariates, n_samples)))
+    if len(free.features):
+        own = unscaled_columns(matrix, free.features) if features is None else features
+        given = np.hstack([given, own])
+    return Beside(free, free.columns(given))
+
+
+def unscaled_columns(view: Matrix, numbers: NDArray[np.intp]) -> Floats:
+    """Return some columns of a standardised view before it centres and scales them, missing values imputed."""
+    assert isinstance(view, Standardised)
+    fill = view.transform.fill
+    return to_dense(view.base.columns(numbers).standardised(None, None, None if fill is None else fill[numbers]))
 
 
 @dataclass(frozen=True)
@@ -127,6 +145,8 @@ def scored_rows(
         inner = None if explained is None else products[:, len(weights) :]
         scores = scores + beside.effects.scores(beside.columns)
         slack = beside.effects.errors(beside.columns, whole, size + 2.0 * offset, inner) + 2.0 * lost
+        if len(beside.effects.features):  # which `predict` sums among all features
+            slack += sum_error(matrix.shape[1] + 1) * beside.effects.sizes(beside.columns)
     if absent is None:
         return ScoredRows(scores, scores, scores, slack)
     scores = scores + absent.scores

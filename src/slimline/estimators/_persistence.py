@@ -18,6 +18,7 @@ from slimline.errors import InvalidParameterError, MissingReaderError, ModelFile
 from slimline.estimators._certified_model import CertifiedModel
 from slimline.estimators._covariates import FreeEffects
 from slimline.estimators._fitting import check_parameters
+from slimline.estimators._penalty_factors import PenaltyFactors
 from slimline.learning import Certificate, Step, loss_named
 from slimline.model_files import StoredModel
 from slimline.planning import Route
@@ -68,8 +69,8 @@ def to_onnx(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False
             f'ONNX files need skl2onnx ({error.name} is missing): pip install "slimline[onnx]"'
         ) from None
     columns, plain = FloatTensorType([None, model.n_features_in_]), to_sklearn(model)
-    # one array of probabilities or scores, not a dict a row; LinearSVC has never anything else
-    options = None if type(plain).__name__ == "LinearSVC" else {"zipmap": False}
+    # one array of probabilities or scores, not a dict a row; LinearSVC and Ridge have never anything else
+    options = None if type(plain).__name__ in ("LinearSVC", "Ridge") else {"zipmap": False}
     converted = convert(plain, initial_types=[("X", columns)], options=options)
     with NewFiles([Path(path)], overwrite=overwrite) as files:
         files.create(Path(path)).write(converted.SerializeToString())
@@ -127,6 +128,7 @@ def stored_model(model: Any, details: dict[str, Any] | None = None, **more: Any)
         centre=model._centre,
         factor=model._factor,
         fill=model._fill,
+        penalty_factor=None if model._factors is None else model._factors.values,
         feature_names=None if names is None else PackedStrings.of(names),
         **({} if model._free is None else model._free.fields()),
         details=plain(own | (details or {})),
@@ -190,6 +192,8 @@ def _restore(model: Any, stored: StoredModel, path: str) -> None:
     )
     model._free = FreeEffects.of_fields(stored)
     model._centre, model._factor, model._fill = stored.centre, stored.factor, stored.fill
+    if stored.penalty_factor is not None:
+        model.penalty_factor, model._factors = stored.penalty_factor, PenaltyFactors(stored.penalty_factor)
     model._tell_weights(stored.constant)
     model.intercept_ = stored.intercept[0] if getattr(model, "_is_flat", False) else stored.intercept
     model.n_iter_ = len(model.history_)
@@ -221,6 +225,8 @@ def _plain_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
         if isinstance(value, RandomProjection):
             inner = _plain_parameters(value.get_params(deep=False))
             found[name] = {"class": type(value).__name__, "parameters": inner}
+        elif name == "penalty_factor":
+            continue  # an array of its own
         elif name == "class_weight" and isinstance(value, dict):
             pairs = [[_as_python(label), float(weight)] for label, weight in value.items()]
             found[name] = {"pairs": pairs}

@@ -117,7 +117,8 @@ class Certificate:
     """Certified bounds of the distance from the exact weights w*: no probability is involved.
 
     One row or entry for each class (one for two classes). With standardising, weights are those of the standardised
-    features. The arrays are read-only.
+    features; with penalty factors κ, they are √κⱼwⱼ, so the ball holds in the norm whose square is Σκⱼwⱼ². The arrays
+    are read-only.
 
     Parameters
     ----------
@@ -250,6 +251,8 @@ def certificate_of(data: TrainingData, states: Sequence[SolverState], factor: Fl
             radii[k, some] = np.where(wider, bound.radius, radius)
             around[k, some] = np.fmin(bound.radius, np.abs(centre - middle) * (1.0 + 1e-15) + radius)
             if factor is not None:
+                out = factor[some] == 0.0  # no part of the data, so their weights are 0
+                centres[k, some][out] = radii[k, some][out] = around[k, some][out] = 0.0
                 around[k, some] *= np.abs(factor[some])
                 around[k, some] *= 1.0 + 1e-15
     return Certificate(

@@ -112,6 +112,7 @@ def _scaled(point: DualPoint, factor: float) -> DualPoint:
         factor * point.weights,
         factor * point.values,
         factor * point.values_error + lost,
+        point.effects,
         a=factor * point.a,
         weights_error=1.1 * factor * point.weights_error + lost,
     )

@@ -38,9 +38,18 @@ def contradiction(stored: StoredModel) -> str | None:
         return "the constant column has a weight, and there is no such column"
     if stored.passes < 0:
         return f"passes is {stored.passes}"
-    if (stored.centre is None) != (stored.factor is None) or (stored.fill is not None and stored.factor is None):
+    scaled = stored.centre is not None or stored.penalty_factor is not None
+    if scaled != (stored.factor is not None) or (stored.fill is not None and stored.centre is None):
         return "of centre, factor and fill some are absent"
-    return _of_scaling(stored) or _of_intercepts(stored) or _of_errors(stored) or _of_intervals(stored)
+    parts = (_of_features, _of_scaling, _of_intercepts, _of_errors, _of_intervals)
+    return next((wrong for part in parts if (wrong := part(stored)) is not None), None)
+
+
+def _of_features(stored: StoredModel) -> str | None:
+    """Compare the features that are said to be without a penalty with their factors."""
+    told = (stored.covariates or {}).get("features", [])
+    free = [] if stored.penalty_factor is None else np.flatnonzero(stored.penalty_factor == 0.0).tolist()
+    return None if told == free else "the features without a penalty are not those of penalty_factor"
 
 
 def _of_scaling(stored: StoredModel) -> str | None:
@@ -48,7 +57,10 @@ def _of_scaling(stored: StoredModel) -> str | None:
         return None
     for columns in _blocks(stored):
         factor = stored.factor[columns]
-        if not np.isfinite(1.0 / factor).all() or not np.isfinite(stored.weights[:, :-1][:, columns] * factor).all():
+        given = np.ones(len(factor)) if stored.penalty_factor is None else stored.penalty_factor[columns]
+        used = (given > 0.0) & np.isfinite(given)  # the others are free or left out
+        sound = np.isfinite(1.0 / factor[used]).all() and not factor[~used].any()
+        if not sound or not np.isfinite(stored.weights[:, :-1][:, columns] * factor).all():
             return "factor has values that nothing can be scaled by"
     return None
 

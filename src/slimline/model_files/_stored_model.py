@@ -68,7 +68,7 @@ Floats = NDArray[np.float64]
 #: Arrays of one number a task; of one a task and feature; of one a feature, which may be absent.
 _TASKS = ("intercept", "gap", "radius", "relative_error")
 _WEIGHTS = ("coordinate_radius", "interval_centre", "interval_radius")
-_COLUMNS = ("centre", "factor", "fill", "mean")
+_COLUMNS = ("centre", "factor", "fill", "mean", "penalty_factor")
 #: Arrays about columns without a penalty, absent where there are none, and the sizes of their axes: tasks, free
 #: columns, features. The last one is absent unless one more pass was taken.
 _FREE = {
@@ -113,7 +113,7 @@ class StoredModel:
     coordinate_radius, interval_centre, interval_radius : arrays of shape (n_tasks, n_features)
         As in the certificate.
     centre, factor, fill : arrays of shape (n_features,), optional
-        How the columns were standardised.
+        How the columns were standardised and scaled; the factor of a feature that is not penalised is 0.
     mean : array of shape (n_features,), optional
         Mean of each column in training, which stands for a column that is absent later.
     feature_names : sequence of str, optional
@@ -122,9 +122,11 @@ class StoredModel:
         Of genetic variants.
     position : array of shape (n_features,), optional
         Of genetic variants, in base pairs.
+    penalty_factor : array of shape (n_features,), optional
+        Factors of the penalties of the features; 0: no penalty, infinite: left out.
     covariates : dict, optional
         Of columns without a penalty: "names" of the covariates or None, their "count", whether the first column is an
-        "intercept", and the numbers of the columns that were "kept".
+        "intercept", the numbers of the columns that were "kept", and of the "features" that are the last columns.
     free_effects, free_square, free_linear, free_size, free_reach, free_explained, free_transform : arrays, optional
         Effects of these columns and bounds of the scores, as in `slimline.learning.score_bounds.ScoreBounds`, one entry
         a task; the transform is the same for all.
@@ -155,6 +157,7 @@ class StoredModel:
     factor: Floats | None = None
     fill: Floats | None = None
     mean: Floats | None = None
+    penalty_factor: Floats | None = None
     feature_names: PackedStrings | None = None
     chromosome: PackedStrings | None = None
     allele1: PackedStrings | None = None
@@ -315,14 +318,17 @@ class _Reader:
         if told is None:
             return {"covariates": None} | dict.fromkeys(_FREE)
         try:
-            names, count, kept = told["names"], told["count"], told["kept"]
-            columns = count + told["intercept"]
+            names, count, kept, features = told["names"], told["count"], told["kept"], told.get("features", [])
+            columns = count + told["intercept"] + len(features)
+            good = all(type(j) is int and 0 <= j < d for j in features) and sorted(set(features)) == features
+            if not good:
+                raise LookupError
             good = type(told["intercept"]) is bool and type(count) is int and 0 <= count < columns + 1 and kept
             good = good and all(type(k) is int and 0 <= k < columns for k in kept) and sorted(set(kept)) == kept
             good = good and (names is None or (len(names) == count and all(isinstance(name, str) for name in names)))
         except (LookupError, TypeError):
             good = False
-        if not good or set(told) != {"names", "count", "kept", "intercept"}:
+        if not good or set(told) - {"features"} != {"names", "count", "kept", "intercept"}:
             raise self.damaged("what it says of covariates cannot be read")
         sizes = {"t": tasks, "q": len(kept), "d": d}
         found: dict[str, Any] = {"covariates": told}
@@ -346,12 +352,10 @@ class _Reader:
     def require_numbers(self, found: dict[str, Any]) -> None:
         for name, value in found.items():
             numbers = isinstance(value, np.ndarray) and value.dtype.kind == "f"
-            if numbers and name not in (*_BOUNDS, *_FREE_BOUNDS) and not np.isfinite(value).all():
+            if numbers and name not in (*_BOUNDS, *_FREE_BOUNDS, "penalty_factor") and not np.isfinite(value).all():
                 raise self.damaged(f"{name} has values that are not finite")
-        if found["factor"] is not None and not found["factor"].all():
-            raise self.damaged("factor has values that are 0")
-        for name in _BOUNDS:
-            if not (found[name] >= 0.0).all():
+        for name in (*_BOUNDS, "penalty_factor"):
+            if found[name] is not None and not (found[name] >= 0.0).all():
                 raise self.damaged(f"{name} has values below 0, or that are no numbers")
         for name in _SAMPLES:
             if found[name] is not None and found[name].ndim != 1:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from slimline.data import ColumnStats, Matrix
 from slimline.data._arrays import column_stats_and_values
-from slimline.data._standardised import Standardised
+from slimline.data._standardised import Standardised, scale_of
 from slimline.estimators import CertifiedClassifier
 from slimline.estimators._decisions import ranking_of
 from slimline.report._records import Feature, Neighbour
@@ -38,10 +38,13 @@ class Leading:
 
 
 def standardised(model: CertifiedClassifier, matrix: Matrix) -> Matrix:
-    """Return the data as the model sees them."""
+    """Return the data standardised as the model has them, without its penalty factors, which change no correlation."""
     if model._centre is None or model._factor is None:
         return matrix
-    return matrix.standardised(model._centre, 1.0 / model._factor, model._fill)
+    scale, factors = scale_of(model._factor), model._factors
+    if scale is not None and factors is not None:
+        scale = np.where(np.isfinite(scale), scale, 1.0) * np.where(np.isfinite(scale), factors.scale, np.inf)
+    return matrix.standardised(model._centre, scale, model._fill)
 
 
 def leading_features(model: CertifiedClassifier, matrix: Matrix, top: int, stats: ColumnStats | None = None) -> Leading:
