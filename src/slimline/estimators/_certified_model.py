@@ -314,7 +314,8 @@ class CertifiedClassification(ClassifierMixin):  # type: ignore[misc]
         Returns
         -------
         shift : float
-            The difference of the log odds, log(π/(1 - π)) - log(p/(1 - p)), where p is the (weighted) share of the second class in training.
+            The difference of the log odds, log(π/(1 - π)) - log(p/(1 - p)), where p is the (weighted) share of the
+            second class in training.
 
         Notes
         -----
