@@ -16,7 +16,7 @@ from slimline._base.checks import chance, whole
 from slimline.data import Matrix
 from slimline.errors import DataError, InvalidParameterError
 from slimline.estimators._covariates import FreeEffects
-from slimline.estimators._decisions import CovariateEffects, Decisions, beside_of, decisions_of, ranking_of
+from slimline.estimators._decisions import CovariateEffects, Decisions, beside_of, decisions_of, ranking_of, scored_rows
 from slimline.estimators._validation import NamedFeatures, as_matrix, class_of_scores, log_probabilities, probabilities
 from slimline.learning import LOSSES, Certificate, TopFeatures
 
@@ -360,8 +360,8 @@ class CertifiedClassification(ClassifierMixin):  # type: ignore[misc]
         """
         matrix, claim = self._trained_view(X), self.certificate_
         beside = beside_of(self._free, covariates, matrix.shape[0])
-        constant = self.intercept_scaling_
-        return decisions_of(matrix, self.classes_, claim.weights, claim.radius, constant, beside=beside)
+        rows = scored_rows(matrix, claim.weights, claim.radius, self.intercept_scaling_, beside=beside)
+        return decisions_of(rows, self.classes_)
 
     def top_features(self, k: int = 20, label: Any = None) -> TopFeatures:
         """Return the features of the largest weights, with intervals, and whether their rank is certified.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -145,7 +145,13 @@ class FreeEffects:
         """Return what they add to the scores; of shape (n_samples, n_tasks)."""
         return np.column_stack([bound.scores(columns) for bound in self.bounds])
 
-    def errors(self, columns: Floats, norms: Floats, lost: Floats, inner: Floats | None = None) -> Floats:
+    def of_features(self, known: NDArray[np.intp], unknown: NDArray[np.intp]) -> FreeEffects:
+        """Return the effects with bounds for samples of which only some features are known, in that order."""
+        return replace(self, bounds=tuple(bound.of_features(known, unknown) for bound in self.bounds))
+
+    def errors(
+        self, columns: Floats, norms: Floats, lost: Floats, inner: Floats | None = None, unknown: float = 0.0
+    ) -> Floats:
         """Return how far scores can be from the exact ones; of shape (n_samples, n_tasks)."""
         found, first = [], 0
         for bound in self.bounds:
@@ -153,7 +159,7 @@ class FreeEffects:
             if inner is not None and bound.explained is not None:
                 part = inner[:, first : first + len(bound.explained)]
                 first += len(bound.explained)
-            found.append(bound.error(columns, norms, part, lost))
+            found.append(bound.error(columns, norms, part, lost, unknown))
         return np.column_stack(found)
 
     @property

@@ -55,29 +55,45 @@ class ScoreBounds:
     reach: Floats
     #: X̄; of shape (n_covariates, n_features); None: not computed.
     explained: Floats | None = None
+    #: Norms of the rows of X̄ in features whose values are not known; of shape (n_covariates,); None: there are none.
+    hidden: Floats | None = None
+
+    def of_features(self, known: NDArray[np.intp], unknown: NDArray[np.intp]) -> ScoreBounds:
+        """Return the bounds for samples with the known features, in their order, and any values of the unknown ones."""
+        if self.explained is None:
+            return self
+        hidden = np.linalg.norm(self.explained[:, unknown], axis=1)
+        return replace(self, explained=self.explained[:, known], hidden=hidden)
 
     @overflow_allowed()
     def error(
-        self, covariates: Floats, norms: Floats, inner: Floats | None = None, sizes: Floats | None = None
+        self,
+        covariates: Floats,
+        norms: Floats,
+        inner: Floats | None = None,
+        sizes: Floats | None = None,
+        unknown: float = 0.0,
     ) -> Floats:
         """Return how far scores can be from the exact ones.
 
         `covariates` is of shape (n, n_covariates); `norms` are upper bounds of ‖x‖; `inner` are the products X̄x, whose
-        rounding goes with `sizes` where centring makes it larger than that of x.
+        rounding goes with `sizes` where centring makes it larger than that of x. `unknown` bounds the norm of the part
+        of a sample in features that are not known, which `norms` and `inner` do not count.
         """
         u = covariates @ self.transform
         lost = sum_error(len(self.effects) + 2) * (np.abs(covariates) @ np.abs(self.transform))
         size = np.linalg.norm(u, axis=1) + np.linalg.norm(lost, axis=1)
         absolute = np.abs(u) + lost
         if self.explained is None or inner is None:
-            apart = norms + absolute @ self.reach
+            apart = np.hypot(norms, unknown) + absolute @ self.reach
         else:
             # ‖x - X̄ᵀu‖² = ‖x‖² - 2 uᵀX̄x + uᵀX̄X̄ᵀu, each with its rounding
             gram = self.explained @ self.explained.T
             square = np.square(norms) - 2.0 * np.einsum("ij,ij->i", u, inner) + np.einsum("ij,jk,ik->i", u, gram, u)
             largest = (norms if sizes is None else sizes) + absolute @ np.linalg.norm(self.explained, axis=1)
             square += 4.0 * sum_error(self.explained.shape[1] + len(self.effects)) * np.square(largest)
-            apart = np.sqrt(np.maximum(square, 0.0)) + _LOST * (absolute @ self.reach)
+            beyond = unknown if self.hidden is None else unknown + absolute @ self.hidden
+            apart = np.hypot(np.sqrt(np.maximum(square, 0.0)), beyond) + _LOST * (absolute @ self.reach)
         spread = np.maximum(np.einsum("ij,jk,ik->i", u, self.square, u), 0.0)
         bound = self.radius * np.sqrt(np.square(apart) + spread) * (1.0 + 1e-9) + absolute @ self.linear
         rounding = 2.0 * (lost @ np.abs(self.effects)) + np.linalg.norm(lost, axis=1) * np.linalg.norm(self.effects)
