@@ -81,7 +81,7 @@ def test_the_order_counts_only_where_the_data_name_no_samples(tmp_path, named, n
     with pytest.raises(DataError):
         labels_in_file(_write(tmp_path / "numbered.csv", "line,class\n1,x\n2,y\n3,y\n4,x\n"), "class", named)
     short = _write(tmp_path / "short.csv", "who,class\np,x\nq,y\n")
-    with pytest.raises(DataError, match=r"2 labels, and .* 4 rows without names"):
+    with pytest.raises(DataError, match=r"2 lines .* 4 rows without names"):
         labels_in_file(short, "class", nameless)
     one = _write(tmp_path / "one.txt", "x\ny\ny\nx\n")
     with pytest.raises(DataError, match=r"does not name the samples, and .* does \('ann', …\)"):

@@ -65,7 +65,7 @@ class FitJob:
 
     def opened(self, source: DataFileOptions) -> Matrix:
         """Return the data, their columns named."""
-        from slimline.cli._labels import text_of
+        from slimline.cli._tables import text_of
         from slimline.data._views import NamedColumns
 
         matrix = source.open()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,18 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.cli._output import as_given, harmless
-from slimline.errors import DataError, FileFormatError, InvalidParameterError
+from slimline.cli._output import as_given
+from slimline.cli._tables import OTHER_MISSING, PLINK_MISSING, cells_of, matched_lines, require_no_names, table_of
+from slimline.errors import DataError, InvalidParameterError
 
 if TYPE_CHECKING:
     from slimline.data import Matrix
-
-#: PLINK's for a phenotype that nobody knows.
-_NO_PHENOTYPE = "-9"
-#: How PLINK calls the columns that together name a person.
-_BOTH = ("fid", "iid")
-#: Other words for no label; "None" is not one of them, since a group of patients may be called that.
-_NO_LABEL = ("N/A", "n/a", "null", "NULL")
 
 
 @dataclass(frozen=True)
@@ -51,27 +44,19 @@ def labels_in_file(path: Path, target: str | None, matrix: Matrix, id: str | Non
     if path.suffix.lower() == ".npy":
         if target is not None:
             raise InvalidParameterError(f"{target}: {path} has no columns; leave it out.", "--target", target)
-        _require_no_names(matrix, path)
+        require_no_names(matrix, path)
         return _known(npy_vector(path, n), f"{path.name}, in the order of the rows")
-    lines = _cells(path)
+    lines = cells_of(path)
     if len(lines[0]) == 1 and target is None and len(lines) in (n, n + 1):
-        _require_no_names(matrix, path)
+        require_no_names(matrix, path)
         texts = [as_given(line[0]) for line in lines[len(lines) - n :]]
         return _known(np.array(texts, dtype=str), f"{path.name}, in the order of the rows")
-    head, body = lines[0], lines[1:]
-    column = _target(head, target, path)
-    values = np.array([as_given(line[column]) for line in body], dtype=str)
-    if matrix.sample_ids is None:
-        if len(body) != n:
-            raise DataError(
-                f"{path} has {len(body):,} labels, and {matrix.name} {n:,} rows without names: give one label for each "
-                "row in the same order."
-            )
-        return _known(values, f"{head[column]} of {path.name}, in the order of the rows")
-    pairs = None if id is not None else _by_family_and_person(head, body, column, matrix)
-    name, places = pairs or _matched(_candidates(head, body, column, id, path), matrix, path)
+    table = table_of(path, lines, matrix, "PHENO")
+    column = _target(table.head, target, path)
+    name, _, places = matched_lines(table, matrix, {column}, id)
+    values = np.array([as_given(line[column]) for line in table.body], dtype=str)
     all_values = np.where(places >= 0, values[places], "") if len(values) else np.full(n, "")
-    return _known(all_values, f"{head[column]} of {path.name}, matched by {name}")
+    return _known(all_values, f"{table.head[column]} of {path.name}, {name}")
 
 
 def labels_in_data(matrix: Matrix, asked: bool) -> Labels | None:
@@ -116,9 +101,9 @@ def _known(values: NDArray[Any], source: str) -> Labels:
     if known.dtype.kind == "O":
         known = known.astype(str)
     if known.dtype.kind in "if":
-        there = known != int(_NO_PHENOTYPE)
+        there = known != int(PLINK_MISSING)
     elif known.dtype.kind in "US":
-        there = ~np.isin(known, np.array((*MISSING_TEXT, *_NO_LABEL, _NO_PHENOTYPE)))
+        there = ~np.isin(known, np.array((*MISSING_TEXT, *OTHER_MISSING, PLINK_MISSING)))
     else:
         there = np.ones(len(known), dtype=bool)
     rows, known = rows[there], known[there]
@@ -135,50 +120,6 @@ def _whole(values: NDArray[Any]) -> NDArray[Any]:
     return values.astype(np.int64)
 
 
-def text_of(path: Path) -> str:
-    """Return the text of a file, which may be compressed."""
-    from slimline.data._files import DataFile, compression, decompressed
-
-    file = DataFile(path)
-    kind = compression(file)
-    if kind is None:
-        return _decoded(path.read_bytes(), path)
-    with decompressed(file, kind) as stream:
-        return _decoded(stream.read(), path)
-
-
-def _cells(path: Path) -> list[list[str]]:
-    """Return the cells of each line that is not blank, all lines having as many."""
-    lines = [(number, line) for number, line in enumerate(text_of(path).splitlines(), 1) if line.strip()]
-    if not lines:
-        raise FileFormatError(f"{path} is empty.")
-    mark = _delimiter(lines[0][1])
-    rows = (
-        [line.split() for _, line in lines] if mark is None else list(csv.reader((x for _, x in lines), delimiter=mark))
-    )
-    for (number, _), row in zip(lines, rows, strict=False):
-        if len(row) != len(rows[0]):
-            raise FileFormatError(f"{path}, line {number:,}: {len(row)} cells, and the first line has {len(rows[0])}.")
-    return [[cell.strip() for cell in row] for row in rows]
-
-
-def _decoded(raw: bytes, path: Path) -> str:
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise FileFormatError(f"{path}, byte {error.start:,}: not UTF-8; save the file as UTF-8.") from None
-
-
-def _delimiter(line: str) -> str | None:
-    """Return what stands between the cells of a line; None: spaces."""
-    if "\t" in line:
-        return "\t"
-    most = max((",", ";", "|"), key=line.count)
-    if most in line:
-        return most
-    return "\t" if len(line.split()) == 1 else None  # one column: spaces below are part of a label
-
-
 def _target(head: Sequence[str], target: str | None, path: Path) -> int:
     if target is None:
         if len(head) <= 2:
@@ -190,75 +131,3 @@ def _target(head: Sequence[str], target: str | None, path: Path) -> int:
             f"{target}: {path} has {found}. Its first line: {', '.join(head)}.", "--target", target
         )
     return head.index(target)
-
-
-def _candidates(
-    head: Sequence[str], body: Sequence[Sequence[str]], target: int, id: str | None, path: Path
-) -> dict[str, list[str]]:
-    """Return the columns that may name the samples, by what they are called; none in which a name comes twice."""
-    if id is not None and head.count(id) == 1:
-        names = [line[head.index(id)] for line in body]
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise DataError(f"--id {id}: {path} has {twice!r} more than once.")
-        return {id: names}
-    found = {head[k]: [line[k] for line in body] for k in range(min(2, len(head))) if k != target}
-    if len(head) > 2 and target > 1:
-        found[f"{head[0]}_{head[1]}"] = [f"{line[0]}_{line[1]}" for line in body]
-    return {name: names for name, names in found.items() if len(set(names)) == len(names)}
-
-
-def _by_family_and_person(
-    head: Sequence[str], body: Sequence[Sequence[str]], target: int, matrix: Matrix
-) -> tuple[str, NDArray[np.intp]] | None:
-    """Match by both names that PLINK gives a person; None where the data or the file do not have both, or none fits."""
-    known = getattr(matrix, "families_and_people", None)
-    if known is None or len(head) < 3 or target < 2 or (head[0].lower().lstrip("#"), head[1].lower()) != _BOTH:
-        return None
-    lines = _lines_of([(line[0], line[1]) for line in body])
-    places = np.array([lines.get(pair, -1) for pair in zip(*known, strict=True)], dtype=np.intp)
-    if len({(line[0], line[1]) for line in body}) < len(body) or not (places >= 0).any():
-        return None
-    return f"{head[0]} and {head[1]}", places
-
-
-def _lines_of(names: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], int]:
-    """Return the line of each name as it stands there, and as it is, where slimline may have written the file."""
-    lines = {name: k for k, name in enumerate(names)}
-    given = [tuple(map(as_given, name)) for name in names]
-    if all(tuple(map(harmless, name)) == cells for name, cells in zip(given, names, strict=True)):
-        lines.update((name, k) for k, name in enumerate(given))
-    return lines
-
-
-def _matched(candidates: dict[str, list[str]], matrix: Matrix, path: Path) -> tuple[str, NDArray[np.intp]]:
-    """Return the name of the column that holds the ids, and the line of each id (-1: none)."""
-    wanted = list(matrix.sample_ids or ())
-    best: tuple[int, str, NDArray[np.intp]] | None = None
-    for name, names in candidates.items():
-        lines = _lines_of([(name,) for name in names])
-        places = np.array([lines.get((text,), -1) for text in wanted], dtype=np.intp)
-        count = int((places >= 0).sum())
-        if count and (best is None or count > best[0]):
-            best = count, name, places
-    if best is None:
-        seen = next(((name, names[0]) for name, names in candidates.items() if names), None)
-        found = (
-            "it has no column of names, all different," if seen is None else f"{seen[1]!r} in the column {seen[0]!r}"
-        )
-        raise DataError(
-            f"{path}: no sample of {matrix.name} is named there ({found} and {wanted[0]!r} in the data). Labels are "
-            "matched by the names of the samples, never by their order: put these into the first column, or name "
-            "theirs with --id COLUMN."
-        )
-    return best[1:]
-
-
-def _require_no_names(matrix: Matrix, path: Path) -> None:
-    """Refuse labels without names for samples that have one: by their order they could go to the wrong rows."""
-    ids = matrix.sample_ids
-    if ids is not None:
-        raise DataError(
-            f"{path} does not name the samples, and {matrix.name} does ({ids[0]!r}, …). Labels are matched by the "
-            "names of the samples, never by their order: give a file with two columns, names and labels."
-        )
