@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from slimline import CertifiedClassifier, CertifiedClassifierCV, CertifiedFeatureSelector, open_matrix
-from slimline.errors import CovariateWarning, DataError, InvalidParameterError, ModelFileError
+from slimline.errors import CovariateWarning, DataError, ModelFileError
 from slimline.learning import loss_named
 from slimline.model_files import StoredModel
 from tests.refusals import refuses
@@ -206,8 +206,6 @@ def test_what_does_not_go_together(samples):
     for wrong in (None, U[:, :2]):
         with refuses("covariates"):
             model.predict(X, wrong)
-    with pytest.raises(InvalidParameterError):
-        model.to_sklearn()
     plain = CertifiedClassifier(C).fit(X, y)
     with refuses("covariates"):
         plain.predict(X, U)

@@ -158,6 +158,8 @@ class CertifiedModel(NamedFeatures, BaseEstimator):  # type: ignore[misc]
     def to_onnx(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the model of `to_sklearn` as ONNX, in float32; needs `pip install "slimline[onnx]"`.
 
+        Its input is that of the plain model: features, and covariates behind them.
+
         Parameters
         ----------
         path : str or path
@@ -392,6 +394,11 @@ class CertifiedClassification(ClassifierMixin):  # type: ignore[misc]
             By the loss; the last for the squared loss, and for the logistic one with several classes. It takes data
             as they are given, standardising being part of its weights; missing values must be filled before, with the
             means of the training data.
+
+        Notes
+        -----
+        Of a model with covariates the plain one takes both in one matrix, `np.hstack([X, covariates])`. Covariates that
+        were left out of the fit count 0 there. The inputs have names if features and covariates have.
         """
         from slimline.estimators._persistence import to_sklearn
 

@@ -429,6 +429,11 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         model : Ridge
             Whatever the loss: its predictions are the same. It takes data as they are given, standardising being part
             of its weights; missing values must be filled before.
+
+        Notes
+        -----
+        Of a model with covariates the plain one takes both in one matrix, `np.hstack([X, covariates])`. Covariates that
+        were left out of the fit count 0 there. The inputs have names if features and covariates have.
         """
         from slimline.estimators._persistence import to_sklearn
 

@@ -1,4 +1,4 @@
-"""Fitted classifiers as files, as scikit-learn models and as ONNX."""
+"""Fitted models as files, as scikit-learn models and as ONNX."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from slimline._base.plain import plain
 from slimline.data._names import PackedStrings
 from slimline.data._write import NewFiles
-from slimline.errors import InvalidParameterError, MissingReaderError, ModelFileError, SlimlineError
+from slimline.errors import MissingReaderError, ModelFileError, SlimlineError
 from slimline.estimators._certified_model import CertifiedModel
 from slimline.estimators._covariates import FreeEffects
 from slimline.estimators._fitting import check_parameters
@@ -39,22 +39,19 @@ _SEARCH = ("C_", "Cs_", "scores_")
 
 
 def to_sklearn(model: Any) -> Any:
-    """Return a plain scikit-learn linear model with the weights of a certified classifier."""
-    if model.covariate_coef_.shape[1]:
-        raise InvalidParameterError(
-            "a model with covariates has no plain scikit-learn model: its scores need features and covariates. Take "
-            "coef_, intercept_ and covariate_coef_."
-        )
+    """Return a plain scikit-learn linear model with the weights of a certified one, and its effects."""
     C = float(getattr(model, "C_", None) or model.C)
     plain = _like(model, C)
-    plain.coef_ = np.array(model.coef_, order="C")
+    effects = np.nan_to_num(model.covariate_coef_)  # those that were left out count for nothing
+    plain.coef_ = np.hstack([np.atleast_2d(model.coef_), effects]).reshape(*np.shape(model.coef_)[:-1], -1)
     plain.intercept_ = np.array(model.intercept_) if np.ndim(model.intercept_) else float(model.intercept_)
     if hasattr(model, "classes_"):
         plain.classes_ = model.classes_.copy()
-    plain.n_features_in_ = model.n_features_in_
+    plain.n_features_in_ = plain.coef_.shape[-1]
     plain.n_iter_ = np.array([model.n_iter_], dtype=np.int32)
-    if hasattr(model, "feature_names_in_"):
-        plain.feature_names_in_ = model.feature_names_in_
+    beside = (model._free.names if model._free is not None else None) or ()
+    if hasattr(model, "feature_names_in_") and len(beside) == effects.shape[1]:
+        plain.feature_names_in_ = np.concatenate([model.feature_names_in_, np.array(beside, dtype=object)])
     return plain
 
 
@@ -67,9 +64,10 @@ def to_onnx(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False
         raise MissingReaderError(
             f'ONNX files need skl2onnx ({error.name} is missing): pip install "slimline[onnx]"'
         ) from None
-    columns, plain = FloatTensorType([None, model.n_features_in_]), to_sklearn(model)
-    # one array of probabilities or scores, not a dict a row; LinearSVC has never anything else
-    options = None if type(plain).__name__ == "LinearSVC" else {"zipmap": False}
+    plain = to_sklearn(model)
+    columns = FloatTensorType([None, plain.n_features_in_])
+    # one array of probabilities or scores, not a dict a row; these two have never anything else
+    options = None if type(plain).__name__ in ("LinearSVC", "Ridge") else {"zipmap": False}
     converted = convert(plain, initial_types=[("X", columns)], options=options)
     with NewFiles([Path(path)], overwrite=overwrite) as files:
         files.create(Path(path)).write(converted.SerializeToString())
