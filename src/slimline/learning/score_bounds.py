@@ -58,6 +58,11 @@ class ScoreBounds:
     #: Norms of the rows of X̄ in features whose values are not known; of shape (n_covariates,); None: there are none.
     hidden: Floats | None = None
 
+    def by_rows(self) -> ScoreBounds:
+        """Return the bounds with arrays as a file holds them: the last bits of products depend on their layout."""
+        arrays = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+        return replace(self, **{name: np.ascontiguousarray(value) for name, value in arrays.items()})
+
     def of_features(self, known: NDArray[np.intp], unknown: NDArray[np.intp]) -> ScoreBounds:
         """Return the bounds for samples with the known features, in their order, and any values of the unknown ones."""
         if self.explained is None:
@@ -118,7 +123,7 @@ def bound_scores(data: TrainingData, states: list[SolverState], *, with_pass: bo
         for part, multipliers in zip(parts, known, strict=True):
             count = multipliers.shape[1]
             part.explained, products = products[:count], products[count:]
-    return [part.bounds() for part in parts]
+    return [part.bounds().by_rows() for part in parts]
 
 
 @dataclass
