@@ -162,6 +162,13 @@ def _in_order(path: Path, matrix: Matrix, columns: str | Sequence[str] | None) -
 def _chosen(table: Table, columns: str | Sequence[str]) -> list[int]:
     """Return the numbers of columns, each once, in the order in which they are asked for."""
     names = [name.strip() for name in columns.split(",")] if isinstance(columns, str) else columns
+    if not isinstance(columns, str) and (lost := [name for name in names if table.head.count(name) != 1]):
+        raise InvalidParameterError(
+            f"{table.path}: it must have one column for each of {', '.join(names)}, with which the model was trained, "
+            f"and has none, or several, for {', '.join(lost)}. Its columns: {', '.join(table.head)}.",
+            "--covariates",
+            table.path,
+        )
     found: dict[int, None] = {}
     for name in names:
         ends = [_place(table, name)] if name in table.head or not isinstance(columns, str) else _range(table, name)
@@ -233,9 +240,10 @@ def _codes(
 ) -> dict[str, int]:
     """Return the codes of two texts; refuse more, or texts among numbers."""
     if only_numbers or any(is_number(cell) for cell in cells if cell not in missing):
+        remedy = "" if only_numbers else f", or leave the column out with {_OPTION}"
         raise DataError(
-            f"{table.path}: {name} is {texts[0]!r} there, which is not a number. Write NA where a value is missing, or "
-            f"leave the column out with {_OPTION}."
+            f"{table.path}: {name} is {texts[0]!r} there, which is not a number. Write NA where a value is "
+            f"missing{remedy}."
         )
     if len(texts) > _MOST_VALUES:
         raise DataError(

@@ -270,7 +270,7 @@ def _label(text: str | None, stored: StoredModel, known: NDArray[Any]) -> Any:
     """Return the class, or the number of the target, that a text names."""
     if text is None:
         return None
-    from slimline.cli._predict import class_numbers
+    from slimline.cli._prediction_summary import class_numbers
 
     if stored.is_regression and len(known) == 1:
         raise InvalidParameterError("does not apply to a regression of one target.", "--label", text)

@@ -233,6 +233,8 @@ def _named(free: FreeEffects | None, covariates: Any) -> Any:
             f"{', '.join(missing)} there is none, or several, among {', '.join(there)}.",
             "covariates",
         )
+    if there == list(free.names):
+        return covariates
     return covariates[[covariates.columns[there.index(name)] for name in free.names]]
 
 
