@@ -165,14 +165,11 @@ def _restore(model: Any, stored: StoredModel, path: str) -> None:
         model.n_passes_ = _whole(stored.details["n_passes"])
         model.projections_ = [str(line) for line in stored.details["projections"]]
         _restore_search(model, stored.details["search"])
+        restore = _restore_targets if stored.is_regression else _restore_classes
+        restore(model, stored)
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         said = str(error) if isinstance(error, SlimlineError) else repr(error)
         raise ModelFileError(f"{path} is damaged: what it says of the fit cannot be read ({said:.200}).") from None
-    if stored.is_regression:
-        model._is_flat = len(stored.weights) == 1 and not _is_table(stored)
-        model.delta_ = np.array([_delta(value) for value in stored.details["delta"]])
-    else:
-        model.classes_, model.class_prior_ = stored.classes, _prior(stored, path)
     model.n_features_in_ = stored.n_features
     if stored.feature_names is not None:
         model.feature_names_in_ = stored.feature_names
@@ -193,23 +190,25 @@ def _restore(model: Any, stored: StoredModel, path: str) -> None:
     model.n_iter_ = len(model.history_)
 
 
-def _prior(stored: StoredModel, path: str) -> np.ndarray[Any, np.dtype[np.float64]] | None:
-    """Return the shares of the classes in training; None: a file of an earlier version."""
-    told = stored.details.get("class_prior")
-    if told is None:
-        return None
-    prior = np.array([_number(share) for share in told]) if isinstance(told, list) else np.zeros(0)
-    if prior.shape != stored.classes.shape or not (prior > 0.0).all() or not abs(prior.sum() - 1.0) < 1e-9:
-        raise ModelFileError(f"{path} is damaged: its shares of the classes are no shares.")
-    return prior
+def _restore_targets(model: Any, stored: StoredModel) -> None:
+    """Give a regression what it knows of its targets."""
+    told, table = stored.details["delta"], stored.details["table"]
+    model.delta_ = np.array([float("nan") if value is None else _number(value) for value in told])
+    if len(told) != len(stored.weights) or (model.delta_ <= 0.0).any() or type(table) is not bool:
+        raise ValueError("what it says of the targets does not belong together")
+    model._is_flat = len(stored.weights) == 1 and not table
 
 
-def _is_table(stored: StoredModel) -> bool:
-    return stored.details.get("table") is True
-
-
-def _delta(value: Any) -> float:
-    return float("nan") if value is None else float(value)
+def _restore_classes(model: Any, stored: StoredModel) -> None:
+    """Give a classifier its classes, and their shares in training, which files of earlier versions do not have."""
+    prior, model.classes_ = stored.details.get("class_prior"), stored.classes
+    model.class_prior_ = None if prior is None else np.array([_number(share) for share in prior])
+    if prior is None:
+        return
+    if len(prior) != len(stored.classes) or not (model.class_prior_ > 0.0).all():
+        raise ValueError("the shares of the classes do not belong to them")
+    if not abs(model.class_prior_.sum() - 1.0) < 1e-9:
+        raise ValueError("the shares of the classes do not sum to 1")
 
 
 def _plain_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
