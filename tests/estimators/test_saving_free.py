@@ -151,3 +151,18 @@ def test_damaged_details_of_a_regression(tmp_path, change):
     write_tensors(path, arrays, plain, overwrite=True)
     with pytest.raises(ModelFileError, match=r"m\.slim"):
         CertifiedRegressor.load(path)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("loss", "scale", "C"), [("logistic", 1e100, 1.0), ("logistic", 1e-100, 1e100), ("squared_hinge", 1e100, 1e100)]
+)
+def test_extreme_models_come_back(tmp_path, loss, scale, C):
+    """Bounds that are infinite are part of a file, not a sign of damage."""
+    covariates = U[["sex", "ä"]][:16].to_numpy()
+    model = CertifiedClassifier(C, loss=loss, intercept="free", method="gram", max_passes=2)
+    small = scale * X[:16, :12]
+    model.fit(small, X[:16, 0] + covariates[:, 1] > 1, covariates=covariates).save(tmp_path / "m.slim")
+    again = CertifiedClassifier.load(tmp_path / "m.slim")
+    for one, other in zip(_claims(model, small, covariates), _claims(again, small, covariates), strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -58,10 +58,18 @@ class ScoreBounds:
     #: Norms of the rows of X̄ in features whose values are not known; of shape (n_covariates,); None: there are none.
     hidden: Floats | None = None
 
-    def by_rows(self) -> ScoreBounds:
-        """Return the bounds with arrays as a file holds them: the last bits of products depend on their layout."""
-        arrays = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
-        return replace(self, **{name: np.ascontiguousarray(value) for name, value in arrays.items()})
+    def as_stored(self) -> ScoreBounds:
+        """Return the bounds as a file holds them.
+
+        Their arrays lie row by row, since the last bits of products depend on it, and `linear` alone is infinite.
+        """
+        bounds = self
+        if not np.isfinite(self.square).all():
+            bounds = replace(self, square=np.zeros_like(self.square), linear=np.full_like(self.linear, np.inf))
+        if self.explained is not None and not np.isfinite(self.explained).all():
+            bounds = replace(bounds, explained=None)
+        arrays = {name: value for name, value in vars(bounds).items() if isinstance(value, np.ndarray)}
+        return replace(bounds, **{name: np.ascontiguousarray(value) for name, value in arrays.items()})
 
     def of_features(self, known: NDArray[np.intp], unknown: NDArray[np.intp]) -> ScoreBounds:
         """Return the bounds for samples with the known features, in their order, and any values of the unknown ones."""
@@ -123,7 +131,7 @@ def bound_scores(data: TrainingData, states: list[SolverState], *, with_pass: bo
         for part, multipliers in zip(parts, known, strict=True):
             count = multipliers.shape[1]
             part.explained, products = products[:count], products[count:]
-    return [part.bounds().by_rows() for part in parts]
+    return [part.bounds().as_stored() for part in parts]
 
 
 @dataclass
