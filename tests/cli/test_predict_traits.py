@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from slimline import CertifiedClassifier, CertifiedRegressor, open_matrix
 from slimline.data import write_genotypes
 from slimline.estimators import aligned_decisions, aligned_predictions
 from slimline.estimators._predictions import correlation_interval, r2_interval
+from slimline.model_files import StoredModel
 from tests.cli.command import refusals, run_here
 from tests.snapshots import check_snapshot
 
@@ -111,7 +113,7 @@ def test_true_values_of_rows_that_were_not_trained_on(monkeypatch, capsys):
     )
     found = json.loads(Path("p.json").read_text(), parse_constant=pytest.fail)
     assert set(found) == {
-        *("layout", "model", "data", "rows", "columns", "trained_on", "covariates"),
+        *("layout", "model", "data", "rows", "columns", "trained_on", "covariates", "prevalence"),
         *("median_error", "largest_error", "agreement"),
     }
     assert found["rows"] == N and found["covariates"]["missing"] == 3 and found["trained_on"] == len(TRAINED)
@@ -170,6 +172,24 @@ def test_classes_beside_covariates(monkeypatch, capsys):
     found = json.loads(Path("p.json").read_text())
     assert found["rows"] == N and sum(found["labels"].values()) == N - 3 and found["accuracy"]["rows"] == 18
     assert f"{decisions.proved.sum()} certified ({100 * decisions.proved.mean():.3g}%)" in said
+
+
+def test_probabilities_in_a_population(monkeypatch, capsys):
+    genotypes, data = open_matrix("cohort.bed"), ("tall.slim", "cohort.bed", "--covariates", "covar.tsv")
+    U = _covariates()
+    kept = U.notna().all(axis=1).to_numpy()
+    model, samples = CertifiedClassifier.load("tall.slim"), genotypes.rows(np.flatnonzero(kept))
+    plain, _ = _predicted(monkeypatch, capsys, *data)
+    rows, said = _predicted(monkeypatch, capsys, *data, "--prevalence", "0.01", "--json", "p.json")
+    winner = model.decision_function(samples, U[kept]) > 0
+    expected = model.predict_proba(samples, U[kept], prevalence=0.01)[np.arange(len(winner)), winner.astype(int)]
+    np.testing.assert_allclose(_numbers(rows, "probability", kept), expected, rtol=1e-9)
+    assert [row["label"] for row in rows] == [row["label"] for row in plain]  # and scores: only probabilities move
+    assert [row["score"] for row in rows] == [row["score"] for row in plain]
+    assert json.loads(Path("p.json").read_text())["prevalence"] == 0.01 and "has a share of 0.01" in said
+    stored = StoredModel.read("tall.slim")
+    replace(stored, details=stored.details | {"prevalence": 0.01}).write("own.slim")
+    assert _predicted(monkeypatch, capsys, "own.slim", *data[1:])[0] == rows  # that of the fit
 
 
 def test_covariates_without_names_are_taken_in_their_order(monkeypatch, capsys):
@@ -248,6 +268,8 @@ def test_mistakes_are_one_line(monkeypatch, capsys):
             (*data, *covariates, "--json", "covar.tsv"),
             (*data, *covariates, "--labels", "pheno.tsv"),
             (*data, *covariates, "--labels", "pheno.tsv", "--target", "tall"),
+            (*data, *covariates, "--prevalence", "0.1"),
+            ("tall.slim", "cohort.bed", *covariates, "--prevalence", "1"),
             ("both.slim", "cohort.bed", *covariates, "--labels", "pheno.tsv", "--target", "height"),
         ],
     )

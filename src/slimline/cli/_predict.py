@@ -65,6 +65,15 @@ def predict(
             rich_help_panel=options.DATA,
         ),
     ] = None,
+    prevalence: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            help="Share of the second class in the population, if the training samples are cases and controls.",
+            show_default="as in the fit",
+            rich_help_panel=options.MODEL,
+        ),
+    ] = None,
     format: options.FormatName = None,
     dataset: options.Dataset = None,
     missing: options.Missing = None,
@@ -100,14 +109,19 @@ def predict(
             "- and the predictions cannot both go to standard output: add --out FILE.", "--json"
         )
     source = DataFileOptions(data, format, target if labels is None else None, id, missing, dataset)
-    summary, columns = _made(model, source, labels, target, covariates)
+    summary, columns = _made(model, source, labels, target, covariates, prevalence)
     write_table(out, list(columns), zip(*columns.values(), strict=True))
     _say(summary, out)
     write_json(json, dumps(plain(summary.to_dict()), indent=1, allow_nan=False))
 
 
 def _made(
-    path: Path, source: DataFileOptions, labels: Path | None, target: str | None, covariates: Path | None
+    path: Path,
+    source: DataFileOptions,
+    labels: Path | None,
+    target: str | None,
+    covariates: Path | None,
+    prevalence: float | None,
 ) -> tuple[PredictionSummary, Columns]:
     """Return the summary, and the table."""
     import numpy as np
@@ -121,8 +135,9 @@ def _made(
     with progress() as bar:
         task = bar.add_task(f"opening {path.name}", total=None)
         stored = StoredModel.read(path)
-        loss = restored_model(stored, str(path)).loss
+        fitted = restored_model(stored, str(path))
         _require_covariates(stored, path, covariates)
+        share, shift = _prevalence(fitted, stored, prevalence)
         bar.update(task, description=f"opening {source.path.name}")
         matrix = source.open()
         known = _true_values(stored, matrix, labels, target)
@@ -144,12 +159,13 @@ def _made(
             "bounded": stored.allele1 is not None,
             "trained_on": None if trained_on is None else int(trained_on.sum()),
             "finite": bool(np.isfinite(stored.radius).all()),
+            "prevalence": share,
             "covariates": None if table is None else UsedCovariates(table.source, n - len(kept)),
         }
         of_kept = None if trained_on is None else trained_on[kept]
         summary = _summary(found, stored, known, of_kept, facts)
         columns: Columns = {"id": list(range(n) if ids is None else ids)}
-        columns |= {name: _spread(cells, kept, n) for name, cells in _cells(found, stored, loss).items()}
+        columns |= {name: _spread(cells, kept, n) for name, cells in _cells(found, stored, fitted.loss, shift).items()}
         seen = [""] * n if trained_on is None else trained_on.tolist()
         return summary, {name: seen if name == "trained_on" else cells for name, cells in columns.items()}
 
@@ -163,6 +179,16 @@ def _require_covariates(stored: StoredModel, path: Path, covariates: Path | None
         raise InvalidParameterError(f"is needed: {path} was trained with {listed}.", "--covariates")
     if covariates is not None and not told.get("count"):
         raise InvalidParameterError(f"does not apply: {path} was trained without covariates.", "--covariates")
+
+
+def _prevalence(fitted: Any, stored: StoredModel, asked: float | None) -> tuple[float | None, float]:
+    """Return the prevalence that probabilities are for, and what it adds to the scores."""
+    if stored.is_regression:
+        if asked is not None:
+            raise InvalidParameterError(f"does not apply: a {stored.kind} has no classes.", "prevalence", asked)
+        return None, 0.0
+    share = stored.details.get("prevalence") if asked is None else asked
+    return share, 0.0 if share is None else fitted.prevalence_shift(share)
 
 
 def _table(stored: StoredModel, matrix: Matrix, path: Path | None, id: str | None) -> CovariateTable | None:
@@ -260,7 +286,7 @@ def _summary(
     )
 
 
-def _cells(found: Any, stored: StoredModel, loss: str) -> Columns:
+def _cells(found: Any, stored: StoredModel, loss: str, shift: float) -> Columns:
     """Return the columns of the table behind the first, of the rows that have a prediction."""
     import numpy as np
 
@@ -283,7 +309,7 @@ def _cells(found: Any, stored: StoredModel, loss: str) -> Columns:
         "score": (scores if scores.ndim == 1 else scores[row, winner]).tolist(),
     }
     if loss == "logistic":
-        columns["probability"] = probabilities(scores)[row, winner].tolist()
+        columns["probability"] = probabilities(scores + shift)[row, winner].tolist()
     if scores.ndim == 2:
         columns |= {f"score_{text}": part for text, part in zip(texts, scores.T.tolist(), strict=True)}
     return columns

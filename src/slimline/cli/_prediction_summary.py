@@ -92,6 +92,8 @@ class PredictionSummary:
     finite: bool = True
     #: None: the model has none.
     covariates: UsedCovariates | None = None
+    #: Share of the second class in the population that the probabilities are for; None: in the training samples.
+    prevalence: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold."""
@@ -111,6 +113,8 @@ class PredictionSummary:
         if self.covariates is not None:
             none = f" No prediction without them: {counted(self.covariates.missing, 'row')}."
             yield f"Covariates: {self.covariates.source}.{none if self.covariates.missing else ''}"
+        if self.prevalence is not None:
+            yield f"Probabilities hold for a population in which the second class has a share of {self.prevalence:g}."
         if not self.finite:
             yield (
                 "Nothing is proved about this model, whatever the data: its certificate is infinite. Train it again on "
