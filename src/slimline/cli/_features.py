@@ -52,9 +52,9 @@ def features_view(
         if several:
             cells.append(escape(str(_tasks(stored)[ranking.task[place]])))
         weight = ranking.weight[place]
-        around = max(ranking.upper[place] - weight, weight - ranking.lower[place])
         best, worst = int(ranking.best[place]), int(ranking.worst[place])
-        cells += [f"{weight:.4g}", rounded_up(around, 2), f"{best:,}" if best == worst else f"{best:,}–{worst:,}"]
+        around = _distance(weight, ranking.lower[place], ranking.upper[place])
+        cells += [f"{weight:.4g}", around, f"{best:,}" if best == worst else f"{best:,}–{worst:,}"]
         cells.append("[green]proved[/green]" if worst <= count else "open")
         table.add_row(*cells)
     parts: list[RenderableType] = [table, Text(_sentences(stored, count, label))]
@@ -64,16 +64,21 @@ def features_view(
     return Group(*parts)
 
 
+def _distance(value: float, lower: float, upper: float) -> str:
+    """Return how far the exact value can be from the one that is shown."""
+    return rounded_up(max(upper - value, value - lower), 2)
+
+
 def _effects_view(stored: StoredModel, effects: CovariateEffects) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     table.add_column("covariate")
     if len(effects.effect) > 1:
         table.add_column(_whose(stored), no_wrap=True)
-    for name in ("effect", "from", "to"):
+    for name in ("effect", "exact ±"):
         table.add_column(name, justify="right", no_wrap=True)
     for entry in effect_lines(stored, effects):
         name, *whose, effect, lower, upper = entry.values()
-        cells = ["left out", "", ""] if np.isnan(effect) else [f"{value:.4g}" for value in (effect, lower, upper)]
+        cells = ["left out", ""] if np.isnan(effect) else [f"{effect:.4g}", _distance(effect, lower, upper)]
         table.add_row(_short(name), *(escape(str(one)) for one in whose), *cells)
     return table
 
@@ -151,8 +156,8 @@ slimline features cohort.slim --top all --csv every_variant.tsv"""
 _LAYOUT = 1
 #: What the table of effects means.
 _EFFECTS = (
-    "Effects of covariates have no penalty; those of the exact model lie between from and to. They are no confidence "
-    "intervals."
+    "Effects of covariates have no penalty. Those of the exact model of the training data are proved to be this near; "
+    "that is no standard error."
 )
 #: `--top` for every column, and how many are shown then.
 _ALL, _SHOWN = "all", 20
