@@ -126,7 +126,7 @@ def covariates_of_model(path: Path, stored: StoredModel, matrix: Matrix, id: str
 
 
 def _coding_of(stored: StoredModel) -> Coding:
-    coding = (stored.details.get("covariates") or {}).get("coding", {})
+    coding: Coding = (stored.details.get("covariates") or {}).get("coding", {})
     good = isinstance(coding, dict) and all(
         isinstance(of, dict) and all(type(code) is int for code in of.values()) for of in coding.values()
     )

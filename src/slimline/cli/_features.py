@@ -97,7 +97,7 @@ def _tasks(stored: StoredModel) -> list[Any]:
     """Return what each vector of weights is for: the classes, or the numbers of the targets."""
     if stored.is_regression:
         return list(range(len(stored.weights)))
-    return stored.classes.tolist()[-len(stored.weights) :]  # of two classes, the second
+    return [*stored.classes.tolist()][-len(stored.weights) :]  # of two classes, the second
 
 
 def _whose(stored: StoredModel) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -284,12 +285,10 @@ def agreement_of(
         return None
     rows, truth = known.rows[new], known.values[new].astype(np.float64)
     value, s = predictions.value[rows], np.ones(len(rows))
-    try:
-        r2, correlation = (
-            interval(value, predictions.error[rows], truth, s) for interval in (r2_interval, correlation_interval)
-        )
-    except DataError:  # all values are the same
-        r2 = correlation = None
+    r2 = correlation = None
+    with suppress(DataError):  # all values are the same
+        r2 = r2_interval(value, predictions.error[rows], truth, s)
+        correlation = correlation_interval(value, predictions.error[rows], truth, s)
     return Agreement(known.source, len(rows), float(np.abs(value - truth).mean()), r2, correlation)
 
 

@@ -7,6 +7,7 @@ second part vanishes, since both dual points are feasible (docs/covariates.md, "
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +70,8 @@ class ScoreBounds:
         if self.explained is not None and not np.isfinite(self.explained).all():
             bounds = replace(bounds, explained=None)
         arrays = {name: value for name, value in vars(bounds).items() if isinstance(value, np.ndarray)}
-        return replace(bounds, **{name: np.ascontiguousarray(value) for name, value in arrays.items()})
+        by_rows: dict[str, Any] = {name: np.ascontiguousarray(value) for name, value in arrays.items()}
+        return replace(bounds, **by_rows)
 
     def of_features(self, known: NDArray[np.intp], unknown: NDArray[np.intp]) -> ScoreBounds:
         """Return the bounds for samples with the known features, in their order, and any values of the unknown ones."""
