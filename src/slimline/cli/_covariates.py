@@ -19,10 +19,12 @@ from slimline.cli._tables import (
     Table,
     cells_of,
     is_number,
+    is_person,
     matched_lines,
     require_no_names,
     table_of,
 )
+from slimline.data._files import digest
 from slimline.errors import DataError, FileFormatError, InvalidParameterError, ModelFileError
 
 if TYPE_CHECKING:
@@ -32,8 +34,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Coding = Mapping[str, Mapping[str, int]]
 _OPTION = "--covariate-columns"
-#: Columns that name a person in PLINK's files.
-_IDS = ("fid", "iid", "sid")
 #: Values that a column of text may have.
 _MOST_VALUES = 2
 #: How many names a sentence lists.
@@ -64,6 +64,11 @@ class CovariateTable:
         """Return the numbers."""
         return self.values
 
+    def __getitem__(self, names: Sequence[str]) -> Self:
+        """Return some of the covariates, in another order."""
+        places = [self.names.index(name) for name in names]
+        return type(self)(tuple(names), self.values[:, places], self.source, self.coding, self.notes)
+
     @property
     def rows(self) -> NDArray[np.intp]:
         """Return the samples for which no value is missing."""
@@ -72,6 +77,11 @@ class CovariateTable:
     def of(self, rows: NDArray[np.intp]) -> Self:
         """Return the covariates of some samples."""
         return type(self)(self.names, self.values[rows], self.source, self.coding, self.notes)
+
+    @property
+    def fingerprint(self) -> str:
+        """Return a digest of names and numbers."""
+        return digest(self.names, self.values.shape, self.values.tobytes())
 
     def details(self) -> dict[str, Any]:
         """Return what a model file tells about them; `covariates_of_model` reads the coding."""
@@ -99,9 +109,7 @@ def covariates_in_file(
     table = table_of(path, cells_of(path), matrix, "COVAR")
     wanted = [] if columns is None else _chosen(table, columns)
     how, ids, places = matched_lines(table, matrix, set(wanted), id)
-    numbers = wanted or [
-        k for k, name in enumerate(table.head) if k not in ids and name.lstrip("#").lower() not in _IDS
-    ]
+    numbers = wanted or [k for k, name in enumerate(table.head) if k not in ids and not is_person(name)]
     _require_columns(table, numbers)
     found = places >= 0
     values = np.full((len(places), len(numbers)), np.nan)
@@ -219,7 +227,9 @@ def _column(
     from slimline.data.formats._delimited import MISSING_TEXT
 
     name = table.head[number]
-    missing = {*MISSING_TEXT, *OTHER_MISSING, *([PLINK_MISSING] if table.is_plink else [])}
+    missing = {*MISSING_TEXT, *OTHER_MISSING}
+    if table.is_plink or not any(cell.startswith("-") and cell != PLINK_MISSING for cell in cells):
+        missing.add(PLINK_MISSING)
     known = coding.get(name) if coding is not None else None
     texts = sorted({cell for cell in cells if cell not in missing and (known is not None or not is_number(cell))})
     if not texts:

@@ -45,6 +45,11 @@ class Table:
         return first[0] == "#iid" or (first[0].lstrip("#"), *first[1:]) == _BOTH
 
 
+def is_person(name: str) -> bool:
+    """Return whether a column names people in PLINK's files."""
+    return name.lstrip("#").lower() in (*_BOTH, "sid")
+
+
 def is_number(cell: str) -> bool:
     """Return whether a cell is a finite number as people write them."""
     return NUMBER.fullmatch(cell) is not None and math.isfinite(float(cell))
