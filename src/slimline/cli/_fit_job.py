@@ -16,6 +16,9 @@ from slimline.errors import InvalidParameterError
 from slimline.model_files._checkpoints import CheckpointFolder
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from slimline.cli._fit_view import FitDisplay
     from slimline.data import Matrix
     from slimline.estimators import CertifiedClassifier, CertifiedPredictions, CertifiedRegressor
@@ -129,6 +132,8 @@ def run_fit(task: FitJob, display: FitDisplay) -> Finished:
         _note_result(keeper, task.outputs.model)
     told = Told(
         labels=samples.labels,
+        targets=(samples.target,) if samples.is_regression else (),
+        prevalence=task.settings.prevalence,
         left_out=samples.left_out,
         held_out=samples.held_out,
         measured_rows=len(measured.y),
@@ -141,7 +146,7 @@ def run_fit(task: FitJob, display: FitDisplay) -> Finished:
         resumed=keeper is not None and bool(keeper.passes_found or keeper.blocks_found),
         notes=tuple(work.notes),
     )
-    report = _report(task, model, samples, leading, answers, told, work.phases)
+    report = _report(task, model, samples, leading, answers, _baseline(model, measured), told, work.phases)
     _write_page(task, report)
     _note_result(keeper, task.outputs.report)
     if keeper is not None:
@@ -203,6 +208,7 @@ def _report(
     samples: Samples,
     leading: Leading,
     answers: Answers | None,
+    baseline: NDArray[np.float64] | None,
     told: Told,
     phases: Phases,
 ) -> FitReport:
@@ -216,12 +222,26 @@ def _report(
             samples.train,
             samples.y,
             leading=leading,
+            covariates=samples.covariates,
+            covariates_test=samples.covariates_test,
+            baseline=baseline,
             decisions=answers,
             y_test=samples.y_test,
             told=told,
             phases=phases,
             measure_projection=task.measure_projection,
         )
+
+
+def _baseline(model: Any, measured: Samples) -> NDArray[np.float64] | None:
+    """Return what the rows that were trained on for the measurement predict without features, of a regression."""
+    if not measured.is_regression or measured.y_test is None:
+        return None
+    from slimline.report._held_out_targets import null_predictions
+
+    tables = (measured.covariates, measured.covariates_test)
+    given = [None if table is None else table.values for table in tables]
+    return null_predictions(measured.y, *given, len(measured.y_test), loss=model.loss, quantile=model.quantile)
 
 
 @contextmanager

@@ -93,8 +93,10 @@ class Samples:
     covariates_test: CovariateTable | None
     #: Where labels come from, in words.
     labels: str
-    #: Whether they are the numbers of a regression.
+    #: Whether they are the numbers of a regression,
     is_regression: bool
+    #: and what they are called.
+    target: str
     #: Rows without a label, or without a covariate.
     left_out: int
     #: Which rows are held out, in words.
@@ -149,6 +151,7 @@ def samples_of(
         covariates_test=None,
         labels=known.source,
         is_regression=known.is_regression,
+        target=known.name or labels.target or "",
         left_out=data.shape[0] - len(rows),
         held_out="",
         labelled=labelled,

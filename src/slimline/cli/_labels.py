@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,6 +54,8 @@ class Labels:
     source: str
     #: Whether they are numbers of a regression.
     is_regression: bool = False
+    #: What they are called; empty: they have no name.
+    name: str = ""
 
 
 def labels_in_file(
@@ -82,7 +84,8 @@ def labels_in_file(
     name, _, places = matched_lines(table, matrix, {column}, id)
     values = np.array([as_given(line[column]) for line in table.body], dtype=str)
     all_values = np.where(places >= 0, values[places], "") if len(values) else np.full(n, "")
-    return _known(all_values, f"{table.head[column]} of {path.name}, {name}", task, is_plink=table.is_plink)
+    found = _known(all_values, f"{table.head[column]} of {path.name}, {name}", task, is_plink=table.is_plink)
+    return replace(found, name=table.head[column])
 
 
 def labels_in_data(matrix: Matrix, asked: bool, task: Task = Task.classification) -> Labels | None:

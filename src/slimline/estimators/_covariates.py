@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -42,8 +43,10 @@ def prepare_covariates(given: GivenCovariates, weights: Floats, *, intercept: bo
     return covariates
 
 
-def require_overlap(problem: BinaryProblem, given: GivenCovariates, label: Any, *, intercept: bool) -> None:
-    """Refuse classes that covariates alone separate: their effects would be infinite."""
+def require_overlap(
+    problem: BinaryProblem, given: GivenCovariates, label: Any, names: Sequence[str] | None, *, intercept: bool
+) -> None:
+    """Refuse classes that covariates alone separate, since effects would be infinite; `names` are of the samples."""
     if problem.covariates is None or problem.inside is not None:
         return
     rows, effects = separated_rows(problem.covariates, problem.labels)
@@ -53,9 +56,11 @@ def require_overlap(problem: BinaryProblem, given: GivenCovariates, label: Any, 
         for j, effect in zip(kept, effects, strict=True)
         if j >= 0 and abs(effect) > 1e-6 * np.abs(effects).max()
     ]
-    shown = ", ".join(map(str, rows[:SHOWN].tolist())) + (", ..." if len(rows) > SHOWN else "")
+    few = rows[:SHOWN].tolist()
+    shown = "rows " + ", ".join(map(str, few)) if names is None else ", ".join(repr(str(names[row])) for row in few)
+    shown += ", ..." if len(rows) > SHOWN else ""
     raise DataError(
-        f"the covariates alone separate {label!r} from the rest in {len(rows)} samples (rows {shown}), by "
+        f"the covariates alone separate {label!r} from the rest in {len(rows)} samples ({shown}), by "
         f"{', '.join(largest) or 'the intercept'}: their effects would be infinite. Leave out such a covariate, or the "
         "samples for which it takes a value that only one class has.",
         parameter="covariates",
