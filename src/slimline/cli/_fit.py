@@ -296,7 +296,7 @@ def fit(
     if covariates is None:
         for name, given in (("covariate_columns", covariate_columns), ("test_covariates", test_covariates)):
             if given is not None:
-                raise InvalidParameterError("needs --covariates FILE.", name, given)
+                raise InvalidParameterError("needs --covariates FILE, which may be DATA itself.", name, given)
     if test_covariates is not None and test is None:
         raise InvalidParameterError("needs --test FILE.", "test_covariates", test_covariates)
     settings = FitSettings(

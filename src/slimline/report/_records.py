@@ -44,7 +44,7 @@ class DataFacts:
     n_features: int
     #: Labels, and rows of each among them; empty for a regression.
     classes: tuple[tuple[str, int], ...]
-    #: Rows without a label, which were left out.
+    #: Rows without a label or covariates, which were left out.
     left_out: int
     #: Where the labels come from and how rows were matched, in words; empty where nobody said.
     labels: str

@@ -238,6 +238,18 @@ def test_dependent_covariates_are_noted_once(monkeypatch):
     assert np.isnan(load_model("data.slim").covariate_coef_[0, 1])
 
 
+def test_covariates_that_are_features_leave_nothing_to_these(monkeypatch):
+    X, _, trait, _ = _data()
+    options = ["--covariates", "data.csv", "--covariate-columns", "f3,f5-f6", "--C", str(1 / LAMBDA), "--tol", "1e-6"]
+    assert _fit(monkeypatch, "--target", "height", *options, "--holdout", "0", "--no-report")[0] == 0
+    model, rest = load_model("data.slim"), np.delete(X, [3, 5, 6], axis=1)
+    weights, effects = _ridge(rest, trait, X[:, [3, 5, 6]])
+    size = np.linalg.norm(weights)
+    assert np.linalg.norm(model.coef_[[3, 5, 6]]) <= 2e-6 * size
+    assert np.linalg.norm(np.delete(model.coef_, [3, 5, 6]) - weights) <= 2e-6 * size
+    assert np.allclose(model.covariate_coef_[0], effects[1:], rtol=1e-5)
+
+
 def test_another_covariate_is_another_job():
     _data()
     data, labels = open_matrix("data.csv", id="who"), LabelSource(Path("data.tsv"), "height", "who")
