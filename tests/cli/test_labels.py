@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from slimline import open_matrix
-from slimline.cli._labels import Task, labels_in_data, labels_in_file, require_classes
+from slimline.cli._labels import Task, known_labels, labels_in_data, labels_in_file, require_classes
 from slimline.data import write_genotypes
 from slimline.data.formats._dense import DenseMatrix
 from slimline.errors import DataError, FileFormatError, InvalidParameterError
@@ -245,7 +245,7 @@ def test_what_is_no_trait(tmp_path, named):
         ("ann,NA\nbob,NA\ncem,NA\ndan,NA\n", DataError),
     ):
         with pytest.raises(error):
-            labels_in_file(_write(tmp_path / "trait.csv", f"who,x\n{body}"), "x", named, task=Task.regression)
+            known_labels(named, _write(tmp_path / "trait.csv", f"who,x\n{body}"), "x", task=Task.regression)
 
 
 def test_the_first_line_may_be_a_person(tmp_path):

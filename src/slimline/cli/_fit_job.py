@@ -191,7 +191,7 @@ class _Work:
         with self.phases("held-out rows"):
             answers, alignment = answer(stored, samples.test, samples.covariates_test)
         self.notes += _differences(alignment)
-        return cast("Answers", answers)
+        return answers
 
     def read_leading(self, model: Model, samples: Samples) -> Leading:
         """Read the features of the largest weights, and the means that the model file needs, in one pass."""
@@ -239,9 +239,9 @@ def _baseline(model: Any, measured: Samples) -> NDArray[np.float64] | None:
         return None
     from slimline.report._held_out_targets import null_predictions
 
-    tables = (measured.covariates, measured.covariates_test)
-    given = [None if table is None else table.values for table in tables]
-    return null_predictions(measured.y, *given, len(measured.y_test), loss=model.loss, quantile=model.quantile)
+    train, test = (None if table is None else table.values for table in (measured.covariates, measured.covariates_test))
+    n_test = len(measured.y_test)
+    return null_predictions(measured.y, train, test, n_test, loss=model.loss, quantile=model.quantile)
 
 
 @contextmanager

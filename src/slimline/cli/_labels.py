@@ -109,8 +109,8 @@ def known_labels(
         labels = labels_in_data(matrix, target is not None, task)
     else:
         labels = labels_in_file(path, target, matrix, id, task)
-    if labels is not None and not labels.is_regression:
-        require_classes(labels)
+    if labels is not None:
+        (_require_different if labels.is_regression else require_classes)(labels)
     return labels
 
 
@@ -125,6 +125,13 @@ def require_classes(labels: Labels) -> None:
             f"{name}: {len(classes):,} different ones in {rows:,} rows are names or measurements, not classes.",
             parameter="label",
         )
+
+
+def _require_different(labels: Labels) -> None:
+    """Refuse numbers that are all the same."""
+    if len(np.unique(labels.values)) < 2:
+        held = f"all are {labels.values[0]:g}" if len(labels.values) else "there are none"
+        raise DataError(f"labels ({labels.source}): {held}, and a regression needs different ones.", parameter="label")
 
 
 def _known(values: NDArray[Any], source: str, task: Task, *, is_plink: bool = False) -> Labels:
@@ -151,9 +158,6 @@ def _known(values: NDArray[Any], source: str, task: Task, *, is_plink: bool = Fa
     left = len(values) - len(rows)
     if left:
         source += f"; {left:,} of {len(values):,} rows have none and are left out"
-    if numbers is not None and len(np.unique(known)) < 2:
-        held = f"all are {known[0]:g}" if len(known) else "there are none"
-        raise DataError(f"labels ({source}): {held}, and a regression needs different ones.", parameter="label")
     return Labels(known, rows, not left, source, numbers is not None)
 
 

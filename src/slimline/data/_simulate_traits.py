@@ -100,7 +100,7 @@ def components_of(pieces: Callable[[int], Iterable[Piece]], n_samples: int, n_fe
     for rows, values in _standardised(pieces(d), mean, factor):
         found[rows, : vectors.shape[1]] = values @ vectors
     deviations = found.std(axis=0)
-    return np.divide(found, deviations, out=np.zeros_like(found), where=deviations > 1e-6)
+    return found / np.where(deviations > 1e-6, deviations, 1.0)
 
 
 def _standardised(pieces: Iterable[Piece], mean: Floats, factor: Floats) -> Iterator[tuple[NDArray[np.intp], Floats]]:
