@@ -60,7 +60,7 @@ def _heading(report: FitReport) -> str:
         learnt = f"target {data.targets[0].name}".strip() if len(data.targets) == 1 else f"{len(data.targets)} targets"
     said = f"{data.name}: {data.n_rows:,} rows × {data.n_features:,} columns, {learnt}"
     without = "target" if data.targets else "label"
-    without += " or covariates" if any(effect.name != INTERCEPT for effect in report.effects) else ""
+    without += " or covariates" if report.covariate_effects else ""
     return f"{said}; {data.left_out:,} rows without a {without} left out" if data.left_out else said
 
 

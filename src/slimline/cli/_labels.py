@@ -193,7 +193,9 @@ def _require_numbers(numbers: NDArray[np.float64] | None, known: NDArray[Any], s
     if numbers is None:
         texts = [str(value) for value in np.unique(known).tolist()]
         strange = next((text for text in texts if not is_number(text)), texts[0])
-        raise InvalidParameterError(f"regression needs numbers, and {source} has {strange!r}.", "--task", "regression")
+        raise DataError(
+            f"labels ({source}): {strange!r} is no finite number, and a regression needs numbers.", parameter="label"
+        )
 
 
 def _whole(values: NDArray[Any]) -> NDArray[Any]:

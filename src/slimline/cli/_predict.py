@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slimline.cli import _options as options
-from slimline.errors import DataError, InvalidParameterError, NonFiniteError
+from slimline.errors import InvalidParameterError, NonFiniteError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -202,9 +202,7 @@ def _table(stored: StoredModel, matrix: Matrix, path: Path | None, id: str | Non
 
 def _true_values(stored: StoredModel, matrix: Matrix, path: Path | None, target: str | None) -> Labels | None:
     """Return labels or numbers that predictions can be compared with."""
-    import numpy as np
-
-    from slimline.cli._labels import labels_in_data, labels_in_file
+    from slimline.cli._labels import Task, labels_in_data, labels_in_file
     from slimline.cli._prediction_summary import class_numbers
 
     asked = path is not None or target is not None
@@ -215,20 +213,15 @@ def _true_values(stored: StoredModel, matrix: Matrix, path: Path | None, target:
                 "--labels" if path is not None else "--target",
             )
         return None
-    known = labels_in_data(matrix, asked) if path is None else labels_in_file(path, target, matrix)
+    task = Task.classification
+    if stored.is_regression:
+        task = Task.regression if asked else Task.auto  # the data may carry classes, such as cases and controls
+    known = labels_in_data(matrix, asked, task) if path is None else labels_in_file(path, target, matrix, task=task)
     if known is None or not len(known.rows):
         return None
-    if not stored.is_regression:
-        return known if asked or (class_numbers(known.values, stored.classes) >= 0).all() else None
-    try:
-        values = known.values.astype(np.float64)
-    except ValueError:
-        values = np.full(1, np.nan)
-    if not asked and (len(np.unique(values)) <= 2 or not np.isfinite(values).all()):
-        return None  # cases and controls, perhaps
-    if not np.isfinite(values).all():
-        raise DataError(f"labels ({known.source}) are no finite numbers: {stored.kind} predicts numbers.")
-    return replace(known, values=values)
+    if stored.is_regression:
+        return known if known.is_regression else None
+    return known if asked or (class_numbers(known.values, stored.classes) >= 0).all() else None
 
 
 def _of_rows(known: Labels | None, kept: NDArray[np.intp], n: int) -> Labels | None:

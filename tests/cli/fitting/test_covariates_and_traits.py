@@ -209,7 +209,7 @@ def test_a_population_with_another_share_of_cases(monkeypatch):
         (["--loss", "huber", "--delta", "-1"], "--delta"),
         (["--scoring", "accuracy"], "--scoring"),
         (["--task", "classification"], "--labels"),
-        (["--target", "case", "--task", "regression"], "--task"),
+        (["--target", "case", "--task", "regression"], "--labels"),
     ],
 )
 def test_what_does_not_fit_is_refused_by_its_option(monkeypatch, capsys, arguments, option):
