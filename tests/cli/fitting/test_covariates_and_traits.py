@@ -186,11 +186,17 @@ def test_the_command_on_the_page_makes_the_same_model_and_the_code_runs(monkeypa
 
 
 def test_a_population_with_another_share_of_cases(monkeypatch):
-    _data()
+    *_, case = _data()
     options = ["--target", "case", "--loss", "logistic", "--C", "0.01", "--prevalence", "0.01", "--no-report"]
     code, told = _fit(monkeypatch, *options)
     assert code == 0 and told["prevalence"]["prevalence"] == 0.01
-    assert StoredModel.read("data.slim").details["prevalence"] == 0.01
+    assert run_here(monkeypatch, "predict", "data.slim", "data.csv", "--id", "who", "--out", "out.csv") == 0
+    lines = [line.split(",") for line in Path("out.csv").read_text().splitlines()]
+    label, probability = (lines[0].index(name) for name in ("label", "probability"))
+    share, scores = np.mean(case == "yes"), load_model("data.slim").decision_function(open_matrix("data.csv", id="who"))
+    for line, odds in zip(lines[1:], np.exp(scores), strict=True):
+        yes = 1 / (1 + share / (1 - share) * 99 / odds)
+        assert float(line[probability]) == pytest.approx(yes if line[label] == "yes" else 1 - yes, rel=1e-9)
 
 
 @pytest.mark.parametrize(
