@@ -9,12 +9,15 @@ from io import StringIO
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from rich.console import Console
 
-from slimline import CertifiedClassifier, open_matrix
+from slimline import CertifiedClassifier, CertifiedRegressor, open_matrix
+from slimline._base.text import rounded_up
 from slimline.cli._features import features_view
 from slimline.data._names import PackedStrings
+from slimline.errors import CovariateWarning
 from slimline.estimators._decisions import ranking_of
 from slimline.learning import rank_bounds
 from slimline.model_files import StoredModel
@@ -115,8 +118,6 @@ def test_mistakes_are_one_line(monkeypatch, capsys):
 
 
 def test_names_are_not_read_as_markup(monkeypatch, capsys):
-    import pandas as pd
-
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.standard_normal((30, 3)), columns=["[red]a", "[/bold]", "x" * 500])
     CertifiedClassifier(0.1).fit(frame, (frame["[red]a"] > 0).astype(int)).save("odd.slim")
@@ -158,3 +159,80 @@ def test_a_certificate_that_is_infinite(monkeypatch, capsys):
     assert "its certificate is infinite" in capsys.readouterr().err
     assert json.loads(Path("p.json").read_text())["certified"] == 0
     assert [row["label"] for row in _table("p.csv")] == fitted.predict(open_matrix("cohort.bed")).tolist()
+
+
+# Regressions and covariates --------------------------------------------------------------------------
+
+
+def _trait(targets=1, **settings):
+    """Return a regression of named features beside named covariates, of which the last depends on the others."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((60, 30)), columns=[f"gène {j}" for j in range(30)])
+    U = pd.DataFrame({"age": rng.integers(20, 80, 60), "[sex]": rng.integers(0, 2, 60)})
+    U["both"] = U["age"] - U["[sex]"]
+    y = X.iloc[:, :targets].to_numpy() * [5.0, -2.0][:targets] + U[["age"]].to_numpy()
+    y = y[:, 0] if targets == 1 else y
+    with pytest.warns(CovariateWarning):
+        return CertifiedRegressor(C=1.0, score_bounds=True, **settings).fit(X, y, covariates=U)
+
+
+def test_a_regression_and_the_effects_of_its_covariates(monkeypatch, capsys):
+    model = _trait()
+    model.save("trait.slim")
+    assert run_here(monkeypatch, "features", "trait.slim", "--top", "5", "--csv", "t.csv", "--json", "t.json") == 0
+    said = capsys.readouterr().out
+    top, effects = model.top_features(5), model.covariate_effects()
+    assert [row["name"] for row in _table("t.csv")] == list(top.name)
+    assert [float(row["weight"]) for row in _table("t.csv")] == top.weight.tolist()
+    assert "Weights above 0 raise the prediction. Proved" in " ".join(said.split())
+    found = json.loads(Path("t.json").read_text(), parse_constant=pytest.fail)["effects"]
+    assert [entry["name"] for entry in found] == ["intercept", "age", "[sex]", "both"]
+    for part in ("effect", "lower", "upper"):
+        assert [entry[part] for entry in found[:3]] == getattr(effects, part)[0, :3].tolist()
+        assert found[3][part] is None  # left out of the fit
+    row = next(line for line in said.splitlines() if line.startswith("age"))
+    around = np.maximum(effects.upper - effects.effect, effects.effect - effects.lower)[0, 1]
+    assert row.split() == ["age", f"{effects.effect[0, 1]:.4g}", rounded_up(around, 2)]
+    assert "[sex]" in said and re.search(r"both +left out", said) and "no standard error" in " ".join(said.split())
+    assert run_here(monkeypatch, "features", "trait.slim", "--label", "0") == 2
+    assert "--label does not apply" in capsys.readouterr().err
+
+
+def test_several_targets(monkeypatch, capsys):
+    model = _trait(2)
+    model.save("traits.slim")
+    assert run_here(monkeypatch, "features", "traits.slim", "--top", "4", "--csv", "t.csv", "--json", "t.json") == 0
+    said = capsys.readouterr().out
+    assert [row["target"] for row in _table("t.csv")][:2] == ["0", "1"] and " target" in said
+    found = json.loads(Path("t.json").read_text())["effects"]
+    assert [(entry["name"], entry["target"]) for entry in found[:4]] == [
+        ("intercept", "0"),
+        ("intercept", "1"),
+        ("age", "0"),
+        ("age", "1"),
+    ]
+    assert run_here(monkeypatch, "features", "traits.slim", "--top", "3", "--label", "1", "--csv", "-") == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    assert [float(row["weight"]) for row in rows] == model.top_features(3, target=1).weight.tolist()
+    assert run_here(monkeypatch, "features", "traits.slim", "--label", "2") == 2
+    assert "must be one of the targets 0, 1; got 2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_effects_of_covariates_of_classes(monkeypatch, capsys, classes):
+    rng = np.random.default_rng(0)
+    X, U = rng.standard_normal((60, 30)), rng.standard_normal((60, 2))
+    y = np.array(["a", "b", "c"])[np.digitize(X[:, 0] + U[:, 0] + rng.standard_normal(60), [0.0, 1.0][: classes - 1])]
+    model = CertifiedClassifier(0.1, intercept="free", loss="logistic").fit(X, y, covariates=U)
+    model.save("beside.slim")
+    assert run_here(monkeypatch, "features", "beside.slim", "--label", "a", "--json", "f.json") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert ("Effects above 0 speak for b." in said) == (classes == 2) and "u1" in said
+    found = json.loads(Path("f.json").read_text())["effects"]
+    assert len(found) == 3 * len(model.certificate_.weights)
+    np.testing.assert_array_equal([entry["lower"] for entry in found], model.covariate_effects().lower.T.ravel())
+    assert ("class" in found[0]) == (classes == 3)
+    CertifiedClassifier(0.1, intercept="free").fit(X, y).save("alone.slim")
+    assert run_here(monkeypatch, "features", "alone.slim", "--json", "g.json") == 0
+    assert "covariate" not in capsys.readouterr().out  # a free intercept alone is in the JSON only
+    assert {entry["name"] for entry in json.loads(Path("g.json").read_text())["effects"]} == {"intercept"}

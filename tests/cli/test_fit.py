@@ -244,6 +244,14 @@ def test_mistakes_are_one_line(monkeypatch, capsys):
         ["--model", "data.npy", "--force"],
         ["--report", "labels.npy", "--force"],
         ["--json", "./data.html"],
+        ["--covariate-columns", "age"],
+        ["--covariates", "labels.npy", "--covariate-columns", "age"],
+        ["--covariates", "labels.npy", "--intercept", "penalised"],
+        ["--covariates", "labels.npy", "--C", "1"],
+        ["--task", "regression", "--loss", "hinge"],
+        ["--loss", "huber"],
+        ["--loss", "logistic", "--epsilon", "1"],
+        ["--prevalence", "0.1"],
     ]
     said = refusals(monkeypatch, capsys, "fit", [["data.npy", "--id", "who"], *([*data, *case] for case in cases)])
     check_snapshot(Path(__file__).parent / "snapshots" / "fit mistakes.txt", said)

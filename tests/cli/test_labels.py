@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from slimline import open_matrix
-from slimline.cli._labels import labels_in_data, labels_in_file, require_classes
+from slimline.cli._labels import Task, known_labels, labels_in_data, labels_in_file, require_classes
 from slimline.data import write_genotypes
 from slimline.data.formats._dense import DenseMatrix
 from slimline.errors import DataError, FileFormatError, InvalidParameterError
@@ -81,7 +81,7 @@ def test_the_order_counts_only_where_the_data_name_no_samples(tmp_path, named, n
     with pytest.raises(DataError):
         labels_in_file(_write(tmp_path / "numbered.csv", "line,class\n1,x\n2,y\n3,y\n4,x\n"), "class", named)
     short = _write(tmp_path / "short.csv", "who,class\np,x\nq,y\n")
-    with pytest.raises(DataError, match=r"2 labels, and .* 4 rows without names"):
+    with pytest.raises(DataError, match=r"2 lines .* 4 rows without names"):
         labels_in_file(short, "class", nameless)
     one = _write(tmp_path / "one.txt", "x\ny\ny\nx\n")
     with pytest.raises(DataError, match=r"does not name the samples, and .* does \('ann', …\)"):
@@ -184,3 +184,78 @@ def test_what_is_no_class():
         of([0.1, 0.2, 0.3, 0.4])
     with pytest.raises(DataError):
         of([1, 2, 3, 4])
+
+
+@pytest.mark.parametrize(
+    ("labels", "is_regression"),
+    [
+        (np.arange(100) % 10, False),  # ten codes
+        (np.arange(100) % 11, False),  # eleven codes, without a gap
+        (1 + np.arange(100) % 30, False),
+        (2 + np.arange(100) % 11, True),  # no codes: they begin with 2
+        (20 + np.arange(100) % 45, True),  # ages
+        (2 * (np.arange(100) % 11), True),  # with gaps
+        (np.arange(100) % 3 / 2, True),  # not whole
+        (np.arange(100) % 2 / 2, False),
+        (np.array([3.5, 1.25, 2.0, 7.0]), True),
+        (np.arange(100.0), True),  # more than half are different
+        (np.array([*"abcdefghijkl"] * 5), False),
+        (np.array(["1.5", "2", "-3e2", "NA", "x"] * 5), False),
+        (np.array(["1.5", "2", "-3e2", "NA", "7"] * 5), True),
+        (np.arange(100) % 2 == 0, False),
+    ],
+)
+def test_the_labels_decide_between_classes_and_a_regression(labels, is_regression):
+    matrix = DenseMatrix(np.eye(len(labels)), labels=labels)
+    found = labels_in_data(matrix, True, Task.auto)
+    assert found.is_regression == is_regression
+    if is_regression:
+        assert found.values.dtype == np.float64
+        numbers = [float(label) for label in labels if label != "NA"]
+        assert found.values.tolist() == numbers
+    asked = labels_in_data(matrix, True, Task.classification)
+    assert not asked.is_regression
+
+
+def test_numbers_are_read_exactly(tmp_path, named):
+    path = _write(tmp_path / "trait.csv", "who,x\nann,0.1\nbob,1e-300\ncem,123456789.123456789\ndan,\n")
+    labels = labels_in_file(path, "x", named, task=Task.auto)
+    assert labels.values.tolist() == [0.1, 1e-300, 123456789.123456789] and labels.rows.tolist() == [0, 1, 2]
+    assert labels.is_regression and labels.name == "x"
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("who,x\nann,-9\nbob,1.5\ncem,2.5\ndan,3\n", [1, 2, 3]),  # nothing else is negative
+        ("who,x\nann,-9\nbob,1.5\ncem,-2.5\ndan,3\n", [0, 1, 2, 3]),
+        ("#IID,x\nann,-9\nbob,1.5\ncem,-2.5\ndan,3\n", [1, 2, 3]),  # as PLINK reads it
+    ],
+)
+def test_minus_nine_of_a_trait(tmp_path, named, text, rows):
+    labels = labels_in_file(_write(tmp_path / "trait.csv", text), None, named, task=Task.regression)
+    assert labels.rows.tolist() == rows
+
+
+def test_what_is_no_trait(tmp_path, named):
+    for body in (
+        "ann,1\nbob,2\ncem,x\ndan,4\n",
+        "ann,1\nbob,2\ncem,inf\ndan,4\n",
+        "ann,1\nbob,1\ncem,1\ndan,NA\n",
+        "ann,NA\nbob,NA\ncem,NA\ndan,NA\n",
+    ):
+        with pytest.raises(DataError):
+            known_labels(named, _write(tmp_path / "trait.csv", f"who,x\n{body}"), "x", task=Task.regression)
+
+
+def test_the_first_line_may_be_a_person(tmp_path):
+    write_genotypes(tmp_path / "cohort", 3, 20, n_populations=1)
+    (tmp_path / "cohort.fam").write_text("f1 a 0 0 0 -9\nf1 b 0 0 0 -9\nf2 c 0 0 0 -9\n")
+    matrix = open_matrix(tmp_path / "cohort.bed")
+    path = _write(tmp_path / "pheno.txt", "f1 b 2.5\nf2 c 3.5\nf1 a 1.5\n")
+    labels = labels_in_file(path, None, matrix, task=Task.auto)
+    assert labels.values.tolist() == [1.5, 2.5, 3.5] and labels.name == "PHENO1"
+    path = _write(tmp_path / "pheno.txt", "FID IID bmi\nf1 b 2.5\nf2 c 3.5\nf1 a 1.5\n")
+    assert labels_in_file(path, None, matrix, task=Task.auto).name == "bmi"
+    with pytest.raises(InvalidParameterError):
+        labels_in_file(_write(path, "FID IID a b\nf1 b 2.5 1\nf2 c 3.5 1\nf1 a 1.5 2\n"), None, matrix)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from slimline import CertifiedClassifier, CertifiedRegressor, open_matrix
+from slimline import CertifiedClassifier, open_matrix
 from slimline.estimators import aligned_decisions
 from slimline.model_files import read_tensors, write_tensors
 from tests.cli.command import refusals, run_here, start
@@ -314,18 +314,6 @@ def test_a_killed_run_leaves_no_file():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 9
     assert not Path("p.csv").exists()
-
-
-@pytest.mark.parametrize("command", [["predict", "regression"], ["predict", "covariates"], ["features", "regression"]])
-def test_models_that_the_commands_cannot_use_are_refused(command, tmp_path, monkeypatch, capsys):
-    rng = np.random.default_rng(0)
-    X, U = rng.standard_normal((30, 40)), rng.standard_normal((30, 1))
-    np.save(tmp_path / "X.npy", X)
-    CertifiedRegressor(0.1).fit(X, X[:, 0]).save(tmp_path / "regression.slim")
-    CertifiedClassifier(0.1, intercept="free").fit(X, X[:, 0] > 0, covariates=U).save(tmp_path / "covariates.slim")
-    name, model = command
-    assert run_here(monkeypatch, name, f"{model}.slim", *(["X.npy"] if name == "predict" else [])) == 2
-    assert "In Python" in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_model_with_penalty_factors(monkeypatch, capsys, tmp_path):

@@ -36,17 +36,26 @@ def _commands(text, indent=""):
 
 def test_the_commands_of_the_guide_run_as_they_stand(monkeypatch, capsys):
     page = GUIDE.read_text(encoding="utf-8")
-    exec(re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)[0], {})
+    names = {}
+    for block in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
+        exec(block, names)
+    capsys.readouterr()
     commands = _commands(page, indent=4 * " ")
-    assert [arguments[0] for arguments in commands] == ["predict"] * 2 + ["features"] * 3
+    assert [arguments[0] for arguments in commands] == ["predict"] * 3 + ["features"] * 4
     said = ""
     for arguments in commands:
         assert run_here(monkeypatch, *arguments) == 0, arguments
         said += capsys.readouterr().err
-    for line in re.findall(r"```text\n(.*?)```", page, flags=re.DOTALL)[0].splitlines():
-        assert line in said
+    for text in re.findall(r"```text\n(.*?)```", page, flags=re.DOTALL):
+        assert all(line in said for line in text.splitlines())
     head = Path("predictions.csv").read_text().splitlines()[0].split(",")
-    named = re.findall(r"^\| `(\w+)` \|", page, flags=re.MULTILINE)
+    labels, values = (
+        re.findall(r"^\| `(\w+)`(?:, `(\w+)`)? \|", part, re.MULTILINE) for part in page.split("## Quantitative traits")
+    )
+    assert Path("heights.csv").read_text().splitlines()[0].split(",") == [
+        name for row in values for name in row if name
+    ]
+    named = [name for name, _ in labels]
     assert [name for name in head if not name.startswith("score_")] == [n for n in named if n in head]
     assert set(named) - set(head) == {"probability", "score_CLASS"}
     assert len(Path("every_variant.tsv").read_text().splitlines()) == 5001

@@ -72,6 +72,7 @@ def test_defaults_are_those_of_the_function():
         ("fst_region", "fst_region"),
         ("missing", "missing_rate"),
         ("seed", "seed"),
+        ("traits", "traits"),
         ("force", "overwrite"),
     ):
         assert of_command[option].default == of_function[parameter].default, option
@@ -147,3 +148,37 @@ def test_what_was_made_as_json(monkeypatch, capsys, tmp_path):
     made = json.loads(capsys.readouterr().out)
     assert made["people"] == 20 and made["variants"] == 50
     assert {entry["path"]: entry["bytes"] for entry in made["files"]}["cohort.bed"] == 3 + 50 * 5
+
+
+def test_traits_and_covariates_beside_the_same_genotypes(monkeypatch):
+    size = ["--samples", "1500", "--variants", "1100", "--populations", "3", "--missing", "0.01"]
+    assert run_here(monkeypatch, "simulate", "plain", *size) == 0
+    assert run_here(monkeypatch, "simulate", "cohort", *size, "--traits") == 0
+    for ending in ("bed", "bim", "fam", "labels.tsv"):
+        assert Path(f"plain.{ending}").read_bytes() == Path(f"cohort.{ending}").read_bytes()
+    first = Path("cohort.pheno.tsv").read_bytes(), Path("cohort.covar.tsv").read_bytes()
+    assert run_here(monkeypatch, "simulate", "cohort", *size, "--traits", "--force") == 0
+    assert first == (Path("cohort.pheno.tsv").read_bytes(), Path("cohort.covar.tsv").read_bytes())
+
+    def columns(name, head):
+        lines = [line.split("\t") for line in Path(name).read_text().splitlines()]
+        assert lines[0] == ["FID", "IID", *head] and [line[1] for line in lines[1:]] == list(X.sample_ids)
+        return np.array([line[2:] for line in lines[1:]], dtype=float).T
+
+    X = open_matrix("cohort.bed")
+    height, case = columns("cohort.pheno.tsv", ["height", "case"])
+    age, sex, *components = columns("cohort.covar.tsv", ["age", "sex", "PC1", "PC2"])
+    assert set(sex) == {1, 2} and age.min() >= 20 and age.max() <= 80
+    assert set(case) == {1, 2} and np.mean(case == 2) == pytest.approx(0.3, abs=0.001)
+    assert height[sex == 1].mean() - height[sex == 2].mean() == pytest.approx(13, abs=2)  # 6 deviations
+    assert np.std(components, axis=1) == pytest.approx(1, abs=1e-4) and abs(np.corrcoef(components)[0, 1]) < 1e-3
+    # PC1 and PC2 are those of the first 512 variants, up to signs
+    G = unpacked(X)[:, :512].astype(float)
+    G = np.where(G < 0, np.nan, G)
+    G = np.nan_to_num((G - np.nanmean(G, axis=0)) / np.nanstd(G, axis=0))
+    left = np.linalg.svd(G, full_matrices=False)[0][:, :2].T
+    assert np.abs(np.sum(left * components, axis=1)) / np.sqrt(1500) == pytest.approx(1, abs=1e-5)
+    # half of what sex and age leave of the height is a linear function of the genotypes
+    free = np.column_stack([np.ones(1500), sex, age])
+    rest = height - free @ np.linalg.lstsq(free, height, rcond=None)[0]
+    assert rest.std() == pytest.approx(6, rel=0.15)

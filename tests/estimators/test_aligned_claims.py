@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from slimline.estimators import aligned_decisions
-from slimline.estimators._decisions import AbsentPart, decisions_of
+from slimline.estimators._decisions import AbsentPart, decisions_of, scored_rows
 from tests.estimators.aligned import cohort, explicit_scores, named, trained
 
 
@@ -78,7 +78,7 @@ def test_what_is_filled_widens_the_ball_as_well():
 
     def proved(size, below=0.0, above=0.0):
         part = AbsentPart(np.zeros(1), np.array([below]), np.array([above]), size)
-        return decisions_of(matrix, classes, weights, radius, 0.0, part).proved.tolist()
+        return decisions_of(scored_rows(matrix, weights, radius, 0.0, part), classes).proved.tolist()
 
     assert proved(0.0) == [True, True]
     assert proved(1.7) == [True, True] and proved(1.8) == [True, False]  # ½ √(1 + 1.8²) > 1

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from slimline import CertifiedClassifier, CertifiedClassifierCV, CertifiedFeatureSelector, open_matrix
-from slimline.errors import CovariateWarning, DataError, InvalidParameterError, ModelFileError
+from slimline.errors import CovariateWarning, DataError, ModelFileError
 from slimline.estimators import aligned_decisions
 from slimline.estimators._persistence import stored_model
 from slimline.learning import loss_named
@@ -208,8 +208,6 @@ def test_what_does_not_go_together(samples):
     for wrong in (None, U[:, :2]):
         with refuses("covariates"):
             model.predict(X, wrong)
-    with pytest.raises(InvalidParameterError):
-        model.to_sklearn()
     plain = CertifiedClassifier(C).fit(X, y)
     with refuses("covariates"):
         plain.predict(X, U)

@@ -1,4 +1,4 @@
-"""`slimline fit`: from a file to a certified model and a page worth showing."""
+"""`slimline fit`: from files of data, labels and covariates to a certified model and a page worth showing."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slimline.cli import _options as options
+from slimline.cli._labels import Task
 from slimline.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ slimline fit words.svm
 slimline fit cohort.bed --labels cohort.labels.tsv --target population --tol 1e-3
 
 slimline fit spectra.csv --target tumour --id patient --standardize --test later.csv --model tumour.slim
+
+slimline fit cohort.bed --labels pheno.tsv --target height --covariates covar.tsv --covariate-columns age,sex,PC1-PC10
 
 No data at hand? [bold]slimline simulate cohort[/bold] writes the data of the second example.
 
@@ -36,6 +39,7 @@ class Scoring(StrEnum):
 
     accuracy = "accuracy"
     balanced_accuracy = "balanced_accuracy"
+    r2 = "r2"
 
 
 class ClassWeight(StrEnum):
@@ -58,14 +62,45 @@ def fit(
     data: options.DataPath,
     labels: options.LabelFile = None,
     target: options.Target = None,
+    task: Annotated[
+        Task,
+        typer.Option(
+            help="auto: a regression if the labels are measurements, that is, all are numbers, and some of more than "
+            "two are not whole, or more than ten are different and not 0, 1, … or 1, 2, … without a gap, or more than "
+            "half are different.",
+            rich_help_panel=options.DATA,
+        ),
+    ] = Task.auto,
     id: options.IdColumn = None,
+    covariates: options.CovariateFile = None,
+    covariate_columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Columns of that file, and ranges: age,sex,PC1-PC10.",
+            show_default="all but names of samples",
+            rich_help_panel=options.DATA,
+        ),
+    ] = None,
     holdout: Annotated[
         float,
-        typer.Option(help="Share of each class to hold out, to measure the accuracy.", rich_help_panel=options.DATA),
+        typer.Option(
+            help="Share of the samples (of each class) to hold out, to measure the accuracy.",
+            rich_help_panel=options.DATA,
+        ),
     ] = 0.2,
     test: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="File of samples to hold out instead.", rich_help_panel=options.DATA),
+    ] = None,
+    test_covariates: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="File with their covariates.",
+            show_default="that of --covariates",
+            rich_help_panel=options.DATA,
+        ),
     ] = None,
     refit: Annotated[
         bool,
@@ -92,10 +127,49 @@ def fit(
         ),
     ] = _AUTO,
     scoring: Annotated[
-        Scoring,
-        typer.Option(help="Score by which --C auto chooses; balanced for rare classes.", rich_help_panel=options.MODEL),
-    ] = Scoring.accuracy,
-    loss: options.LossName = options.Loss.squared_hinge,
+        Scoring | None,
+        typer.Option(
+            help="Score by which --C auto chooses; balanced for rare classes.",
+            show_default="accuracy, or r2 for a regression",
+            rich_help_panel=options.MODEL,
+        ),
+    ] = None,
+    loss: Annotated[
+        options.Loss | None,
+        typer.Option(
+            help="Loss of a sample; the last four are for regressions.",
+            show_default="squared_hinge, or squared for a regression",
+            rich_help_panel=options.MODEL,
+        ),
+    ] = None,
+    delta: Annotated[
+        float | None,
+        typer.Option(
+            help="Residual at which the Huber loss turns linear.", show_default="auto", rich_help_panel=options.MODEL
+        ),
+    ] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            help="Residual up to which the ε-insensitive losses are 0.",
+            show_default="0.1",
+            rich_help_panel=options.MODEL,
+        ),
+    ] = None,
+    quantile: Annotated[
+        float | None,
+        typer.Option(
+            help="Quantile that the quantile loss predicts.", show_default="0.5", rich_help_panel=options.MODEL
+        ),
+    ] = None,
+    standardize_target: Annotated[
+        bool,
+        typer.Option(
+            "--standardize-target",
+            help="Take --delta and --epsilon in standard deviations of the target.",
+            rich_help_panel=options.MODEL,
+        ),
+    ] = False,
     tol: options.Tolerance = 1e-2,
     standardize: Annotated[
         bool | None,
@@ -109,7 +183,23 @@ def fit(
     class_weight: Annotated[
         ClassWeight | None, typer.Option(help="balanced: all classes count equally.", rich_help_panel=options.MODEL)
     ] = None,
+    intercept: Annotated[
+        options.Intercept | None,
+        typer.Option(
+            help="Whether the intercept is penalised, or there is none.",
+            show_default="free",
+            rich_help_panel=options.MODEL,
+        ),
+    ] = None,
     no_intercept: options.NoIntercept = False,
+    prevalence: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            help="Share of the second class in the population, to which probabilities of the logistic loss are moved.",
+            rich_help_panel=options.MODEL,
+        ),
+    ] = None,
     method: options.MethodName = options.Method.auto,
     recovery: Annotated[
         Recovery,
@@ -168,7 +258,7 @@ def fit(
     force: options.Force = False,
     json: options.JsonFile = None,
 ) -> None:
-    """Fit a linear classifier, certify how close it is to the exact one, and write the model and a page about it.
+    """Fit a linear classifier or regression, certify how close it is to the exact one, write the model and a page.
 
     If a fit is interrupted, the same command resumes it.
     """
@@ -179,7 +269,7 @@ def fit(
 
     from slimline._base.checks import number
     from slimline.cli._fit_job import FitJob
-    from slimline.cli._fit_samples import LabelSource
+    from slimline.cli._fit_samples import CovariateSource, LabelSource
     from slimline.cli._fit_settings import FitSettings, Outputs, command_line
     from slimline.cli._fit_view import fit_view
     from slimline.cli._options import DataFileOptions, names_rows
@@ -193,7 +283,7 @@ def fit(
     outputs.check()
     written = {"--model": outputs.model, "--report": outputs.report, "--json": json}
     require_different(written)
-    require_not_read(written, (data, labels, test, feature_names))
+    require_not_read(written, (data, labels, covariates, test, test_covariates, feature_names))
     penalty = _penalty(C)
     if recovery is not Recovery.certified and penalty is None:
         raise InvalidParameterError(
@@ -201,10 +291,22 @@ def fit(
             "recovery",
             recovery.value,
         )
+    if no_intercept and intercept not in (None, options.Intercept.none):
+        raise InvalidParameterError(f"{intercept.value} contradicts --no-intercept.", "intercept", intercept.value)
+    if covariates is None:
+        for name, given in (("covariate_columns", covariate_columns), ("test_covariates", test_covariates)):
+            if given is not None:
+                raise InvalidParameterError("needs --covariates FILE, which may be DATA itself.", name, given)
+    if test_covariates is not None and test is None:
+        raise InvalidParameterError("needs --test FILE.", "test_covariates", test_covariates)
     settings = FitSettings(
         C=penalty,
-        scoring=scoring.value,
-        loss=loss.value,
+        scoring=None if scoring is None else scoring.value,
+        loss=None if loss is None else loss.value,
+        delta=delta,
+        epsilon=epsilon,
+        quantile=quantile,
+        standardize_target=standardize_target,
         method=method.value,
         recovery=recovery.value,
         projection=_AUTO if projection is None else projection.value,
@@ -212,7 +314,8 @@ def fit(
         n_components=components,
         standardize=standardize,
         class_weight=None if class_weight is None else class_weight.value,
-        intercept=not no_intercept,
+        intercept="none" if no_intercept else (intercept or options.Intercept.free).value,
+        prevalence=prevalence,
         holdout=0.0 if test is not None else holdout,
         seed=seed,
         max_passes=max_passes,
@@ -220,21 +323,26 @@ def fit(
     )
     own = target if labels is None else None
     words = [str(data)]
-    given: dict[str, Any] = {
+    sources: dict[str, Any] = {
         "--labels": labels,
         "--target": target,
+        "--task": None if task is Task.auto else task.value,
         "--id": id,
+        "--covariates": covariates,
+        "--covariate-columns": covariate_columns,
         "--test": test,
+        "--test-covariates": test_covariates,
         "--feature-names": feature_names,
     }
-    given |= {"--format": format, "--dataset": dataset, "--missing": missing}
-    for option, value in given.items():
+    sources |= {"--format": format, "--dataset": dataset, "--missing": missing}
+    for option, value in sources.items():
         words += [] if value is None else [option, str(value)]
     own_id = id if labels is None or names_rows(data, format) else None
     source = DataFileOptions(data, format, own, own_id, missing, dataset)
-    task = FitJob(
+    job = FitJob(
         source=source,
-        labels=LabelSource(labels, target, id),
+        labels=LabelSource(labels, target, id, task),
+        covariates=None if covariates is None else CovariateSource(covariates, covariate_columns, id, test_covariates),
         settings=settings,
         outputs=outputs,
         test=None if test is None else replace(source, path=test),
@@ -243,7 +351,7 @@ def fit(
         measure_projection=audit and (page is not None or json is not None),
         resumable=not no_resume,
     )
-    finished = finished_fit(task, threads)
+    finished = finished_fit(job, threads)
     console = tables(json)
     console.print(fit_view(finished.report))
     for name, path in (("Model", outputs.model), ("Page", outputs.report)):

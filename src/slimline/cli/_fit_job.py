@@ -7,24 +7,31 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
-from slimline.cli._fit_samples import LabelSource, Samples, samples_of, stored_bytes
+from slimline.cli._fit_samples import CovariateSource, LabelSource, Samples, samples_of, stored_bytes
 from slimline.cli._fit_settings import FitSettings, Outputs, job_key, resume_folder
 from slimline.cli._options import DataFileOptions
 from slimline.errors import InvalidParameterError
 from slimline.model_files._checkpoints import CheckpointFolder
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from slimline.cli._fit_view import FitDisplay
     from slimline.data import Matrix
-    from slimline.estimators import CertifiedClassifier
+    from slimline.estimators import CertifiedClassifier, CertifiedPredictions, CertifiedRegressor
     from slimline.estimators._alignment import Alignment
     from slimline.estimators._decisions import Decisions
     from slimline.model_files import PassFiles, StoredModel
     from slimline.report import FitReport, Told
     from slimline.report._leading import Leading
     from slimline.report._records import Phases
+
+    Model = CertifiedClassifier | CertifiedRegressor
+    #: What a model says of held-out rows.
+    Answers = Decisions | CertifiedPredictions
 
 #: Phase in which the model is fitted that is tried on the rows held out, if another one is fitted to all rows later.
 WITHOUT = "fit without the held-out rows"
@@ -54,6 +61,8 @@ class FitJob:
     outputs: Outputs
     #: Rows to hold out, in a file of their own.
     test: DataFileOptions | None = None
+    #: Covariates of the rows.
+    covariates: CovariateSource | None = None
     #: Names of the columns, one a line, where the data have none.
     feature_names: Path | None = None
     #: How it was asked for.
@@ -65,7 +74,7 @@ class FitJob:
 
     def opened(self, source: DataFileOptions) -> Matrix:
         """Return the data, their columns named."""
-        from slimline.cli._labels import text_of
+        from slimline.cli._tables import text_of
         from slimline.data._views import NamedColumns
 
         matrix = source.open()
@@ -87,7 +96,8 @@ def run_fit(task: FitJob, display: FitDisplay) -> Finished:
     with work.phases("opening"):
         data = task.opened(task.source)
         test = None if task.test is None else task.opened(task.test)
-        samples = samples_of(data, task.labels, task.settings.holdout, task.settings.seed, test)
+        samples = samples_of(data, task.labels, task.settings.holdout, task.settings.seed, test, task.covariates)
+        task.settings.check(samples)
     standardize = _standardised(task.settings, data)
     data.listen(display.on_pass)
     key = job_key(task.source.path, samples, {**task.settings.__dict__, "standardize": standardize})
@@ -97,6 +107,7 @@ def run_fit(task: FitJob, display: FitDisplay) -> Finished:
     work.phases.matrices, work.standardize = [data], standardize
     if keeper is not None and keeper.replaced:
         work.notes.append("an earlier run had other data or settings, or another version: this one began anew.")
+    work.notes += samples.notes
     if test is not None and samples.not_new:
         work.notes.append(
             f"{samples.not_new:,} rows of {test.name} are rows of {data.name}, or have their names: they are trained "
@@ -105,7 +116,7 @@ def run_fit(task: FitJob, display: FitDisplay) -> Finished:
     measured, settings = samples, task.settings
     refit = settings.refit and not samples.all_trained_on
     model = work.fit(settings, samples, WITHOUT if refit else FIT)
-    decisions = None if test is not None else work.decide(model, samples)
+    answers = None if test is not None else work.answer(model, samples)
     search = search_facts(model)
     if refit:
         settings, samples = replace(settings, C=penalty_of(model)), samples.whole()
@@ -114,26 +125,28 @@ def run_fit(task: FitJob, display: FitDisplay) -> Finished:
     leading = work.read_leading(model, samples)
     stored = _stored(task, model, samples, leading)
     if test is not None:
-        decisions = work.decide_aligned(stored, samples)
+        answers = work.answer_aligned(stored, samples)
     if task.outputs.model is not None:
         _make_way(task, key, keeper)
         stored.write(task.outputs.model, overwrite=True)
         _note_result(keeper, task.outputs.model)
     told = Told(
         labels=samples.labels,
+        targets=(samples.target,) if samples.is_regression else (),
+        prevalence=task.settings.prevalence,
         left_out=samples.left_out,
         held_out=samples.held_out,
         measured_rows=len(measured.y),
         search=search,
         nbytes=stored_bytes(task.source.path),
         command=task.command,
-        python=_python(task),
+        python=_python(task, samples),
         seed=task.settings.seed,
         peak_bytes=meter.peak,
         resumed=keeper is not None and bool(keeper.passes_found or keeper.blocks_found),
         notes=tuple(work.notes),
     )
-    report = _report(task, model, samples, leading, decisions, told, work.phases)
+    report = _report(task, model, samples, leading, answers, _baseline(model, measured), told, work.phases)
     _write_page(task, report)
     _note_result(keeper, task.outputs.report)
     if keeper is not None:
@@ -154,29 +167,33 @@ class _Work:
         self.phases = Phases(display.phase)
         self.notes: list[str] = []
 
-    def fit(self, settings: FitSettings, samples: Samples, phase: str) -> CertifiedClassifier:
-        """Fit a classifier to the training rows."""
-        model = settings.classifier(self.standardize, samples.smallest_class).watch(self._display.on_step)
+    def fit(self, settings: FitSettings, samples: Samples, phase: str) -> Model:
+        """Fit a classifier, or a regression, to the training rows."""
+        is_regression = samples.is_regression
+        model = settings.estimator(self.standardize, samples.smallest_class, is_regression=is_regression)
+        model.watch(self._display.on_step)
         with self.phases(phase), _noted(self.notes, final=phase != WITHOUT):
-            return model.fit(samples.train, samples.y)
+            return model.fit(samples.train, samples.y, covariates=samples.covariates)
 
-    def decide(self, model: CertifiedClassifier, samples: Samples) -> Decisions | None:
-        """Return the decisions about held-out rows of the same data, in one pass."""
+    def answer(self, model: Any, samples: Samples) -> Answers | None:
+        """Return what a model says of held-out rows of the same data, in one pass."""
         if samples.test is None:
             return None
         with self.phases("held-out rows"):
-            return model.decide(samples.test)
+            answer = model.certified_predictions if samples.is_regression else model.decide
+            return cast("Answers", answer(samples.test, samples.covariates_test))
 
-    def decide_aligned(self, stored: StoredModel, samples: Samples) -> Decisions:
-        """Return the decisions about rows of another file, whose columns may be in another order, in one pass."""
-        from slimline.estimators import aligned_decisions
+    def answer_aligned(self, stored: StoredModel, samples: Samples) -> Answers:
+        """Return what a model says of rows of another file, whose columns may be in another order, in one pass."""
+        from slimline import estimators
 
+        answer = estimators.aligned_predictions if samples.is_regression else estimators.aligned_decisions
         with self.phases("held-out rows"):
-            decisions, alignment = aligned_decisions(stored, samples.test)
+            answers, alignment = answer(stored, samples.test, samples.covariates_test)
         self.notes += _differences(alignment)
-        return decisions
+        return answers
 
-    def read_leading(self, model: CertifiedClassifier, samples: Samples) -> Leading:
+    def read_leading(self, model: Model, samples: Samples) -> Leading:
         """Read the features of the largest weights, and the means that the model file needs, in one pass."""
         from slimline.report._build import TOP
         from slimline.report._leading import leading_features
@@ -187,10 +204,11 @@ class _Work:
 
 def _report(
     task: FitJob,
-    model: CertifiedClassifier,
+    model: Model,
     samples: Samples,
     leading: Leading,
-    decisions: Decisions | None,
+    answers: Answers | None,
+    baseline: NDArray[np.float64] | None,
     told: Told,
     phases: Phases,
 ) -> FitReport:
@@ -204,12 +222,26 @@ def _report(
             samples.train,
             samples.y,
             leading=leading,
-            decisions=decisions,
+            covariates=samples.covariates,
+            covariates_test=samples.covariates_test,
+            baseline=baseline,
+            decisions=answers,
             y_test=samples.y_test,
             told=told,
             phases=phases,
             measure_projection=task.measure_projection,
         )
+
+
+def _baseline(model: Any, measured: Samples) -> NDArray[np.float64] | None:
+    """Return what the rows that were trained on for the measurement predict without features, of a regression."""
+    if not measured.is_regression or measured.y_test is None:
+        return None
+    from slimline.report._held_out_targets import null_predictions
+
+    train, test = (None if table is None else table.values for table in (measured.covariates, measured.covariates_test))
+    n_test = len(measured.y_test)
+    return null_predictions(measured.y, train, test, n_test, loss=model.loss, quantile=model.quantile)
 
 
 @contextmanager
@@ -226,7 +258,8 @@ def _noted(notes: list[str], final: bool) -> Iterator[None]:
             warnings.simplefilter("ignore", ConvergenceWarning)
         yield
     for text in dict.fromkeys(str(warning.message) for warning in caught):
-        notes.append(text)
+        if text not in notes:  # of the fit without the held-out rows
+            notes.append(text)
 
 
 def _standardised(settings: FitSettings, data: Matrix) -> bool:
@@ -263,7 +296,7 @@ def _note_result(keeper: PassFiles | None, path: Path | None) -> None:
         keeper.note_result(path)
 
 
-def _stored(task: FitJob, model: CertifiedClassifier, samples: Samples, leading: Leading) -> StoredModel:
+def _stored(task: FitJob, model: Model, samples: Samples, leading: Leading) -> StoredModel:
     from slimline import __version__
     from slimline.estimators._aligned import TrainingSamples
     from slimline.estimators._alignment import column_facts, source_details
@@ -276,6 +309,10 @@ def _stored(task: FitJob, model: CertifiedClassifier, samples: Samples, leading:
         "labels": samples.labels,
         **source_details(samples.data),
     }
+    if samples.covariates is not None:
+        details["covariates"] = samples.covariates.details()
+    if task.settings.prevalence is not None:
+        details["prevalence"] = task.settings.prevalence
     facts = column_facts(model, samples.train, leading.stats) | TrainingSamples.of(samples.train).fields()
     return stored_model(model, details, **facts)
 
@@ -299,16 +336,17 @@ def _write_page(task: FitJob, report: FitReport) -> None:
     write_fit_page(report, task.outputs.report)
 
 
-def _python(task: FitJob) -> str:
+def _python(task: FitJob, samples: Samples) -> str:
     """Return how the model is used from Python, in lines that can be run as they are."""
     if task.outputs.model is None:
         return ""
-    return "\n".join(
-        (
-            "from slimline import CertifiedClassifier, open_matrix",
-            f"X = {task.source.code()}",
-            f"model = CertifiedClassifier.load({str(task.outputs.model)!r})",
-            "print(model.top_features(20))",
-            "decisions = model.decide(X)  # labels, scores, and which labels are proved",
-        )
-    )
+    kind = "CertifiedRegressor" if samples.is_regression else "CertifiedClassifier"
+    names, opened, last = f"{kind}, open_matrix", [f"X = {task.source.code()}"], ""
+    if task.covariates is not None:
+        names, opened, last = kind, [], "print(model.covariate_effects())"
+    elif samples.is_regression:
+        last = "predictions = model.certified_predictions(X)  # and bounds of those of the exact model"
+    else:
+        last = "decisions = model.decide(X)  # labels, scores, and which labels are proved"
+    load = f"model = {kind}.load({str(task.outputs.model)!r})"
+    return "\n".join([f"from slimline import {names}", *opened, load, "print(model.top_features(20))", last])

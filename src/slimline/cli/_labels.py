@@ -1,35 +1,50 @@
-"""Labels of the rows: from a file of their own, or from the data."""
+"""Labels of the rows, classes or numbers: from a file of their own, or from the data."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline.cli._output import as_given, harmless
-from slimline.errors import DataError, FileFormatError, InvalidParameterError
+from slimline.cli._output import as_given
+from slimline.cli._tables import (
+    OTHER_MISSING,
+    PLINK_MISSING,
+    Table,
+    cells_of,
+    is_number,
+    is_person,
+    matched_lines,
+    require_no_names,
+    table_of,
+)
+from slimline.errors import DataError, InvalidParameterError
 
 if TYPE_CHECKING:
     from slimline.data import Matrix
 
-#: PLINK's for a phenotype that nobody knows.
-_NO_PHENOTYPE = "-9"
-#: How PLINK calls the columns that together name a person.
-_BOTH = ("fid", "iid")
-#: Other words for no label; "None" is not one of them, since a group of patients may be called that.
-_NO_LABEL = ("N/A", "n/a", "null", "NULL")
+
+class Task(StrEnum):
+    """What is learned from the labels."""
+
+    auto = "auto"
+    classification = "classification"
+    regression = "regression"
+
+
+#: More different numbers than these are measurements, unless they are codes 0, 1, … or 1, 2, … without a gap.
+_MOST_CODES = 10
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Classes of the rows of a matrix."""
+    """Classes of the rows of a matrix, or the numbers of a regression."""
 
-    #: Label of each row that has one.
+    #: Label of each row that has one; float64 for a regression.
     values: NDArray[Any]
     #: Which rows these are.
     rows: NDArray[np.intp]
@@ -37,9 +52,15 @@ class Labels:
     complete: bool
     #: Where they come from and how rows were matched, in words.
     source: str
+    #: Whether they are numbers of a regression.
+    is_regression: bool = False
+    #: What they are called; empty: they have no name.
+    name: str = ""
 
 
-def labels_in_file(path: Path, target: str | None, matrix: Matrix, id: str | None = None) -> Labels:
+def labels_in_file(
+    path: Path, target: str | None, matrix: Matrix, id: str | None = None, task: Task = Task.classification
+) -> Labels:
     """Read labels from a file of their own.
 
     Rows are matched by the ids of the samples, which a first or second column holds (or both together, as PLINK's
@@ -51,45 +72,45 @@ def labels_in_file(path: Path, target: str | None, matrix: Matrix, id: str | Non
     if path.suffix.lower() == ".npy":
         if target is not None:
             raise InvalidParameterError(f"{target}: {path} has no columns; leave it out.", "--target", target)
-        _require_no_names(matrix, path)
-        return _known(npy_vector(path, n), f"{path.name}, in the order of the rows")
-    lines = _cells(path)
+        require_no_names(matrix, path)
+        return _known(npy_vector(path, n), f"{path.name}, in the order of the rows", task)
+    lines = cells_of(path)
     if len(lines[0]) == 1 and target is None and len(lines) in (n, n + 1):
-        _require_no_names(matrix, path)
+        require_no_names(matrix, path)
         texts = [as_given(line[0]) for line in lines[len(lines) - n :]]
-        return _known(np.array(texts, dtype=str), f"{path.name}, in the order of the rows")
-    head, body = lines[0], lines[1:]
-    column = _target(head, target, path)
-    values = np.array([as_given(line[column]) for line in body], dtype=str)
-    if matrix.sample_ids is None:
-        if len(body) != n:
-            raise DataError(
-                f"{path} has {len(body):,} labels, and {matrix.name} {n:,} rows without names: give one label for each "
-                "row in the same order."
-            )
-        return _known(values, f"{head[column]} of {path.name}, in the order of the rows")
-    pairs = None if id is not None else _by_family_and_person(head, body, column, matrix)
-    name, places = pairs or _matched(_candidates(head, body, column, id, path), matrix, path)
+        return _known(np.array(texts, dtype=str), f"{path.name}, in the order of the rows", task)
+    table = table_of(path, lines, matrix, "PHENO")
+    column = _target(table, target)
+    name, _, places = matched_lines(table, matrix, {column}, id)
+    values = np.array([as_given(line[column]) for line in table.body], dtype=str)
     all_values = np.where(places >= 0, values[places], "") if len(values) else np.full(n, "")
-    return _known(all_values, f"{head[column]} of {path.name}, matched by {name}")
+    found = _known(all_values, f"{table.head[column]} of {path.name}, {name}", task, is_plink=table.is_plink)
+    return replace(found, name=table.head[column])
 
 
-def labels_in_data(matrix: Matrix, asked: bool) -> Labels | None:
+def labels_in_data(matrix: Matrix, asked: bool, task: Task = Task.classification) -> Labels | None:
     """Return the labels that the data carry."""
     if matrix.labels is None:
         return None
-    labels = _known(np.asarray(matrix.labels), f"from {matrix.name}")
+    is_plink = hasattr(matrix, "families_and_people")
+    labels = _known(np.asarray(matrix.labels), f"from {matrix.name}", task, is_plink=is_plink)
     return labels if asked or len(np.unique(labels.values)) > 1 else None
 
 
-def known_labels(matrix: Matrix, path: Path | None, target: str | None, id: str | None = None) -> Labels | None:
-    """Return the labels of a file, or those that the data carry."""
+def known_labels(
+    matrix: Matrix,
+    path: Path | None,
+    target: str | None,
+    id: str | None = None,
+    task: Task = Task.classification,
+) -> Labels | None:
+    """Return the labels of a file, or those that the data carry, after checking that they fit the task."""
     if path is None:
-        labels = labels_in_data(matrix, asked=target is not None)
+        labels = labels_in_data(matrix, target is not None, task)
     else:
-        labels = labels_in_file(path, target, matrix, id)
+        labels = labels_in_file(path, target, matrix, id, task)
     if labels is not None:
-        require_classes(labels)
+        (_require_different if labels.is_regression else require_classes)(labels)
     return labels
 
 
@@ -106,7 +127,14 @@ def require_classes(labels: Labels) -> None:
         )
 
 
-def _known(values: NDArray[Any], source: str) -> Labels:
+def _require_different(labels: Labels) -> None:
+    """Refuse numbers that are all the same."""
+    if len(np.unique(labels.values)) < 2:
+        held = f"all are {labels.values[0]:g}" if len(labels.values) else "there are none"
+        raise DataError(f"labels ({labels.source}): {held}, and a regression needs different ones.", parameter="label")
+
+
+def _known(values: NDArray[Any], source: str, task: Task, *, is_plink: bool = False) -> Labels:
     """Return the labels without those that are missing."""
     from slimline.data._labels import as_one_type, missing_labels
     from slimline.data.formats._delimited import MISSING_TEXT
@@ -115,17 +143,59 @@ def _known(values: NDArray[Any], source: str) -> Labels:
     known = as_one_type(values[rows])
     if known.dtype.kind == "O":
         known = known.astype(str)
-    if known.dtype.kind in "if":
-        there = known != int(_NO_PHENOTYPE)
-    elif known.dtype.kind in "US":
-        there = ~np.isin(known, np.array((*MISSING_TEXT, *_NO_LABEL, _NO_PHENOTYPE)))
-    else:
-        there = np.ones(len(known), dtype=bool)
-    rows, known = rows[there], known[there]
+    if known.dtype.kind in "US":
+        there = ~np.isin(known, np.array((*MISSING_TEXT, *OTHER_MISSING)))
+        rows, known = rows[there], known[there]
+    numbers = None if task is Task.classification else _numbers(known)
+    there = ~_is_minus_nine(known)
+    if task is Task.regression:
+        _require_numbers(numbers, known, source)
+    elif numbers is not None and not _are_measured(numbers[there]):
+        numbers = None
+    if numbers is not None and not is_plink and (numbers[there] < 0.0).any():
+        there[:] = True  # -9 is a number like others there
+    rows, known = rows[there], _whole(known[there]) if numbers is None else numbers[there]
     left = len(values) - len(rows)
     if left:
         source += f"; {left:,} of {len(values):,} rows have none and are left out"
-    return Labels(_whole(known), rows, not left, source)
+    return Labels(known, rows, not left, source, numbers is not None)
+
+
+def _is_minus_nine(known: NDArray[Any]) -> NDArray[np.bool_]:
+    if known.dtype.kind in "if":
+        return np.asarray(known == int(PLINK_MISSING))
+    return np.asarray(known == PLINK_MISSING) if known.dtype.kind in "US" else np.zeros(len(known), dtype=bool)
+
+
+def _numbers(known: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Return labels as finite numbers; None if one of them is none."""
+    if known.dtype.kind in "US":
+        if not all(is_number(text) for text in np.unique(known).tolist()):
+            return None
+    elif known.dtype.kind not in "iuf":
+        return None
+    numbers = known.astype(np.float64)
+    return numbers if np.isfinite(numbers).all() else None
+
+
+def _are_measured(numbers: NDArray[np.float64]) -> bool:
+    """Return whether numbers are measurements, not codes of classes."""
+    different = np.unique(numbers)
+    k = len(different)
+    if k > max(len(numbers) // 2, 2):
+        return True
+    if (different != np.rint(different)).any():
+        return k > 2
+    return k > _MOST_CODES and not ((np.diff(different) == 1.0).all() and different[0] in (0.0, 1.0))
+
+
+def _require_numbers(numbers: NDArray[np.float64] | None, known: NDArray[Any], source: str) -> None:
+    if numbers is None:
+        texts = [str(value) for value in np.unique(known).tolist()]
+        strange = next((text for text in texts if not is_number(text)), texts[0])
+        raise DataError(
+            f"labels ({source}): {strange!r} is no finite number, and a regression needs numbers.", parameter="label"
+        )
 
 
 def _whole(values: NDArray[Any]) -> NDArray[Any]:
@@ -135,54 +205,13 @@ def _whole(values: NDArray[Any]) -> NDArray[Any]:
     return values.astype(np.int64)
 
 
-def text_of(path: Path) -> str:
-    """Return the text of a file, which may be compressed."""
-    from slimline.data._files import DataFile, compression, decompressed
-
-    file = DataFile(path)
-    kind = compression(file)
-    if kind is None:
-        return _decoded(path.read_bytes(), path)
-    with decompressed(file, kind) as stream:
-        return _decoded(stream.read(), path)
-
-
-def _cells(path: Path) -> list[list[str]]:
-    """Return the cells of each line that is not blank, all lines having as many."""
-    lines = [(number, line) for number, line in enumerate(text_of(path).splitlines(), 1) if line.strip()]
-    if not lines:
-        raise FileFormatError(f"{path} is empty.")
-    mark = _delimiter(lines[0][1])
-    rows = (
-        [line.split() for _, line in lines] if mark is None else list(csv.reader((x for _, x in lines), delimiter=mark))
-    )
-    for (number, _), row in zip(lines, rows, strict=False):
-        if len(row) != len(rows[0]):
-            raise FileFormatError(f"{path}, line {number:,}: {len(row)} cells, and the first line has {len(rows[0])}.")
-    return [[cell.strip() for cell in row] for row in rows]
-
-
-def _decoded(raw: bytes, path: Path) -> str:
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise FileFormatError(f"{path}, byte {error.start:,}: not UTF-8; save the file as UTF-8.") from None
-
-
-def _delimiter(line: str) -> str | None:
-    """Return what stands between the cells of a line; None: spaces."""
-    if "\t" in line:
-        return "\t"
-    most = max((",", ";", "|"), key=line.count)
-    if most in line:
-        return most
-    return "\t" if len(line.split()) == 1 else None  # one column: spaces below are part of a label
-
-
-def _target(head: Sequence[str], target: str | None, path: Path) -> int:
+def _target(table: Table, target: str | None) -> int:
+    """Return which column holds the labels."""
+    head, path = table.head, table.path
     if target is None:
-        if len(head) <= 2:
-            return len(head) - 1
+        columns = [k for k in range(len(head)) if not (table.is_plink and is_person(head[k]))]
+        if len(columns) == 1 or len(head) <= 2:
+            return columns[-1] if columns else len(head) - 1
         raise InvalidParameterError(f"{path} has the columns {', '.join(head)}: say which with --target COLUMN.")
     if head.count(target) != 1:
         found = "several of that name" if target in head else "no such column"
@@ -190,75 +219,3 @@ def _target(head: Sequence[str], target: str | None, path: Path) -> int:
             f"{target}: {path} has {found}. Its first line: {', '.join(head)}.", "--target", target
         )
     return head.index(target)
-
-
-def _candidates(
-    head: Sequence[str], body: Sequence[Sequence[str]], target: int, id: str | None, path: Path
-) -> dict[str, list[str]]:
-    """Return the columns that may name the samples, by what they are called; none in which a name comes twice."""
-    if id is not None and head.count(id) == 1:
-        names = [line[head.index(id)] for line in body]
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise DataError(f"--id {id}: {path} has {twice!r} more than once.")
-        return {id: names}
-    found = {head[k]: [line[k] for line in body] for k in range(min(2, len(head))) if k != target}
-    if len(head) > 2 and target > 1:
-        found[f"{head[0]}_{head[1]}"] = [f"{line[0]}_{line[1]}" for line in body]
-    return {name: names for name, names in found.items() if len(set(names)) == len(names)}
-
-
-def _by_family_and_person(
-    head: Sequence[str], body: Sequence[Sequence[str]], target: int, matrix: Matrix
-) -> tuple[str, NDArray[np.intp]] | None:
-    """Match by both names that PLINK gives a person; None where the data or the file do not have both, or none fits."""
-    known = getattr(matrix, "families_and_people", None)
-    if known is None or len(head) < 3 or target < 2 or (head[0].lower().lstrip("#"), head[1].lower()) != _BOTH:
-        return None
-    lines = _lines_of([(line[0], line[1]) for line in body])
-    places = np.array([lines.get(pair, -1) for pair in zip(*known, strict=True)], dtype=np.intp)
-    if len({(line[0], line[1]) for line in body}) < len(body) or not (places >= 0).any():
-        return None
-    return f"{head[0]} and {head[1]}", places
-
-
-def _lines_of(names: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], int]:
-    """Return the line of each name as it stands there, and as it is, where slimline may have written the file."""
-    lines = {name: k for k, name in enumerate(names)}
-    given = [tuple(map(as_given, name)) for name in names]
-    if all(tuple(map(harmless, name)) == cells for name, cells in zip(given, names, strict=True)):
-        lines.update((name, k) for k, name in enumerate(given))
-    return lines
-
-
-def _matched(candidates: dict[str, list[str]], matrix: Matrix, path: Path) -> tuple[str, NDArray[np.intp]]:
-    """Return the name of the column that holds the ids, and the line of each id (-1: none)."""
-    wanted = list(matrix.sample_ids or ())
-    best: tuple[int, str, NDArray[np.intp]] | None = None
-    for name, names in candidates.items():
-        lines = _lines_of([(name,) for name in names])
-        places = np.array([lines.get((text,), -1) for text in wanted], dtype=np.intp)
-        count = int((places >= 0).sum())
-        if count and (best is None or count > best[0]):
-            best = count, name, places
-    if best is None:
-        seen = next(((name, names[0]) for name, names in candidates.items() if names), None)
-        found = (
-            "it has no column of names, all different," if seen is None else f"{seen[1]!r} in the column {seen[0]!r}"
-        )
-        raise DataError(
-            f"{path}: no sample of {matrix.name} is named there ({found} and {wanted[0]!r} in the data). Labels are "
-            "matched by the names of the samples, never by their order: put these into the first column, or name "
-            "theirs with --id COLUMN."
-        )
-    return best[1:]
-
-
-def _require_no_names(matrix: Matrix, path: Path) -> None:
-    """Refuse labels without names for samples that have one: by their order they could go to the wrong rows."""
-    ids = matrix.sample_ids
-    if ids is not None:
-        raise DataError(
-            f"{path} does not name the samples, and {matrix.name} does ({ids[0]!r}, …). Labels are matched by the "
-            "names of the samples, never by their order: give a file with two columns, names and labels."
-        )

@@ -72,6 +72,12 @@ LabelFile = Annotated[
 Target = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="Column of the labels, in FILE or in DATA.", rich_help_panel=DATA)
 ]
+CovariateFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="TSV, CSV, PLINK or .npy file with covariates of the samples.", rich_help_panel=DATA
+    ),
+]
 IdColumn = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="Column that names the samples.", rich_help_panel=DATA),

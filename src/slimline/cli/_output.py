@@ -161,7 +161,7 @@ class FittedTable(Table):
 #: What a spreadsheet takes for the beginning of a formula, perhaps behind our own mark.
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 #: What begins in the same way, and is a number.
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _MARK = "'"
 
 
@@ -171,7 +171,7 @@ def harmless(text: str) -> str:
     With an apostrophe before what begins with =, +, -, @, a tab or an end of line and is no number; and before what
     begins with apostrophes and one of these, so that different texts stay different.
     """
-    return _MARK + text if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+    return _MARK + text if _FORMULA.match(text) and not NUMBER.fullmatch(text) else text
 
 
 def as_given(cell: str) -> str:

@@ -2,212 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
-from numpy.typing import NDArray
 
-from slimline._base.text import counted, short_percent
 from slimline.cli import _options as options
-from slimline.cli._labels import Labels, labels_in_data, labels_in_file
-from slimline.errors import InvalidParameterError, ModelFileError, NonFiniteError
+from slimline.errors import InvalidParameterError, NonFiniteError
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import NDArray
 
+    from slimline.cli._covariates import CovariateTable
+    from slimline.cli._labels import Labels
     from slimline.cli._options import DataFileOptions
+    from slimline.cli._prediction_summary import PredictionSummary
     from slimline.data import Matrix
     from slimline.estimators._alignment import Alignment
     from slimline.estimators._decisions import Decisions
+    from slimline.estimators._predictions import CertifiedPredictions
     from slimline.model_files import StoredModel
 
-#: Number of the JSON's layout. Raise it when a field changes its meaning or goes away.
-_LAYOUT = 1
-#: How many labels a sentence lists.
-_LABELS_SHOWN = 5
-
-
-@dataclass(frozen=True)
-class Accuracy:
-    """Number of correct predictions, for samples with known labels."""
-
-    #: Where the labels come from, in words.
-    source: str
-    #: Rows with a label that were not trained on.
-    rows: int
-    #: Predicted so.
-    right: int
-    #: Rows that the most frequent label is right for.
-    majority: int
-    #: Whether no more are right than these.
-    worse_than_majority: bool
-    #: The same of the rows whose prediction is proved to be the exact model's.
-    certified_rows: int
-    certified_right: int
-    #: Rows with a label that the model does not know, and therefore never gives,
-    unknown: int = 0
-    #: and some of these.
-    unknown_labels: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class PredictionSummary:
-    """Counts of what was predicted and proved, and of the columns that it rests on."""
-
-    #: The files.
-    model: str
-    data: str
-    #: Rows of the data.
-    rows: int
-    #: How many predictions are proved to be the exact model's.
-    certified: int
-    #: How often each label was predicted.
-    labels: dict[str, int]
-    #: What became of the columns.
-    columns: Alignment
-    #: Whether it is known what a column can hold at most, as it is of genotypes.
-    bounded: bool
-    #: Of rows that were not trained on, if there are some whose labels are known.
-    accuracy: Accuracy | None
-    #: Rows that the model was trained on; None if that cannot be told.
-    trained_on: int | None = None
-    #: Whether the certificate of the model is finite; if not, no label of any data can be certified.
-    finite: bool = True
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data that JSON can hold."""
-        found = asdict(self)
-        del found["bounded"], found["finite"]
-        found["columns"]["filled"] = self.columns.filled
-        return {"layout": _LAYOUT} | found
-
-    def sentences(self) -> Iterator[str]:
-        """Yield what a person should know, a line each."""
-        yield (
-            f"{counted(self.rows, 'row')}: {self.certified:,} certified ({_share(self.certified, self.rows)}), "
-            "proved to get the label that the exact model of the training data gives."
-        )
-        if not self.finite:
-            yield (
-                "Nothing is proved about this model, whatever the data: its certificate is infinite. Train it again on "
-                "data of another scale, or with a smaller C."
-            )
-        yield from self._columns()
-        if self.columns.filled and self.bounded:
-            yield "A label is certified only if no genotypes of the filled columns, 0, 1 or 2 each, could change it."
-        elif self.columns.filled and not self.certified:
-            yield "No label is certified: nothing is known of what the filled columns could have held."
-        if self.trained_on:
-            some = "All" if self.trained_on == self.rows else f"{self.trained_on:,}"
-            yield (
-                f"{some} of these rows were trained on, or have the names of samples that were. They cannot tell how "
-                "good the model is on new rows: their labels are not compared."
-            )
-        if self.accuracy is not None:
-            known = self.accuracy
-            also, new = "", "new row" if self.trained_on else "row"
-            if known.certified_rows not in (0, known.rows):
-                share = _share(known.certified_right, known.certified_rows)
-                also = f", for {share} of the {known.certified_rows:,} certified"
-            yield (
-                f"Right for {_share(known.right, known.rows)} of {counted(known.rows, new)} with a label{also}; "
-                f"the most frequent label alone for {_share(known.majority, known.rows)}. Labels: {known.source}."
-            )
-            if known.worse_than_majority:
-                yield "Warning: on these rows the model is no better than always naming the most frequent label."
-            if known.unknown:
-                yield (
-                    f"{known.unknown:,} of these rows cannot be right: the model knows no label "
-                    f"{_some(known.unknown_labels)}; it knows {_some([*self.labels])}."
-                )
-
-    def _columns(self) -> Iterator[str]:
-        found, name = self.columns, Path(self.data).name
-        if found.matched_by == "order":
-            yield f"Columns: all {found.n_columns:,}, taken in their order, since they are not named on both sides."
-            return
-        sentence = f"Columns: {found.used:,} of the model's {found.n_columns:,} are in {name}"
-        if found.reordered:
-            sentence += ", in another order"
-        if found.swapped:
-            sentence += f"; {found.swapped:,} count the other allele there, and were counted the other way"
-        if found.filled:
-            kinds = [f"{found.absent:,} absent"] if found.absent else []
-            kinds += [f"{found.other_alleles:,} with other alleles"] if found.other_alleles else []
-            sentence += f"; {found.filled:,} filled with their mean in training ({', '.join(kinds)})"
-        if found.ignored:
-            sentence += f"; {found.ignored:,} of {name} not used"
-        yield sentence + "."
-        if found.palindromic:
-            yield (
-                f"{found.palindromic:,} of the swapped variants are A/T or C/G, which look swapped in a file of the "
-                "other strand, too: make sure that both files are on the same strand."
-            )
-
-
-def true_labels(matrix: Matrix, classes: NDArray[Any], path: Path | None, target: str | None) -> Labels | None:
-    """Return labels that predictions can be compared with."""
-    asked = path is not None or target is not None
-    known = labels_in_data(matrix, asked) if path is None else labels_in_file(path, target, matrix)
-    if known is None or not len(known.rows):
-        return None
-    return known if asked or (class_numbers(known.values, classes) >= 0).all() else None
-
-
-def accuracy_of(
-    decisions: Decisions, classes: NDArray[Any], known: Labels, trained_on: NDArray[np.bool_] | None = None
-) -> Accuracy | None:
-    """Compare predictions with labels."""
-    new = np.ones(len(known.rows), dtype=bool) if trained_on is None else ~trained_on[known.rows]
-    if not new.any():
-        return None
-    rows, values = known.rows[new], known.values[new]
-    truth = class_numbers(values, classes)
-    right = classes[truth] == decisions.labels[rows]
-    right &= truth >= 0
-    proved = decisions.proved[rows]
-    majority = int(np.unique(values, return_counts=True)[1].max())
-    return Accuracy(
-        source=known.source,
-        rows=len(truth),
-        right=int(right.sum()),
-        majority=majority,
-        worse_than_majority=int(right.sum()) <= majority,
-        certified_rows=int(proved.sum()),
-        certified_right=int((right & proved).sum()),
-        unknown=int((truth < 0).sum()),
-        unknown_labels=tuple(str(label) for label in np.unique(values[truth < 0])[: _LABELS_SHOWN + 1]),
-    )
-
-
-def class_numbers(labels: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Return which class each label is, as text or as number; -1 where it is none."""
-    as_number = classes.dtype.kind in "iuf"
-    places = {_key(label, as_number): number for number, label in enumerate(classes.tolist())}
-    return np.array([places.get(_key(label, as_number), -1) for label in np.asarray(labels).tolist()], dtype=np.intp)
-
-
-def _key(label: Any, as_number: bool) -> Any:
-    """Return what is compared: numbers, where the classes are, else texts, those of whole numbers without a point."""
-    if as_number:
-        try:
-            return float(label)
-        except ValueError:
-            return None
-    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
-
-
-def _some(labels: Sequence[str]) -> str:
-    return ", ".join(labels[:_LABELS_SHOWN]) + (", …" if len(labels) > _LABELS_SHOWN else "")
-
-
-def _share(part: int, whole: int) -> str:
-    return short_percent(part / whole) if whole else "0%"
-
+    #: Names of the columns of a table, and what is in them, one entry a row.
+    Columns = dict[str, list[Any]]
 
 EXAMPLES = """[bold]Examples[/bold]
 
@@ -232,24 +52,43 @@ def predict(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="TSV, CSV or .npy file with true labels, to measure the accuracy.",
+            help="TSV, CSV or .npy file with true labels or values, to compare the predictions with.",
             rich_help_panel=options.DATA,
         ),
     ] = None,
     target: options.Target = None,
+    covariates: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="TSV, CSV, PLINK or .npy file with the covariates that the model was trained with.",
+            rich_help_panel=options.DATA,
+        ),
+    ] = None,
+    prevalence: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            help="Share of the second class in the population, if the training samples are cases and controls.",
+            show_default="as in the fit",
+            rich_help_panel=options.MODEL,
+        ),
+    ] = None,
     format: options.FormatName = None,
     dataset: options.Dataset = None,
     missing: options.Missing = None,
     json: options.JsonFile = None,
     force: options.Force = False,
 ) -> None:
-    """Predict the label of every sample, with its scores, and certify which labels the exact model would give.
+    """Predict the label or the value of every sample, and certify what the exact model would predict.
 
     Features are matched by name, genotypes by variant and allele. Absent features are imputed, which widens the bounds.
-    Samples that the model was trained on are marked, and left out when accuracy is measured.
+    Samples that the model was trained on are marked, and left out when accuracy is measured. Samples without the
+    covariates that the model needs get no prediction.
     """
     from json import dumps
 
+    from slimline._base.plain import plain
     from slimline.cli._options import DataFileOptions
     from slimline.cli._output import (
         STANDARD_OUTPUT,
@@ -264,101 +103,217 @@ def predict(
     check_json_path(json)
     check_table_path("--out", out, force)
     require_different(written := {"--out": out, "--json": json})
-    require_not_read(written, (model, data, labels))
+    require_not_read(written, (model, data, labels, covariates))
     if json == STANDARD_OUTPUT and out in (None, STANDARD_OUTPUT):
         raise InvalidParameterError(
             "- and the predictions cannot both go to standard output: add --out FILE.", "--json"
         )
     source = DataFileOptions(data, format, target if labels is None else None, id, missing, dataset)
-    summary, head, lines = _made(model, source, labels, target)
-    write_table(out, head, lines)
+    summary, columns = _made(model, source, labels, target, covariates, prevalence)
+    write_table(out, list(columns), zip(*columns.values(), strict=True))
     _say(summary, out)
-    write_json(json, dumps(summary.to_dict(), indent=1))
+    write_json(json, dumps(plain(summary.to_dict()), indent=1, allow_nan=False))
 
 
 def _made(
-    path: Path, source: DataFileOptions, labels: Path | None, target: str | None
-) -> tuple[PredictionSummary, list[str], Iterator[list[Any]]]:
-    """Return the summary, and the table: names of its columns, and lines."""
+    path: Path,
+    source: DataFileOptions,
+    labels: Path | None,
+    target: str | None,
+    covariates: Path | None,
+    prevalence: float | None,
+) -> tuple[PredictionSummary, Columns]:
+    """Return the summary, and the table."""
     import numpy as np
 
     from slimline.cli._output import progress
-    from slimline.estimators._aligned import TrainingSamples, aligned_decisions
+    from slimline.cli._prediction_summary import UsedCovariates
+    from slimline.estimators._aligned import TrainingSamples
     from slimline.estimators._persistence import restored_model
     from slimline.model_files import StoredModel
 
     with progress() as bar:
         task = bar.add_task(f"opening {path.name}", total=None)
         stored = StoredModel.read(path)
-        if stored.is_regression or (stored.covariates or {}).get("count"):
-            raise ModelFileError(
-                f"{path} holds a {stored.kind} that this command cannot use, since it predicts classes and takes no "
-                f"covariates. In Python, {stored.kind}.load(file).predict(X, covariates) predicts."
-            )
-        loss = restored_model(stored, str(path)).loss
+        fitted = restored_model(stored, str(path))
+        _require_covariates(stored, path, covariates)
+        share, shift = _prevalence(fitted, stored, prevalence)
         bar.update(task, description=f"opening {source.path.name}")
         matrix = source.open()
-        known = true_labels(matrix, stored.classes, labels, target)
+        known = _true_values(stored, matrix, labels, target)
+        table = _table(stored, matrix, covariates, source.id)
+        trained_on = TrainingSamples.of_model(stored).among(matrix)
+        ids, n = matrix.sample_ids, matrix.shape[0]
+        kept = np.arange(n)
+        if table is not None and len(table.rows) < n:
+            kept = table.rows
+            matrix, table, known = matrix.rows(kept), table.of(kept), _of_rows(known, kept, n)
         bar.update(task, description=source.path.name)
         matrix.listen(lambda now: bar.update(task, completed=now.fraction, total=1.0))
-        try:
-            decisions, alignment = aligned_decisions(stored, matrix)
-        except NonFiniteError as error:
-            if error.parameter != "fill" or stored.fill is not None:
-                raise
-            raise error.with_remedy(
-                "The model was trained without --standardize, which imputes missing values: impute them in the "
-                "file, or train with --standardize."
-            ) from None
-        trained_on = TrainingSamples.of_model(stored).among(matrix)
-        summary = PredictionSummary(
-            model=str(path),
-            data=str(source.path),
-            rows=len(decisions.labels),
-            certified=int(decisions.proved.sum()),
-            labels={str(label): int((decisions.labels == label).sum()) for label in stored.classes},
-            columns=alignment,
-            bounded=stored.allele1 is not None,
-            accuracy=None if known is None else accuracy_of(decisions, stored.classes, known, trained_on),
-            trained_on=None if trained_on is None else int(trained_on.sum()),
-            finite=bool(np.isfinite(stored.radius).all()),
+        found, alignment = _aligned(stored, matrix, table)
+        facts = {
+            "model": str(path),
+            "data": str(source.path),
+            "rows": n,
+            "columns": alignment,
+            "bounded": stored.allele1 is not None,
+            "trained_on": None if trained_on is None else int(trained_on.sum()),
+            "finite": bool(np.isfinite(stored.radius).all()),
+            "prevalence": share,
+            "covariates": None if table is None else UsedCovariates(table.source, n - len(kept)),
+        }
+        of_kept = None if trained_on is None else trained_on[kept]
+        summary = _summary(found, stored, known, of_kept, facts)
+        columns: Columns = {"id": list(range(n) if ids is None else ids)}
+        columns |= {name: _spread(cells, kept, n) for name, cells in _cells(found, stored, fitted.loss, shift).items()}
+        seen = [""] * n if trained_on is None else trained_on.tolist()
+        return summary, {name: seen if name == "trained_on" else cells for name, cells in columns.items()}
+
+
+def _require_covariates(stored: StoredModel, path: Path, covariates: Path | None) -> None:
+    """Refuse a model and a file of covariates that do not go together, before any data are read."""
+    told = stored.covariates or {}
+    if told.get("count") and covariates is None:
+        names = told["names"]
+        listed = ", ".join(names) if names else f"{told['count']} covariates without names"
+        raise InvalidParameterError(f"is needed: {path} was trained with {listed}.", "--covariates")
+    if covariates is not None and not told.get("count"):
+        raise InvalidParameterError(f"does not apply: {path} was trained without covariates.", "--covariates")
+
+
+def _prevalence(fitted: Any, stored: StoredModel, asked: float | None) -> tuple[float | None, float]:
+    """Return the prevalence that probabilities are for, and what it adds to the scores."""
+    if stored.is_regression:
+        if asked is not None:
+            raise InvalidParameterError(f"does not apply: a {stored.kind} has no classes.", "prevalence", asked)
+        return None, 0.0
+    share = stored.details.get("prevalence") if asked is None else asked
+    return share, 0.0 if share is None else fitted.prevalence_shift(share)
+
+
+def _table(stored: StoredModel, matrix: Matrix, path: Path | None, id: str | None) -> CovariateTable | None:
+    """Return the covariates that the model needs."""
+    if path is None:
+        return None
+    from slimline.cli._covariates import covariates_of_model
+
+    return covariates_of_model(path, stored, matrix, id)
+
+
+def _true_values(stored: StoredModel, matrix: Matrix, path: Path | None, target: str | None) -> Labels | None:
+    """Return labels or numbers that predictions can be compared with."""
+    from slimline.cli._labels import Task, labels_in_data, labels_in_file
+    from slimline.cli._prediction_summary import class_numbers
+
+    asked = path is not None or target is not None
+    if stored.is_regression and len(stored.weights) > 1:
+        if asked:
+            raise InvalidParameterError(
+                f"does not apply: the model has {len(stored.weights)} targets. Compare them in Python.",
+                "--labels" if path is not None else "--target",
+            )
+        return None
+    task = Task.classification
+    if stored.is_regression:
+        task = Task.regression if asked else Task.auto  # the data may carry classes, such as cases and controls
+    known = labels_in_data(matrix, asked, task) if path is None else labels_in_file(path, target, matrix, task=task)
+    if known is None or not len(known.rows):
+        return None
+    if stored.is_regression:
+        return known if known.is_regression else None
+    return known if asked or (class_numbers(known.values, stored.classes) >= 0).all() else None
+
+
+def _of_rows(known: Labels | None, kept: NDArray[np.intp], n: int) -> Labels | None:
+    """Return the labels of some rows, by their numbers among these."""
+    import numpy as np
+
+    if known is None:
+        return None
+    place = np.full(n, -1, dtype=np.intp)
+    place[kept] = np.arange(len(kept))
+    rows = place[known.rows]
+    there = rows >= 0
+    return replace(known, values=known.values[there], rows=rows[there]) if there.any() else None
+
+
+def _aligned(
+    stored: StoredModel, matrix: Matrix, covariates: CovariateTable | None
+) -> tuple[Decisions | CertifiedPredictions, Alignment]:
+    from slimline.estimators import aligned_decisions, aligned_predictions
+
+    try:
+        return (aligned_predictions if stored.is_regression else aligned_decisions)(stored, matrix, covariates)
+    except NonFiniteError as error:
+        if error.parameter != "fill" or stored.fill is not None:
+            raise
+        raise error.with_remedy(
+            "The model was trained without --standardize, which imputes missing values: impute them in the file, or "
+            "train with --standardize."
+        ) from None
+
+
+def _summary(
+    found: Any,
+    stored: StoredModel,
+    known: Labels | None,
+    trained_on: NDArray[np.bool_] | None,
+    facts: dict[str, Any],
+) -> PredictionSummary:
+    import numpy as np
+
+    from slimline.cli._prediction_summary import LabelSummary, ValueSummary, accuracy_of, agreement_of
+
+    if stored.is_regression:
+        return ValueSummary(
+            **facts,
+            median_error=float(np.median(found.error)),
+            largest_error=float(found.error.max()),
+            agreement=None if known is None else agreement_of(found, known, trained_on),
         )
-        return summary, _head(stored, loss), _lines(decisions, stored, loss, matrix, trained_on)
+    return LabelSummary(
+        **facts,
+        certified=int(found.proved.sum()),
+        labels={str(label): int((found.labels == label).sum()) for label in stored.classes},
+        accuracy=None if known is None else accuracy_of(found, stored.classes, known, trained_on),
+    )
 
 
-def _head(stored: StoredModel, loss: str) -> list[str]:
-    several = [f"score_{label}" for label in stored.classes] if len(stored.classes) > 2 else []
-    return [
-        "id",
-        "label",
-        "certified",
-        "trained_on",
-        "score",
-        *(["probability"] if loss == "logistic" else []),
-        *several,
-    ]
-
-
-def _lines(
-    decisions: Decisions, stored: StoredModel, loss: str, matrix: Matrix, trained_on: NDArray[np.bool_] | None
-) -> Iterator[list[Any]]:
+def _cells(found: Any, stored: StoredModel, loss: str, shift: float) -> Columns:
+    """Return the columns of the table behind the first, of the rows that have a prediction."""
     import numpy as np
 
     from slimline.estimators._validation import class_of_scores, probabilities
 
-    winner, row = class_of_scores(decisions.scores), np.arange(len(decisions.labels))
-    scores: Any = decisions.scores
-    parts: list[Any] = [scores if scores.ndim == 1 else scores[row, winner]]
+    if stored.is_regression:
+        parts = [part.reshape(len(part), -1).T.tolist() for part in (found.value, found.lower, found.upper)]
+        columns: Columns = {}
+        for number, ends in enumerate(zip(*parts, strict=True)):
+            of = f"_{number}" if len(stored.weights) > 1 else ""
+            columns |= dict(zip((f"predicted{of}", f"from{of}", f"to{of}"), ends, strict=True))
+        return columns | {"trained_on": []}
+    scores = found.scores
+    winner, row = class_of_scores(scores), np.arange(len(scores))
+    texts = [str(label) for label in stored.classes]
+    columns = {
+        "label": [texts[number] for number in winner.tolist()],
+        "certified": found.proved.tolist(),
+        "trained_on": [],
+        "score": (scores if scores.ndim == 1 else scores[row, winner]).tolist(),
+    }
     if loss == "logistic":
-        parts.append(probabilities(scores)[row, winner])
+        columns["probability"] = probabilities(scores + shift)[row, winner].tolist()
     if scores.ndim == 2:
-        parts.extend(scores.T)
-    texts, ids = [str(label) for label in stored.classes], matrix.sample_ids
-    names: Any = range(len(row)) if ids is None else ids
-    seen: list[Any] = [""] * len(row) if trained_on is None else trained_on.tolist()
-    proved = decisions.proved.tolist()
-    for name, number, sure, known, *numbers in zip(names, winner.tolist(), proved, seen, *parts, strict=True):
-        yield [name, texts[number], sure, known, *map(float, numbers)]
+        columns |= {f"score_{text}": part for text, part in zip(texts, scores.T.tolist(), strict=True)}
+    return columns
+
+
+def _spread(cells: Iterable[Any], kept: NDArray[np.intp], n: int) -> list[Any]:
+    """Return cells for all rows: empty ones where there is no prediction."""
+    found: list[Any] = [None] * n
+    for row, cell in zip(kept.tolist(), cells, strict=False):
+        found[row] = cell
+    return found
 
 
 def _say(summary: PredictionSummary, out: Path | None) -> None:

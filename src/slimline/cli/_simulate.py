@@ -17,6 +17,8 @@ slimline simulate cohort
 
 slimline simulate big --samples 2250 --variants 492516 --missing 0.001 --format both
 
+slimline simulate study --samples 2000 --variants 20000 --traits
+
 slimline simulate world --regions 5 --populations 10 --fst 0.01 --seed 7"""
 
 #: Number of the JSON's layout. Raise it when a field changes its meaning or goes away.
@@ -41,6 +43,10 @@ def simulate(
     fst_region: Annotated[float, typer.Option(help="Fst between regions, in (0, 1).")] = 0.1,
     missing: Annotated[float, typer.Option(help="Share of calls that are missing, in [0, 1).")] = 0.0,
     seed: options.Seed = 0,
+    traits: Annotated[
+        bool,
+        typer.Option("--traits", help="Write a trait and a disease, OUT.pheno.tsv, and covariates, OUT.covar.tsv."),
+    ] = False,
     format: Annotated[Format, typer.Option(help="PLINK files, an int8 .npy file, or both.")] = Format.plink,
     force: options.Force = False,
     json: options.JsonFile = None,
@@ -55,7 +61,7 @@ def simulate(
 
     check_json_path(json)
     formats = ("plink", "npy") if format == Format.both else (format.value,)
-    there = [path for path in output_paths(out, formats).values() if path.exists()]
+    there = [path for path in output_paths(out, formats, traits=traits).values() if path.exists()]
     if there and not force:
         raise InvalidParameterError(f"{there[0]} exists: choose another name, or replace it with --force.")
     with progress() as bar:
@@ -72,6 +78,7 @@ def simulate(
                 missing_rate=missing,
                 seed=seed,
                 formats=formats,
+                traits=traits,
                 overwrite=force,
                 progress=lambda done, total: bar.update(task, completed=done, total=total),
             )

@@ -15,6 +15,13 @@ from numpy.typing import NDArray
 from slimline._base.checks import chance, share, whole
 from slimline.data._blocks import MISSING_CALL
 from slimline.data._passes import read_ahead
+from slimline.data._simulate_traits import (
+    GeneticValues,
+    components_of,
+    covariate_lines,
+    phenotype_lines,
+    traits_of,
+)
 from slimline.data._write import BedWriter, NewFile, NewFiles, NpyWriter
 from slimline.errors import InvalidParameterError
 
@@ -275,6 +282,7 @@ def write_genotypes(
     missing_rate: float = 0.0,
     seed: int = 0,
     formats: Iterable[str] = ("plink",),
+    traits: bool = False,
     overwrite: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Path]:
@@ -306,6 +314,9 @@ def write_genotypes(
         The same seed gives the same genotypes.
     formats : iterable of {"plink", "npy"}
         Formats to write; in a `.npy` file a genotype is an int8, rows are samples, and -127 is a missing genotype.
+    traits : bool, default=False
+        Whether to write `path`.pheno.tsv and `path`.covar.tsv as well: height and case (1 or 2) of each sample, and its
+        age, sex (1: male, 2: female) and two principal components, PC1 and PC2, in the layout of PLINK.
     overwrite : bool, default=False
         Whether files that exist may be replaced.
     progress : callable, optional
@@ -324,6 +335,11 @@ def write_genotypes(
     -----
     Memory beyond 128 bytes per sample stays below some tens of megabytes.
 
+    A tenth of the variants has an effect on the traits. Their sum is half of the variance of height beside sex and age,
+    and of the liability to be a case; 30 % of the samples are cases. Effects are no larger in one population than in
+    another, but their sums differ, as they do between real populations. The principal components are those of the first
+    512 variants.
+
     Examples
     --------
     >>> import tempfile
@@ -338,7 +354,7 @@ def write_genotypes(
     """
     model = PopulationModel(n_samples, n_populations, n_regions, fst, fst_region, missing_rate, seed)
     whole("n_features", n_features)
-    names = output_paths(path, formats)
+    names = output_paths(path, formats, traits=traits)
     _require_same_people(names, output_paths(path, FORMATS))
     n, d = int(n_samples), int(n_features)
     with NewFiles(names.values(), overwrite=overwrite) as files:
@@ -351,11 +367,16 @@ def write_genotypes(
         if "bed" in names:
             _write_lines(files.create(names["fam"]), _fam_lines(n))
             _write_lines(files.create(names["bim"]), _bim_lines(d))
-        _draw(model, d, writers, progress)
+        genetic = GeneticValues(n, lambda group: model._generator(2, group), STREAM_VARIANTS) if traits else None
+        _draw(model, d, [*writers, genetic] if genetic is not None else writers, progress)
+        if genetic is not None:
+            found = traits_of(genetic.values, components_of(model.pieces, n, d), model._generator(3))
+            _write_lines(files.create(names["pheno"]), phenotype_lines(_people(n), found))
+            _write_lines(files.create(names["covar"]), covariate_lines(_people(n), found))
     return list(names.values())
 
 
-def output_paths(path: str | os.PathLike[str], formats: Iterable[str]) -> dict[str, Path]:
+def output_paths(path: str | os.PathLike[str], formats: Iterable[str], *, traits: bool = False) -> dict[str, Path]:
     """Return the files that `write_genotypes` would write, in the order in which they appear."""
     chosen = {formats} if isinstance(formats, str) else set(formats)
     if not chosen or chosen - set(FORMATS):
@@ -365,7 +386,8 @@ def output_paths(path: str | os.PathLike[str], formats: Iterable[str]) -> dict[s
         stem = stem.with_suffix("")
     if stem.name in ("", ".", "..") or stem.is_dir():
         raise InvalidParameterError(f"{path}: give the beginning of file names, such as {stem / 'cohort'}.")
-    endings = {"labels": "labels.tsv"} | ({"npy": "npy"} if "npy" in chosen else {})
+    endings = {"labels": "labels.tsv"} | ({"pheno": "pheno.tsv", "covar": "covar.tsv"} if traits else {})
+    endings |= {"npy": "npy"} if "npy" in chosen else {}
     if "plink" in chosen:
         # The .bed file last: without it the others cannot be taken for a data set.
         endings |= {ending: ending for ending in ("fam", "bim", "bed")}

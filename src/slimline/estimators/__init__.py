@@ -16,23 +16,25 @@ from slimline.projections import (
 )
 
 if TYPE_CHECKING:
-    from slimline.estimators._aligned import aligned_decisions
+    from slimline.estimators._aligned import aligned_decisions, aligned_predictions
     from slimline.estimators._certified_classifier_cv import CertifiedClassifierCV
-    from slimline.estimators._certified_regressor import CertifiedPredictions, CertifiedRegressor, ScoreInterval
+    from slimline.estimators._certified_regressor import CertifiedRegressor
     from slimline.estimators._certified_regressor_cv import CertifiedRegressorCV
     from slimline.estimators._decisions import CovariateEffects
+    from slimline.estimators._predictions import CertifiedPredictions, ScoreInterval
     from slimline.estimators._selector import CertifiedFeatureSelector
 
 #: What needs parts that take long to import: it comes when it is asked for.
 _LATER = {
     "CertifiedClassifierCV": "slimline.estimators._certified_classifier_cv",
     "CertifiedFeatureSelector": "slimline.estimators._selector",
-    "CertifiedPredictions": "slimline.estimators._certified_regressor",
+    "CertifiedPredictions": "slimline.estimators._predictions",
     "CertifiedRegressor": "slimline.estimators._certified_regressor",
     "CertifiedRegressorCV": "slimline.estimators._certified_regressor_cv",
     "CovariateEffects": "slimline.estimators._decisions",
-    "ScoreInterval": "slimline.estimators._certified_regressor",
+    "ScoreInterval": "slimline.estimators._predictions",
     "aligned_decisions": "slimline.estimators._aligned",
+    "aligned_predictions": "slimline.estimators._aligned",
 }
 
 
@@ -59,5 +61,6 @@ __all__ = [
     "SparseEmbedding",
     "SparseSignProjection",
     "aligned_decisions",
+    "aligned_predictions",
     "make_projection",
 ]

@@ -1,4 +1,4 @@
-"""Decisions about new data whose features are aligned, and which of its samples were trained on."""
+"""Decisions and predictions for data whose features are aligned, and which of the samples were trained on."""
 
 from __future__ import annotations
 
@@ -17,10 +17,18 @@ from slimline.data._arrays import to_dense
 from slimline.data._standardised import scale_of
 from slimline.data._views import RowView, View
 from slimline.data.formats._svmlight import SvmlightMatrix
-from slimline.errors import DataError, ModelFileError
+from slimline.errors import DataError, InvalidParameterError, ModelFileError
 from slimline.estimators._alignment import Alignment, ColumnPlaces, align_columns, first_number
 from slimline.estimators._covariates import FreeEffects
-from slimline.estimators._decisions import AbsentPart, Decisions, beside_of, decisions_of
+from slimline.estimators._decisions import (
+    AbsentPart,
+    Decisions,
+    ScoredRows,
+    beside_of,
+    decisions_of,
+    scored_rows,
+)
+from slimline.estimators._predictions import CertifiedPredictions, predictions_of
 from slimline.model_files import StoredModel
 
 #: Bytes of the digest of a name: two of a million names agree by accident with probability 3e-8.
@@ -103,7 +111,7 @@ def aligned_decisions(model: Any, X: Any, covariates: Any = None) -> tuple[Decis
     X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, any)
         Data. Missing values are imputed as in training, if the model was trained with `standardize=True`.
     covariates : array-like or data frame of shape (n_samples, n_covariates), optional
-        Those of the samples, if the model was trained with any.
+        Those of the samples, if the model was trained with any. Columns of a data frame are matched by name.
 
     Returns
     -------
@@ -115,6 +123,7 @@ def aligned_decisions(model: Any, X: Any, covariates: Any = None) -> tuple[Decis
 
     See Also
     --------
+    aligned_predictions : The same for a regression.
     slimline.CertifiedClassifier : Its `decide` is the same for data with the features of the model.
 
     Examples
@@ -135,36 +144,105 @@ def aligned_decisions(model: Any, X: Any, covariates: Any = None) -> tuple[Decis
     """
     stored = _stored(model)
     if stored.is_regression:
-        raise ModelFileError(f"a {stored.kind} decides about no classes: load it and call predict.")
+        raise ModelFileError(f"a {stored.kind} decides about no classes: use aligned_predictions.")
+    rows, alignment = _aligned_rows(stored, X, covariates)
+    return decisions_of(rows, stored.classes), alignment
+
+
+def aligned_predictions(model: Any, X: Any, covariates: Any = None) -> tuple[CertifiedPredictions, Alignment]:
+    """Predict targets of samples whose features may be in another order, additional or absent, in one pass.
+
+    Features are matched as in `aligned_decisions`.
+
+    Parameters
+    ----------
+    model : path, StoredModel, CertifiedRegressor or CertifiedRegressorCV
+        A model file, a model that was read from one, or a fitted regression.
+    X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, any)
+        Data. Missing values are imputed as in training, if the model was trained with `standardize=True`.
+    covariates : array-like or data frame of shape (n_samples, n_covariates), optional
+        Those of the samples, if the model was trained with any. Columns of a data frame are matched by name.
+
+    Returns
+    -------
+    predictions : CertifiedPredictions
+        The exact model predicts between the bounds *whatever* an absent genotype is. Nothing is known of the range of
+        other features, so the bounds are infinite if one of them is imputed whose weight may not be 0.
+    alignment : Alignment
+        Numbers of features that were used, swapped, imputed and ignored.
+
+    See Also
+    --------
+    aligned_decisions : The same for classes.
+    slimline.CertifiedRegressor : Its `certified_predictions` are the same for data with the features of the model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from slimline import CertifiedRegressor, open_matrix
+    >>> from slimline.estimators import aligned_predictions
+    >>> X = np.random.default_rng(0).standard_normal((40, 3))
+    >>> names = ["height", "weight", "pulse"]
+    >>> model = CertifiedRegressor().fit(open_matrix(X, feature_names=names), X[:, 0])
+    >>> turned = open_matrix(X[:, ::-1], feature_names=names[::-1])
+    >>> predictions, alignment = aligned_predictions(model, turned)
+    >>> bool((predictions.lower <= predictions.value).all()), alignment.reordered
+    (True, True)
+    """
+    stored = _stored(model)
+    if not stored.is_regression:
+        raise ModelFileError(f"a {stored.kind} predicts classes: use aligned_decisions.")
+    rows, alignment = _aligned_rows(stored, X, covariates)
+    flat = len(stored.weights) == 1 and stored.details.get("table") is not True
+    return predictions_of(rows, flat=flat), alignment
+
+
+def _aligned_rows(stored: StoredModel, X: Any, covariates: Any) -> tuple[ScoredRows, Alignment]:
+    """Return the scores of samples, and what became of their features."""
     matrix = X if isinstance(X, Matrix) else open_matrix(X)
     if isinstance(matrix, SvmlightMatrix) and (zero_based := _zero_based(stored)) is not None:
         matrix = matrix.widened(stored.n_features, zero_based)  # the first and last columns may be 0 in every row
     free = FreeEffects.of_fields(stored)
+    covariates = _named(free, covariates)
     (free or FreeEffects.none()).given(covariates, matrix.shape[0])  # refused before anything is aligned
     places, alignment = align_columns(stored, matrix)
+    weights, absent = stored.weights, None
     if alignment.as_trained:
         if stored.factor is not None:
             matrix = matrix.standardised(stored.centre, scale_of(stored.factor), stored.fill)
         beside = beside_of(free, covariates, matrix)
-        return decisions_of(
-            matrix, stored.classes, stored.weights, stored.radius, stored.constant, beside=beside
-        ), alignment
-    present = np.flatnonzero(places.column >= 0)
-    # the weights follow the order of the data, which therefore need not be copied
-    present = present[np.argsort(places.column[present])]
-    view = matrix
-    if len(present) < matrix.shape[1]:
-        view = matrix.columns(places.column[present])
-    view = _as_in_training(stored, view, places, present)
-    weights = stored.weights[:, np.append(present, stored.n_features)]
-    absent = _absent_part(stored, np.flatnonzero(places.column < 0)) if alignment.filled else None
-    values = None
-    if free is not None and len(free.features):
-        values = _free_features(stored, matrix, places, free.features)
-        if absent is not None and (places.column[free.features] < 0).any():
-            absent = replace(absent, size=np.inf)  # nothing bounds what it would add
-    beside = beside_of(None if free is None else free.in_order(present), covariates, view, values)
-    return decisions_of(view, stored.classes, weights, stored.radius, stored.constant, absent, beside), alignment
+    else:
+        gone, present = np.flatnonzero(places.column < 0), np.flatnonzero(places.column >= 0)
+        # the weights follow the order of the data, which therefore need not be copied
+        present = present[np.argsort(places.column[present])]
+        view = matrix if len(present) == matrix.shape[1] else matrix.columns(places.column[present])
+        view = _as_in_training(stored, view, places, present)
+        weights = weights[:, np.append(present, stored.n_features)]
+        absent = _absent_part(stored, gone) if alignment.filled else None
+        values = None
+        if free is not None and len(free.features):
+            values = _free_features(stored, matrix, places, free.features)
+            if absent is not None and (places.column[free.features] < 0).any():
+                absent = replace(absent, size=np.inf)  # nothing bounds what it would add
+        beside = beside_of(None if free is None else free.of_features(present, gone), covariates, view, values)
+        matrix = view
+    return scored_rows(matrix, weights, stored.radius, stored.constant, absent, beside), alignment
+
+
+def _named(free: FreeEffects | None, covariates: Any) -> Any:
+    """Return the columns of a data frame that the model was trained with, in its order."""
+    if free is None or free.names is None or not hasattr(covariates, "columns"):
+        return covariates
+    there = [str(name) for name in covariates.columns]
+    if missing := [name for name in free.names if there.count(name) != 1]:
+        raise InvalidParameterError(
+            f"must have one column for each of {', '.join(free.names)}, with which the model was trained; of "
+            f"{', '.join(missing)} there is none, or several, among {', '.join(there)}.",
+            "covariates",
+        )
+    if there == list(free.names):
+        return covariates
+    return covariates[[covariates.columns[there.index(name)] for name in free.names]]
 
 
 def _stored(model: Any) -> StoredModel:

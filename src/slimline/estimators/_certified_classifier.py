@@ -298,5 +298,5 @@ class CertifiedClassifier(CertifiedClassification, CertifiedFit):
         if given.n_columns:
             names = self.classes_[1:] if len(tasks) == 1 else self.classes_
             for problem, label in zip(job.problems(1.0), names.tolist(), strict=True):
-                require_overlap(problem, given, label, intercept=job.intercept)
+                require_overlap(problem, given, label, matrix.sample_ids, intercept=job.intercept)
         return job

@@ -17,7 +17,7 @@ from slimline.data import Matrix
 from slimline.data._standardised import scale_of
 from slimline.errors import DataError, InvalidParameterError
 from slimline.estimators._covariates import FreeEffects
-from slimline.estimators._decisions import CovariateEffects, Decisions, beside_of, decisions_of, ranking_of
+from slimline.estimators._decisions import CovariateEffects, Decisions, beside_of, decisions_of, ranking_of, scored_rows
 from slimline.estimators._penalty_factors import PenaltyFactors
 from slimline.estimators._validation import NamedFeatures, as_matrix, class_of_scores, log_probabilities, probabilities
 from slimline.learning import LOSSES, Certificate, TopFeatures
@@ -168,6 +168,8 @@ class CertifiedModel(NamedFeatures, BaseEstimator):  # type: ignore[misc]
 
     def to_onnx(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the model of `to_sklearn` as ONNX, in float32; needs `pip install "slimline[onnx]"`.
+
+        Its input is that of the plain model: features, and covariates behind them.
 
         Parameters
         ----------
@@ -372,8 +374,8 @@ class CertifiedClassification(ClassifierMixin):  # type: ignore[misc]
         """
         matrix, claim = self._trained_view(X), self.certificate_
         beside = beside_of(self._free, covariates, matrix)
-        constant = self.intercept_scaling_
-        return decisions_of(matrix, self.classes_, claim.weights, claim.radius, constant, beside=beside)
+        rows = scored_rows(matrix, claim.weights, claim.radius, self.intercept_scaling_, beside=beside)
+        return decisions_of(rows, self.classes_)
 
     def top_features(self, k: int = 20, label: Any = None) -> TopFeatures:
         """Return the features of the largest weights, with intervals, and whether their rank is certified.
@@ -404,6 +406,11 @@ class CertifiedClassification(ClassifierMixin):  # type: ignore[misc]
             By the loss; the last for the squared loss, and for the logistic one with several classes. It takes data
             as they are given, standardising being part of its weights; missing values must be filled before, with the
             means of the training data.
+
+        Notes
+        -----
+        Of a model with covariates the plain one takes both in one matrix, `np.hstack([X, covariates])`. Covariates that
+        were left out of the fit count 0 there. The inputs have names if features and covariates have.
         """
         from slimline.estimators._persistence import to_sklearn
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -15,46 +15,22 @@ from slimline.data import Matrix
 from slimline.data._covariates import GivenCovariates, free_columns
 from slimline.data._labels import numeric_targets
 from slimline.data._passes import ProgressBar
-from slimline.errors import DataError
 from slimline.estimators._certified_fit import CertifiedFit, FitJob, Task
 from slimline.estimators._decisions import beside_of, scored_rows
 from slimline.estimators._fitting import StepCallbacks, check_parameters
+from slimline.estimators._predictions import (
+    CertifiedPredictions,
+    ScoreInterval,
+    correlation_interval,
+    predictions_of,
+    r2_interval,
+)
 from slimline.estimators._validation import as_matrix, require_memory, training_weights
 from slimline.learning import TopFeatures
 from slimline.learning.losses import Loss
 from slimline.learning.regression_losses import REGRESSION_LOSSES, regression_loss, robust_delta
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class CertifiedPredictions:
-    """Predictions of a regression, and bounds of those of the exact model.
-
-    Parameters
-    ----------
-    value, lower, upper : arrays of shape (n_samples,) or (n_samples, n_targets)
-        The exact model predicts between the last two.
-    """
-
-    value: Floats
-    lower: Floats
-    upper: Floats
-
-
-@dataclass(frozen=True)
-class ScoreInterval:
-    """A coefficient of determination, and bounds of that of the exact model.
-
-    Parameters
-    ----------
-    value, lower, upper : float
-        The exact model has one between the last two.
-    """
-
-    value: float
-    lower: float
-    upper: float
 
 
 class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # type: ignore[misc]
@@ -363,8 +339,7 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         matrix, claim = self._trained_view(X), self.certificate_
         beside = beside_of(self._free, covariates, matrix)
         rows = scored_rows(matrix, claim.weights, claim.radius, self.intercept_scaling_, beside=beside)
-        parts = rows.scores, rows.scores - rows.slack, rows.scores + rows.slack
-        return CertifiedPredictions(*(part[:, 0] if self._is_flat else part for part in parts))
+        return predictions_of(rows, flat=self._is_flat)
 
     def certified_r2(self, X: Any, y: Any, sample_weight: Any = None, *, covariates: Any = None) -> list[ScoreInterval]:
         """Return the coefficient of determination of each target, with bounds of that of the exact model.
@@ -390,21 +365,45 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         With E² = Σ sᵢ errorᵢ² of the bounds of the predictions, the residual sum of squares of the exact model lies
         within `(√RSS ± E)²`.
         """
+        return self._intervals(r2_interval, X, y, sample_weight, covariates)
+
+    def certified_correlation(
+        self, X: Any, y: Any, sample_weight: Any = None, *, covariates: Any = None
+    ) -> list[ScoreInterval]:
+        """Return the correlation of predictions and each target, with bounds of that of the exact model.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights.
+        covariates : array-like or data frame of shape (n_samples, n_covariates), optional
+            Those of the samples, if the model was trained with any.
+
+        Returns
+        -------
+        scores : list of ScoreInterval
+            One for each target; NaN if all predictions are the same.
+
+        Notes
+        -----
+        The correlation is the cosine of an angle, between the centred predictions f and the centred target. With E² =
+        Σ sᵢ errorᵢ² of the bounds of the predictions, the angle of the exact model is within `arcsin(E/‖f‖)` of it.
+        """
+        return self._intervals(correlation_interval, X, y, sample_weight, covariates)
+
+    def _intervals(
+        self, interval: Callable[..., ScoreInterval], X: Any, y: Any, sample_weight: Any, covariates: Any
+    ) -> list[ScoreInterval]:
         found = self.certified_predictions(X, covariates)
-        targets = numeric_targets(y, len(found.value)).reshape(len(found.value), -1)
-        value = found.value.reshape(targets.shape)
-        error = 0.5 * (found.upper - found.lower).reshape(targets.shape)
-        weight = training_weights(sample_weight, len(targets))
-        s = np.ones(len(targets)) if weight is None else weight
-        scores = []
-        for target, predicted, around in zip(targets.T, value.T, error.T, strict=True):
-            whole_sum = float(s @ np.square(target - np.average(target, weights=s)))
-            if whole_sum == 0.0:
-                raise DataError("a target that is the same for all samples has no coefficient of determination.")
-            root, size = float(np.sqrt(s @ np.square(target - predicted))), float(np.sqrt(s @ np.square(around)))
-            ends = [1.0 - part**2 / whole_sum for part in (root, root + size, max(0.0, root - size))]
-            scores.append(ScoreInterval(*ends))
-        return scores
+        n = len(found.value)
+        weight = training_weights(sample_weight, n)
+        s = np.ones(n) if weight is None else weight
+        parts = (part.reshape(n, -1).T for part in (found.value, found.error, numeric_targets(y, n)))
+        return [interval(*columns, s) for columns in zip(*parts, strict=True)]
 
     def top_features(self, k: int = 20, target: int | None = None) -> TopFeatures:
         """Return the features of the largest weights, with intervals, and whether their rank is certified.
@@ -434,6 +433,11 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         model : Ridge
             Whatever the loss: its predictions are the same. It takes data as they are given, standardising being part
             of its weights; missing values must be filled before.
+
+        Notes
+        -----
+        Of a model with covariates the plain one takes both in one matrix, `np.hstack([X, covariates])`. Covariates that
+        were left out of the fit count 0 there. The inputs have names if features and covariates have.
         """
         from slimline.estimators._persistence import to_sklearn
 

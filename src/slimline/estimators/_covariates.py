@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -44,8 +45,10 @@ def prepare_covariates(given: GivenCovariates, weights: Floats, *, intercept: bo
     return covariates
 
 
-def require_overlap(problem: BinaryProblem, given: GivenCovariates, label: Any, *, intercept: bool) -> None:
-    """Refuse classes that covariates alone separate: their effects would be infinite."""
+def require_overlap(
+    problem: BinaryProblem, given: GivenCovariates, label: Any, names: Sequence[str] | None, *, intercept: bool
+) -> None:
+    """Refuse classes that covariates alone separate, since effects would be infinite; `names` are of the samples."""
     if problem.covariates is None or problem.inside is not None:
         return
     rows, effects = separated_rows(problem.covariates, problem.labels)
@@ -55,9 +58,11 @@ def require_overlap(problem: BinaryProblem, given: GivenCovariates, label: Any, 
         for j, effect in zip(kept, effects, strict=True)
         if j >= 0 and abs(effect) > 1e-6 * np.abs(effects).max()
     ]
-    shown = ", ".join(map(str, rows[:SHOWN].tolist())) + (", ..." if len(rows) > SHOWN else "")
+    few = rows[:SHOWN].tolist()
+    shown = "rows " + ", ".join(map(str, few)) if names is None else ", ".join(repr(str(names[row])) for row in few)
+    shown += ", ..." if len(rows) > SHOWN else ""
     raise DataError(
-        f"the {given.noun} alone separate {label!r} from the rest in {len(rows)} samples (rows {shown}), by "
+        f"the {given.noun} alone separate {label!r} from the rest in {len(rows)} samples ({shown}), by "
         f"{', '.join(largest) or 'the intercept'}: their effects would be infinite. Leave out such a column, or the "
         "samples for which it takes a value that only one class has.",
         parameter="covariates",
@@ -156,7 +161,13 @@ class FreeEffects:
         """Return sums of the absolute values of what each adds to the scores; of shape (n_samples, n_tasks)."""
         return np.asarray(np.abs(columns) @ np.abs(self.effects[:, self.kept]).T)
 
-    def errors(self, columns: Floats, norms: Floats, lost: Floats, inner: Floats | None = None) -> Floats:
+    def of_features(self, known: NDArray[np.intp], unknown: NDArray[np.intp]) -> FreeEffects:
+        """Return the effects with bounds for samples of which only some features are known, in that order."""
+        return replace(self, bounds=tuple(bound.of_features(known, unknown) for bound in self.bounds))
+
+    def errors(
+        self, columns: Floats, norms: Floats, lost: Floats, inner: Floats | None = None, unknown: float = 0.0
+    ) -> Floats:
         """Return how far scores can be from the exact ones; of shape (n_samples, n_tasks)."""
         found, first = [], 0
         for bound in self.bounds:
@@ -164,16 +175,8 @@ class FreeEffects:
             if inner is not None and bound.explained is not None:
                 part = inner[:, first : first + len(bound.explained)]
                 first += len(bound.explained)
-            found.append(bound.error(columns, norms, part, lost))
+            found.append(bound.error(columns, norms, part, lost, unknown))
         return np.column_stack(found)
-
-    def in_order(self, columns: Index) -> FreeEffects:
-        """Return the same for data whose features come in another order."""
-        bounds = (
-            bound if bound.explained is None else replace(bound, explained=bound.explained[:, columns])
-            for bound in self.bounds
-        )
-        return replace(self, bounds=tuple(bounds))
 
     @property
     def explained(self) -> Floats | None:

@@ -131,20 +131,20 @@ def scored_rows(
     The score of the exact model lies in [lower - slack, upper + slack], whatever the values of absent columns are.
     """
     squares, columns = Squares(*matrix.shape), weights[:, :-1].T
-    explained = None if beside is None or absent is not None else beside.effects.explained
+    explained = None if beside is None else beside.effects.explained
     if explained is not None:
         columns = np.hstack([columns, explained.T])
     products = matrix.dot(np.ascontiguousarray(columns), squares)
     scores = products[:, : len(weights)] + constant * weights[:, -1]
     size, offset = size_bounds(squares.rows, matrix, constant), relative_centre(matrix)
     lost = sum_error(matrix.shape[1] + 1) * np.linalg.norm(weights, axis=1) * (size + 2.0 * offset)[:, None]
-    whole = size if absent is None else np.hypot(size, absent.size)  # the ball is one of all weights
+    unknown = 0.0 if absent is None else absent.size  # the ball is one of all weights
     if beside is None:
-        slack = radius * whole[:, None] + 2.0 * lost  # `predict` sums in another order
+        slack = radius * np.hypot(size, unknown)[:, None] + 2.0 * lost  # `predict` sums in another order
     else:
         inner = None if explained is None else products[:, len(weights) :]
         scores = scores + beside.effects.scores(beside.columns)
-        slack = beside.effects.errors(beside.columns, whole, size + 2.0 * offset, inner) + 2.0 * lost
+        slack = beside.effects.errors(beside.columns, size, size + 2.0 * offset, inner, unknown) + 2.0 * lost
         if len(beside.effects.features):  # which `predict` sums among all features
             slack += sum_error(matrix.shape[1] + 1) * beside.effects.sizes(beside.columns)
     if absent is None:
@@ -155,22 +155,13 @@ def scored_rows(
 
 
 @overflow_allowed()
-def decisions_of(
-    matrix: Matrix,
-    classes: NDArray[Any],
-    weights: Floats,
-    radius: Floats,
-    constant: float,
-    absent: AbsentPart | None = None,
-    beside: Beside | None = None,
-) -> Decisions:
-    """Decide about the rows of a matrix, in one pass.
+def decisions_of(rows: ScoredRows, classes: NDArray[Any]) -> Decisions:
+    """Decide about rows by their scores.
 
     A label is proved where no weights within the radius, and no values of absent columns, give another.
     """
-    rows = scored_rows(matrix, weights, radius, constant, absent, beside)
     scores, lower, upper, slack = rows.scores, rows.lower, rows.upper, rows.slack
-    if len(radius) == 1:
+    if scores.shape[1] == 1:
         flat = scores[:, 0]
         proved = (lower > slack) | (upper < -slack)
         return Decisions(classes[class_of_scores(flat)], flat, proved[:, 0])

@@ -1,4 +1,4 @@
-"""Fitted classifiers as files, as scikit-learn models and as ONNX."""
+"""Fitted models as files, as scikit-learn models and as ONNX."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from slimline._base.plain import plain
 from slimline.data._names import PackedStrings
 from slimline.data._write import NewFiles
-from slimline.errors import InvalidParameterError, MissingReaderError, ModelFileError, SlimlineError
+from slimline.errors import MissingReaderError, ModelFileError, SlimlineError
 from slimline.estimators._certified_model import CertifiedModel
 from slimline.estimators._covariates import FreeEffects
 from slimline.estimators._fitting import check_parameters
@@ -40,22 +40,19 @@ _SEARCH = ("C_", "Cs_", "scores_")
 
 
 def to_sklearn(model: Any) -> Any:
-    """Return a plain scikit-learn linear model with the weights of a certified classifier."""
-    if model.covariate_coef_.shape[1]:
-        raise InvalidParameterError(
-            "a model with covariates has no plain scikit-learn model: its scores need features and covariates. Take "
-            "coef_, intercept_ and covariate_coef_."
-        )
+    """Return a plain scikit-learn linear model with the weights of a certified one, and its effects."""
     C = float(getattr(model, "C_", None) or model.C)
     plain = _like(model, C)
-    plain.coef_ = np.array(model.coef_, order="C")
+    effects = np.nan_to_num(model.covariate_coef_)  # those that were left out count for nothing
+    plain.coef_ = np.hstack([np.atleast_2d(model.coef_), effects]).reshape(*np.shape(model.coef_)[:-1], -1)
     plain.intercept_ = np.array(model.intercept_) if np.ndim(model.intercept_) else float(model.intercept_)
     if hasattr(model, "classes_"):
         plain.classes_ = model.classes_.copy()
-    plain.n_features_in_ = model.n_features_in_
+    plain.n_features_in_ = plain.coef_.shape[-1]
     plain.n_iter_ = np.array([model.n_iter_], dtype=np.int32)
-    if hasattr(model, "feature_names_in_"):
-        plain.feature_names_in_ = model.feature_names_in_
+    beside = (model._free.names if model._free is not None else None) or ()
+    if hasattr(model, "feature_names_in_") and len(beside) == effects.shape[1]:
+        plain.feature_names_in_ = np.concatenate([model.feature_names_in_, np.array(beside, dtype=object)])
     return plain
 
 
@@ -68,8 +65,9 @@ def to_onnx(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False
         raise MissingReaderError(
             f'ONNX files need skl2onnx ({error.name} is missing): pip install "slimline[onnx]"'
         ) from None
-    columns, plain = FloatTensorType([None, model.n_features_in_]), to_sklearn(model)
-    # one array of probabilities or scores, not a dict a row; LinearSVC and Ridge have never anything else
+    plain = to_sklearn(model)
+    columns = FloatTensorType([None, plain.n_features_in_])
+    # one array of probabilities or scores, not a dict a row; these two have never anything else
     options = None if type(plain).__name__ in ("LinearSVC", "Ridge") else {"zipmap": False}
     converted = convert(plain, initial_types=[("X", columns)], options=options)
     with NewFiles([Path(path)], overwrite=overwrite) as files:
@@ -169,14 +167,11 @@ def _restore(model: Any, stored: StoredModel, path: str) -> None:
         model.n_passes_ = _whole(stored.details["n_passes"])
         model.projections_ = [str(line) for line in stored.details["projections"]]
         _restore_search(model, stored.details["search"])
+        restore = _restore_targets if stored.is_regression else _restore_classes
+        restore(model, stored)
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         said = str(error) if isinstance(error, SlimlineError) else repr(error)
         raise ModelFileError(f"{path} is damaged: what it says of the fit cannot be read ({said:.200}).") from None
-    if stored.is_regression:
-        model._is_flat = len(stored.weights) == 1 and not _is_table(stored)
-        model.delta_ = np.array([_delta(value) for value in stored.details["delta"]])
-    else:
-        model.classes_, model.class_prior_ = stored.classes, _prior(stored, path)
     model.n_features_in_ = stored.n_features
     if stored.feature_names is not None:
         model.feature_names_in_ = stored.feature_names
@@ -199,23 +194,25 @@ def _restore(model: Any, stored: StoredModel, path: str) -> None:
     model.n_iter_ = len(model.history_)
 
 
-def _prior(stored: StoredModel, path: str) -> np.ndarray[Any, np.dtype[np.float64]] | None:
-    """Return the shares of the classes in training; None: a file of an earlier version."""
-    told = stored.details.get("class_prior")
-    if told is None:
-        return None
-    prior = np.array([_number(share) for share in told]) if isinstance(told, list) else np.zeros(0)
-    if prior.shape != stored.classes.shape or not (prior > 0.0).all() or not abs(prior.sum() - 1.0) < 1e-9:
-        raise ModelFileError(f"{path} is damaged: its shares of the classes are no shares.")
-    return prior
+def _restore_targets(model: Any, stored: StoredModel) -> None:
+    """Give a regression what it knows of its targets."""
+    told, table = stored.details["delta"], stored.details["table"]
+    model.delta_ = np.array([float("nan") if value is None else _number(value) for value in told])
+    if len(told) != len(stored.weights) or (model.delta_ <= 0.0).any() or type(table) is not bool:
+        raise ValueError("what it says of the targets does not belong together")
+    model._is_flat = len(stored.weights) == 1 and not table
 
 
-def _is_table(stored: StoredModel) -> bool:
-    return stored.details.get("table") is True
-
-
-def _delta(value: Any) -> float:
-    return float("nan") if value is None else float(value)
+def _restore_classes(model: Any, stored: StoredModel) -> None:
+    """Give a classifier its classes, and their shares in training, which files of earlier versions do not have."""
+    prior, model.classes_ = stored.details.get("class_prior"), stored.classes
+    model.class_prior_ = None if prior is None else np.array([_number(share) for share in prior])
+    if prior is None:
+        return
+    if len(prior) != len(stored.classes) or not (model.class_prior_ > 0.0).all():
+        raise ValueError("the shares of the classes do not belong to them")
+    if not abs(model.class_prior_.sum() - 1.0) < 1e-9:
+        raise ValueError("the shares of the classes do not sum to 1")
 
 
 def _plain_parameters(parameters: dict[str, Any]) -> dict[str, Any]:

@@ -32,6 +32,11 @@ class GapParts:
     #: The gap, an upper bound of how far the objective is from the optimum.
     gap: float
 
+    @property
+    def square(self) -> float:
+        """Return the squared distance: a product, since a power of a float raises where it overflows."""
+        return self.distance * self.distance
+
 
 @dataclass(frozen=True)
 class GapBound(GapParts):
@@ -57,7 +62,8 @@ def gap_parts(problem: BinaryProblem, point: Point, dual: DualPoint, row_bounds:
     slack = 1.0 + 2.0 * (len(difference) + 8) * ROUNDOFF
     distance = float(np.linalg.norm(difference)) * slack + dual.total_error + _UNDERFLOW
     distance = upper_bound(distance + 2 * ROUNDOFF * (point.norm + dual.norm))
-    return GapParts(residuals, distance, (residuals + 0.5 * problem.penalty * distance**2) * (1.0 + 8 * ROUNDOFF))
+    gap = residuals + 0.5 * problem.penalty * (distance * distance)
+    return GapParts(residuals, distance, gap * (1.0 + 8 * ROUNDOFF))
 
 
 @overflow_allowed()
@@ -67,7 +73,7 @@ def bound_gap(problem: BinaryProblem, point: Point, dual: DualPoint, row_bounds:
     weights = point.weights + dual.weights
     weights *= 0.5
     norm = float(np.linalg.norm(weights))
-    radius = float(np.sqrt(parts.residuals / problem.penalty + 0.25 * parts.distance**2))
+    radius = float(np.sqrt(parts.residuals / problem.penalty + 0.25 * parts.square))
     radius = upper_bound((radius + 0.5 * dual.total_error + 2 * ROUNDOFF * norm) * (1.0 + 16 * ROUNDOFF))
     return GapBound(parts.residuals, parts.distance, parts.gap, weights, radius, relative(radius, norm))
 
@@ -106,7 +112,7 @@ def intervals(
     centre = w + (v - w) * (kappa / (1.0 + kappa))
     # 2 gap/λ - ½(‖w - w_α‖² - dⱼ²) with the gap taken apart: 2 residuals/λ + ½‖w - w_α‖² + ½ dⱼ²
     error = dual.total_error + 8 * ROUNDOFF * (np.abs(w) + np.abs(v))
-    square = 2.0 * parts.residuals / problem.penalty + 0.5 * parts.distance**2 + 0.5 * np.square(difference + error)
+    square = 2.0 * parts.residuals / problem.penalty + 0.5 * parts.square + 0.5 * np.square(difference + error)
     square *= (1.0 + 64 * ROUNDOFF) / (1.0 + kappa)
     square -= kappa * np.square(np.maximum(difference - error, 0.0) / (1.0 + kappa))
     return centre, np.sqrt(np.maximum(square, 0.0)) * (1.0 + 64 * ROUNDOFF) + error

@@ -19,6 +19,8 @@ _CONSTANTS = (1e-100, 1e100)
 _COLUMNS = 1 << 16
 #: What the last digits of another machine can differ by, and the smallest numbers that have all their digits.
 _DIGITS, _TINY = 1e-12, 1e-300
+#: Part of the sums of absolute values behind it that a product of data may lose.
+_LOST = 1e-9
 
 
 @overflow_allowed()
@@ -41,8 +43,8 @@ def contradiction(stored: StoredModel) -> str | None:
     scaled = stored.centre is not None or stored.penalty_factor is not None
     if scaled != (stored.factor is not None) or (stored.fill is not None and stored.centre is None):
         return "of centre, factor and fill some are absent"
-    parts = (_of_features, _of_scaling, _of_intercepts, _of_errors, _of_intervals)
-    return next((wrong for part in parts if (wrong := part(stored)) is not None), None)
+    checks = (_of_features, _of_scaling, _of_intercepts, _of_errors, _of_intervals, _of_effects)
+    return next((what for check in checks if (what := check(stored)) is not None), None)
 
 
 def _of_features(stored: StoredModel) -> str | None:
@@ -106,6 +108,18 @@ def _of_intervals(stored: StoredModel) -> str | None:
             least = least * np.abs(stored.factor[columns])
         if not (around >= least * (1.0 - _DIGITS) - _TINY).all():
             return "coordinate_radius is less than the intervals allow"
+    return None
+
+
+def _of_effects(stored: StoredModel) -> str | None:
+    """Compare the bounds of scores beside covariates with each other."""
+    square, reach, explained = stored.free_square, stored.free_reach, stored.free_explained
+    if square is not None and (np.diagonal(square, axis1=1, axis2=2) < 0.0).any():
+        return "free_square has a variance below 0"
+    if explained is not None and reach is not None:
+        norms = np.array([[_norm(row) for row in one] for one in explained])
+        if not (norms <= reach * (1.0 + _LOST) + _TINY).all():
+            return "free_reach is less than free_explained allows"
     return None
 
 

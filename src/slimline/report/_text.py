@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 
-from slimline._base.text import duration, power_of_ten, size
+from slimline._base.text import duration, power_of_ten, rounded_down, rounded_up, size
 from slimline.report._records import Feature
 
 #: A space at which no line is broken.
@@ -62,6 +62,11 @@ def number(value: float, digits: int = 3) -> str:
     return f"{sign}{mantissa.rstrip('0').rstrip('.')}{NARROW}×{NARROW}{power_of_ten(power)}"
 
 
+def number_up(value: float, digits: int = 2) -> str:
+    """Return a bound with a few digits, rounded up."""
+    return number(float(rounded_up(value, digits)), digits) if math.isfinite(value) else "∞"
+
+
 def area(value: float) -> str:
     """Return the area under a curve with three digits; 1 only if it is."""
     if math.isnan(value):
@@ -75,6 +80,11 @@ def correlation(value: float) -> str:
     if abs(value) < 1.0 and text.endswith("1.000"):
         text = "0.999…" if value > 0 else "-0.999…"
     return text.replace("-", "−")
+
+
+def score(value: float) -> str:
+    """Return R² or another score of at most 1; 1 only if it is."""
+    return correlation(value) if abs(value) <= 1.0 else number(value)
 
 
 def time_taken(seconds: float) -> str:
@@ -111,6 +121,10 @@ def tidy(text: str) -> str:
     return re.sub(r"(?<=\d) %", f"{NARROW}%", text)
 
 
+#: More digits than any float64 has before and after the point.
+_ALL_DIGITS = 1200
+#: Ends of an interval that are so many times larger than the effect have a power of ten of their own.
+_FARTHER = 1e6
 #: Fewest and most digits of the largest weight.
 _DIGITS = (3, 6)
 
@@ -142,19 +156,38 @@ class WeightText:
     def _written(self, value: float, rounding: str) -> str:
         if not math.isfinite(value):
             return "not known" if math.isnan(value) else "∞" if value > 0 else "−∞"
-        exact = Decimal(value).scaleb(-self.power).quantize(Decimal(1).scaleb(-self.decimals), rounding)
+        with localcontext(prec=_ALL_DIGITS):
+            exact = Decimal(value).scaleb(-self.power).quantize(Decimal(1).scaleb(-self.decimals), rounding)
         return f"{exact:,f}".replace("-", "−") if exact else f"{abs(exact):f}"
 
 
 def weight_text(features: Sequence[Feature]) -> WeightText:
     """Return the text format that suits the weights of some features and the widths of their intervals."""
     largest = max((abs(feature.weight) for feature in features if math.isfinite(feature.weight)), default=0.0)
+    return _format(largest, [(feature.upper - feature.lower) / 2 for feature in features])
+
+
+def interval_text(value: float, lower: float, upper: float) -> tuple[str, str, str]:
+    """Return a number, and the ends of its interval rounded outwards."""
+    text = _format(abs(value) if math.isfinite(value) else 0.0, [(upper - lower) / 2])
+    unit = [text.unit if math.isfinite(end) else "" for end in (value, lower, upper)]
+    far = _FARTHER * max(abs(value), 10.0**text.power)
+    low = _directed(lower, rounded_down) if far < abs(lower) < math.inf else text.lower(lower) + unit[1]
+    high = _directed(upper, rounded_up) if far < abs(upper) < math.inf else text.upper(upper) + unit[2]
+    return text.weight(value) + unit[0], low, high
+
+
+def _directed(value: float, rounded: Callable[[float, int], str]) -> str:
+    return number(float(rounded(value, 3)), 3)
+
+
+def _format(largest: float, halves: Sequence[float]) -> WeightText:
     power = 0
     if largest > 0.0 and not 1e-3 <= largest < 1e5:
         power = math.floor(math.log10(largest))
     leading = math.floor(math.log10(largest)) - power if largest > 0.0 else 0
     fewest, most = (digits - 1 - leading for digits in _DIGITS)
-    widths = sorted(half for f in features if 0.0 < (half := (f.upper - f.lower) / 2) < math.inf)
+    widths = sorted(half for half in halves if 0.0 < half < math.inf)
     wanted = fewest if not widths else math.ceil(-math.log10(widths[len(widths) // 2])) + power + 1
     return WeightText(power, max(0, min(max(wanted, fewest), most)))
 
