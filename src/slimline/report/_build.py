@@ -1,12 +1,12 @@
-"""`fit_report`: what the page of a fitted classifier shows, measured."""
+"""`fit_report`: what the page of a fitted model shows, measured."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,37 +15,38 @@ from sklearn.utils.validation import check_is_fitted
 from slimline.data import ColumnStats, Matrix
 from slimline.data._labels import class_labels
 from slimline.errors import AccuracyWarning, DataError
-from slimline.estimators import CertifiedClassifier
+from slimline.estimators import CertifiedClassifier, CertifiedRegressor
+from slimline.estimators._certified_regressor import CertifiedPredictions
+from slimline.estimators._certified_regressor import _targets as regression_targets
 from slimline.estimators._decisions import Decisions
 from slimline.estimators._validation import as_matrix
-from slimline.planning._route import default_components
 from slimline.projections import Projection
-from slimline.projections._families import frozen_projection
+from slimline.report._calibration import prevalence_facts
 from slimline.report._figures import versions
 from slimline.report._held_out import WHAT_MAY_HELP, held_out, no_better_words
+from slimline.report._held_out_records import HeldOut, HeldOutTarget
+from slimline.report._held_out_targets import WHAT_MAY_HELP as WHAT_MAY_HELP_TARGETS
+from slimline.report._held_out_targets import held_out_targets, no_better_target_words, null_predictions
 from slimline.report._leading import Leading, features_with_neighbours, leading_features, standardised
 from slimline.report._records import (
     FIT,
     CostFacts,
     DataFacts,
     FitReport,
-    HeldOut,
     ModelFacts,
     Phase,
     Phases,
+    PrevalenceFacts,
     Reproduction,
     Search,
     StepFacts,
 )
-
-if TYPE_CHECKING:
-    from slimline.auditing import Audit
-    from slimline.planning import Plan
+from slimline.report._target_facts import effect_facts, target_facts
 
 #: Features that the page shows.
 TOP = 50
-#: Samples of the audit, times the other classes; and its draws.
-_AUDITED, _DRAWS = 400, 3
+#: Why a regression has no audit.
+_NO_AUDIT = "the projection was not audited: an audit measures margins between classes."
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,11 @@ class Told:
     title : str
         Heading; the name of the data unless given.
     labels : str
-        Source of the labels, in words.
+        Source of the labels or targets, in words.
+    targets : tuple of str
+        Names of the targets of a regression; by default those of the columns of `y`, if it has any.
     left_out : int
-        Samples that were left out because they have no label.
+        Samples that were left out because they have no label or target.
     held_out : str
         Which samples were held out, in words.
     nbytes : int, optional
@@ -70,6 +73,9 @@ class Told:
         Training samples of the model that was tried on the held-out samples, unless it is the model itself.
     search : Search, optional
         Search over C, unless the model itself chose C.
+    prevalence : float, optional
+        Share of the second of two classes in the population, if the samples were chosen by class: the calibration
+        is told at this share. Needs `loss="logistic"`, a free intercept and no class weights.
     seed : int, optional
         Seed of the projection and of the held-out samples.
     phases : tuple of Phase
@@ -84,6 +90,7 @@ class Told:
 
     title: str = ""
     labels: str = ""
+    targets: tuple[str, ...] = ()
     left_out: int = 0
     held_out: str = "rows that were given"
     measured_rows: int | None = None
@@ -91,6 +98,7 @@ class Told:
     nbytes: int | None = None
     command: str = ""
     python: str = ""
+    prevalence: float | None = None
     seed: int | None = None
     phases: tuple[Phase, ...] = ()
     peak_bytes: Callable[[], int | None] | None = None
@@ -99,15 +107,17 @@ class Told:
 
 
 def fit_report(
-    model: CertifiedClassifier,
+    model: CertifiedClassifier | CertifiedRegressor,
     X: Any,
     y: Any = None,
     *,
+    covariates: Any = None,
     X_test: Any = None,
     y_test: Any = None,
+    covariates_test: Any = None,
     top: int = TOP,
     measure_projection: bool = True,
-    decisions: Decisions | None = None,
+    decisions: Decisions | CertifiedPredictions | None = None,
     stats: ColumnStats | None = None,
     told: Told | None = None,
     progress: Callable[[str], None] | None = None,
@@ -119,21 +129,24 @@ def fit_report(
 
     Parameters
     ----------
-    model : CertifiedClassifier
+    model : CertifiedClassifier or CertifiedRegressor
         Fitted to `X` and `y`.
     X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
         Training data.
-    y : array-like of shape (n_samples,), optional
-        Labels; may be left out for a `Matrix` that carries them.
-    X_test, y_test : as X and y, optional
-        Held-out samples and their labels: both, or neither.
+    y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
+        Labels or targets; labels may be left out for a `Matrix` that carries them.
+    covariates : array-like or data frame of shape (n_samples, n_covariates), optional
+        Those of the training samples, if the model was trained with any.
+    X_test, y_test, covariates_test : as X, y and covariates, optional
+        Held-out samples and their labels or targets: both, or neither.
     top : int
         Most features that are shown.
     measure_projection : bool
         Whether to measure margins and distances before and after a projection (an audit of some hundred samples), and
-        to compare the fit with a plan.
-    decisions : Decisions, optional
-        Decisions of the model about the held-out samples, if they are known; `X_test` is not needed then.
+        to compare the fit with a plan; of classifiers only.
+    decisions : Decisions or CertifiedPredictions, optional
+        Decisions of a classifier about the held-out samples, or predictions of a regression, if they are known;
+        `X_test` is not needed then.
     stats : ColumnStats, optional
         Statistics of the features of `X`, if they are known.
     told : Told, optional
@@ -155,7 +168,13 @@ def fit_report(
     matrix = as_matrix(model, X, reset=False, finite=bool(model.standardize)).counted()
     if y is None and isinstance(X, Matrix):
         y = X.labels
-    _classes(model, matrix, y)  # refused before any pass
+    if isinstance(model, CertifiedClassifier):  # all is refused before any pass
+        counts = np.bincount(_classes(model, matrix, y)[1], minlength=len(model.classes_))
+        if told.prevalence is not None:
+            prevalence_facts(model, told.prevalence, counts)
+    else:
+        target_facts(model, y, matrix.shape[0], told.targets)
+    model._given(covariates, matrix.shape[0])
     phases = Phases(progress, told.phases or [Phase(FIT, model.n_passes_, model.history_[-1].seconds)])
     phases.matrices = [matrix]
     if y_test is not None and decisions is None:
@@ -163,61 +182,93 @@ def fit_report(
             X_test = X_test.counted()
             phases.matrices.append(X_test)
         with phases("held-out rows"):
-            decisions = model.decide(X_test)
+            if isinstance(model, CertifiedClassifier):
+                decisions = model.decide(X_test, covariates_test)
+            else:
+                decisions = model.certified_predictions(X_test, covariates_test)
     with phases("largest weights"):
         leading = leading_features(model, matrix, top, stats)
     return build_report(
-        model, matrix, y, leading=leading, decisions=decisions, y_test=y_test, told=told, phases=phases,
-        measure_projection=measure_projection,
+        model, matrix, y, covariates=covariates, covariates_test=covariates_test, leading=leading, decisions=decisions,
+        y_test=y_test, told=told, phases=phases, measure_projection=measure_projection,
     )  # fmt: skip
 
 
 def build_report(
-    model: CertifiedClassifier,
+    model: CertifiedClassifier | CertifiedRegressor,
     matrix: Matrix,
     y: Any,
     *,
+    covariates: Any = None,
+    covariates_test: Any = None,
+    baseline: NDArray[np.float64] | None = None,
     leading: Leading,
-    decisions: Decisions | None,
-    y_test: NDArray[Any] | None,
+    decisions: Decisions | CertifiedPredictions | None,
+    y_test: Any,
     told: Told,
     phases: Phases,
     measure_projection: bool,
 ) -> FitReport:
-    """Return the report of a model whose largest weights have been read and that has decided about held-out samples."""
-    classes, codes = _classes(model, matrix, y)
-    counts, notes = np.bincount(codes, minlength=len(classes)), list(told.notes)
-    held = None
-    if y_test is not None and decisions is not None:
-        held = _held_out(model, len(codes), np.asarray(y_test), decisions, classes[counts.argmax()], told, notes)
+    """Return the report of a model whose largest weights have been read and that has decided about held-out samples.
+
+    `baseline` is what a regression is compared with: `null_predictions` for the held-out samples. By default it is
+    made from `y` and the covariates, or from the mean of `y` if covariates of training or held-out samples are absent.
+    """
+    notes = list(told.notes)
+    held, held_targets, prevalence, audit, plan = None, (), None, None, None
+    classes, targets = (), ()
     seen = standardised(model, matrix)
+    if isinstance(model, CertifiedClassifier):
+        labels, codes = _classes(model, matrix, y)
+        counts = np.bincount(codes, minlength=len(labels))
+        classes = tuple((str(label), int(count)) for label, count in zip(labels, counts, strict=True))
+        if told.prevalence is not None:
+            prevalence = prevalence_facts(model, told.prevalence, counts)
+        if y_test is not None and isinstance(decisions, Decisions):
+            held = _held_out(
+                model, len(codes), np.asarray(y_test), decisions, labels[counts.argmax()], told, prevalence, notes
+            )
+    else:
+        targets, values = target_facts(model, y, matrix.shape[0], told.targets)
+        if y_test is not None and isinstance(decisions, CertifiedPredictions):
+            held_targets = _held_out_targets(
+                model, values, y_test, decisions, covariates, covariates_test, baseline,
+                [target.name for target in targets], told,
+            )  # fmt: skip
     with phases("near-duplicate features"):
         features = features_with_neighbours(seen, leading, model._feature_names)
-    audited, planned = None, None
-    if measure_projection:
+    if targets:
+        named = {f"y{k}": target.name for k, target in enumerate(targets)}
+        features = tuple(replace(feature, label=named[feature.label]) for feature in features)
+    if measure_projection and isinstance(model, CertifiedClassifier):
+        from slimline.report._projection_facts import audited, planned
+
         with phases("projection audit"):
-            audited = _audited(model, seen, classes[codes], told.seed, notes)
-        planned = _plan(model, matrix, audited)
+            audit = audited(model, seen, labels[codes], told.seed, notes)
+        plan = planned(model, matrix, penalty_of(model), audit)
+    elif measure_projection:
+        notes.append(_NO_AUDIT)
     return FitReport(
         title=told.title or matrix.name,
         data=DataFacts(
             name=matrix.name,
             n_rows=matrix.shape[0],
             n_features=matrix.shape[1],
-            classes=tuple((str(label), int(count)) for label, count in zip(classes, counts, strict=True)),
+            classes=classes,
             left_out=told.left_out,
             labels=told.labels,
             standardised=bool(model.standardize),
             fingerprint=matrix.fingerprint,
             nbytes=told.nbytes,
+            targets=targets,
         ),
         model=_model_facts(model),
         history=tuple(StepFacts(step.passes, step.seconds, max(step.relative_error)) for step in model.history_),
         features=features,
         held_out=held,
         search=told.search or search_facts(model),
-        audit=audited,
-        plan=planned,
+        audit=audit,
+        plan=plan,
         cost=CostFacts(
             phases=tuple(phases.done),
             peak_bytes=None if told.peak_bytes is None else told.peak_bytes(),
@@ -232,6 +283,9 @@ def build_report(
             made=datetime.now(UTC).isoformat(timespec="seconds"),
         ),
         notes=tuple(notes),
+        effects=effect_facts(model, [target.name for target in targets]),
+        held_out_targets=held_targets,
+        prevalence=prevalence,
     )
 
 
@@ -250,6 +304,7 @@ def _held_out(
     found: Decisions,
     majority: Any,
     told: Told,
+    prevalence: PrevalenceFacts | None,
     notes: list[str],
 ) -> HeldOut | None:
     if y.shape != found.labels.shape:
@@ -272,62 +327,57 @@ def _held_out(
         source=told.held_out,
         trained_rows=n_rows if told.measured_rows is None else told.measured_rows,
         balanced=search is not None and search.scoring == "balanced_accuracy",
+        logistic=model.loss == "logistic",
+        prevalence=prevalence,
     )
     if held.worse_than_majority:
         warnings.warn(f"{no_better_words(held)} {WHAT_MAY_HELP}", AccuracyWarning, stacklevel=3)
     return held
 
 
-def _audited(
-    model: CertifiedClassifier, seen: Matrix, labels: NDArray[Any], seed: int | None, notes: list[str]
-) -> Audit | None:
-    from slimline.auditing import audit
-
-    used = [Projection.from_json(line) for line in model.projections_]
-    projection: Projection | None = used[0] if used else _would_be(model, seen)
-    if projection is None:
-        notes.append("no projection was used or measured: the data are too small for one.")
-        return None
-    classes = len(model.classes_)
-    rows = max(2 * classes, _AUDITED // (classes - 1))
-    return audit(seen, labels, projection=projection, repeats=_DRAWS, rows=rows, random_state=seed or 0)
-
-
-def _would_be(model: CertifiedClassifier, seen: Matrix) -> Projection | None:
-    """Return the projection that a sketch would have been made with; None where it has no fewer columns."""
-    components = default_components(seen, float(seen.shape[0]), model.loss)
-    if components >= seen.shape[1]:
-        return None
-    return frozen_projection("auto", seen.shape[1], components, seed=0)
-
-
-def _plan(model: CertifiedClassifier, matrix: Matrix, measured: Audit | None) -> Plan:
-    from slimline.auditing._measures import NORMALISED
-    from slimline.planning import plan
-
-    known = () if measured is None else measured.margins
-    margins = [kept.before_lower for kept in known if kept.name == NORMALISED and kept.before_lower > 0.0]
-    return plan(
-        n_samples=matrix.shape[0],
-        n_features=matrix.shape[1],
-        n_classes=len(model.classes_),
-        density=matrix.density,
-        dtype=matrix.dtype,
-        C=penalty_of(model),
+def _held_out_targets(
+    model: CertifiedRegressor,
+    y: NDArray[np.float64],
+    y_test: Any,
+    found: CertifiedPredictions,
+    covariates: Any,
+    covariates_test: Any,
+    baseline: NDArray[np.float64] | None,
+    names: Sequence[str],
+    told: Told,
+) -> tuple[HeldOutTarget, ...]:
+    n_test = len(found.value)
+    targets = regression_targets(y_test, n_test)
+    with_covariates = model._free is not None and model._free.n_covariates > 0
+    if baseline is None:
+        with_covariates &= covariates is not None and covariates_test is not None
+        given = (None, None)
+        if with_covariates:
+            given = model._given(covariates, len(y)), model._given(covariates_test, n_test)
+        baseline = null_predictions(y, *given, n_test, loss=model.loss, quantile=model.quantile)
+    held = held_out_targets(
+        found,
+        targets,
+        baseline,
+        names=names,
+        with_covariates=with_covariates,
         loss=model.loss,
-        tol=model.tol,
-        fit_intercept=model.fit_intercept,
-        standardize=bool(model.standardize),
-        margin=margins[0] if margins else None,
+        quantile=model.quantile,
+        source=told.held_out,
+        trained_rows=len(y) if told.measured_rows is None else told.measured_rows,
     )
+    for one in held:
+        if one.worse_than_baseline:
+            warnings.warn(f"{no_better_target_words(one)} {WHAT_MAY_HELP_TARGETS}", AccuracyWarning, stacklevel=3)
+    return held
 
 
-def penalty_of(model: CertifiedClassifier) -> float:
+def penalty_of(model: CertifiedClassifier | CertifiedRegressor) -> float:
     """Return C, given or chosen."""
     return float(getattr(model, "C_", None) or model.C)
 
 
-def _model_facts(model: CertifiedClassifier) -> ModelFacts:
+def _model_facts(model: CertifiedClassifier | CertifiedRegressor) -> ModelFacts:
     claim, route = model.certificate_, model.route_
     sketched = route.method == "sketch" and bool(model.projections_)
     return ModelFacts(
@@ -341,8 +391,18 @@ def _model_facts(model: CertifiedClassifier) -> ModelFacts:
         relative_error=tuple(claim.relative_error.tolist()),
         radius=tuple(claim.radius.tolist()),
         intercept=bool(model.fit_intercept),
-        class_weight="" if model.class_weight is None else str(model.class_weight),
+        class_weight="" if getattr(model, "class_weight", None) is None else str(model.class_weight),
+        free_intercept=bool(model._free is not None and model._free.intercept),
+        loss_parameters=_loss_parameters(model),
     )
+
+
+def _loss_parameters(model: CertifiedClassifier | CertifiedRegressor) -> str:
+    if model.loss == "huber":
+        return "δ = " + ", ".join(f"{delta:.4g}" for delta in model.delta_)
+    if model.loss in ("epsilon_insensitive", "squared_epsilon_insensitive"):
+        return f"ε = {model.epsilon:.4g}" + (" standard deviations of the target" if model.standardize_target else "")
+    return f"quantile {model.quantile:.4g}" if model.loss == "quantile" else ""
 
 
 def _in_words(projection: Projection) -> str:
@@ -351,18 +411,19 @@ def _in_words(projection: Projection) -> str:
     return f"{family_name(projection)}, seed {projection.seed}"
 
 
-def search_facts(model: CertifiedClassifier) -> Search | None:
+def search_facts(model: CertifiedClassifier | CertifiedRegressor) -> Search | None:
     """Return how a model chose C; None if C was given."""
     scores = getattr(model, "scores_", None)
     if scores is None:
         return None
     scoring = getattr(model, "scoring", None)
+    default = "accuracy" if isinstance(model, CertifiedClassifier) else "R²"
     return Search(
         penalties=tuple(model.Cs_.tolist()),
         scores=tuple(scores.mean(axis=0).tolist()),
         deviations=tuple(scores.std(axis=0).tolist()),
         folds=len(scores),
-        scoring=scoring if isinstance(scoring, str) else "accuracy" if scoring is None else "score",
+        scoring=scoring if isinstance(scoring, str) else default if scoring is None else "score",
     )
 
 

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from slimline.estimators._decisions import Decisions
-from slimline.report._records import Curve, HeldOut
+from slimline.report._calibration import calibration_of
+from slimline.report._held_out_records import Curve, HeldOut
+from slimline.report._records import PrevalenceFacts
 
 Floats = NDArray[np.float64]
 
@@ -45,12 +47,14 @@ def held_out(
     source: str,
     trained_rows: int,
     balanced: bool = False,
+    logistic: bool = False,
+    prevalence: PrevalenceFacts | None = None,
 ) -> HeldOut:
-    """Compare what a model says of some rows with their labels."""
+    """Compare what a model says of some rows with their labels; scores of the logistic loss are log-odds."""
     from sklearn.metrics import confusion_matrix
 
     right = int(np.sum(decisions.labels == y))
-    low, high = _interval(right, len(y))
+    low, high = clopper_pearson(right, len(y))
     confusion = confusion_matrix(y, decisions.labels, labels=classes)
     there = confusion.sum(axis=1)
     recalls = np.diagonal(confusion)[there > 0] / there[there > 0]
@@ -71,10 +75,11 @@ def held_out(
         proved=float(decisions.proved.mean()),
         confusion=tuple(tuple(int(count) for count in row) for row in confusion),
         curves=_curves(classes, decisions.scores, y),
+        calibration=calibration_of(classes, decisions.scores, y, prevalence) if logistic else (),
     )
 
 
-def _interval(right: int, n: int) -> tuple[float, float]:
+def clopper_pearson(right: int, n: int) -> tuple[float, float]:
     """Return Clopper and Pearson's 95 % interval of a share."""
     low = float(betaincinv(right, n - right + 1, 0.025)) if right else 0.0
     return low, float(betaincinv(right + 1, n - right, 0.975)) if right < n else 1.0

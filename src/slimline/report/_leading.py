@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from slimline.data import ColumnStats, Matrix
 from slimline.data._arrays import column_stats_and_values
 from slimline.data._standardised import Standardised, scale_of
-from slimline.estimators import CertifiedClassifier
+from slimline.estimators import CertifiedClassifier, CertifiedRegressor
 from slimline.estimators._decisions import ranking_of
 from slimline.report._records import Feature, Neighbour
 
@@ -37,7 +37,7 @@ class Leading:
     stats: ColumnStats | None
 
 
-def standardised(model: CertifiedClassifier, matrix: Matrix) -> Matrix:
+def standardised(model: CertifiedClassifier | CertifiedRegressor, matrix: Matrix) -> Matrix:
     """Return the data standardised as the model has them, without its penalty factors, which change no correlation."""
     if model._centre is None or model._factor is None:
         return matrix
@@ -47,7 +47,9 @@ def standardised(model: CertifiedClassifier, matrix: Matrix) -> Matrix:
     return matrix.standardised(model._centre, scale, model._fill)
 
 
-def leading_features(model: CertifiedClassifier, matrix: Matrix, top: int, stats: ColumnStats | None = None) -> Leading:
+def leading_features(
+    model: CertifiedClassifier | CertifiedRegressor, matrix: Matrix, top: int, stats: ColumnStats | None = None
+) -> Leading:
     """Read the features of the largest weights in one pass, with the statistics of all features unless known."""
     features = ranked_features(model, top, matrix)
     indices = np.array([feature.index for feature in features[: n_looked_at(matrix.shape[1])]])
@@ -112,16 +114,20 @@ def near_duplicates(
     ]
 
 
-def ranked_features(model: CertifiedClassifier, top: int, matrix: Matrix) -> tuple[Feature, ...]:
-    """Return the features of the largest absolute weights."""
-    first = ranking_of(model.certificate_, model.classes_, k=min(top, model.n_features_in_))
-    names, places = model._feature_names, matrix.variants
+def ranked_features(model: CertifiedClassifier | CertifiedRegressor, top: int, matrix: Matrix) -> tuple[Feature, ...]:
+    """Return the features of the largest absolute weights; targets of a regression are labelled y0, y1 and so on."""
     several = len(model.certificate_.weights) > 1
+    if isinstance(model, CertifiedClassifier):
+        labels = [str(label) for label in (model.classes_ if several else model.classes_[1:])]
+    else:
+        labels = [f"y{k}" for k in range(len(model.certificate_.weights))]
+    first = ranking_of(model.certificate_, np.array(labels), k=min(top, model.n_features_in_))
+    names, places = model._feature_names, matrix.variants
     return tuple(
         Feature(
             index=j,
             name=f"x{j}" if names is None else str(names[j]),
-            label=str(model.classes_[first.task[place] if several else 1]),
+            label=labels[first.task[place]],
             weight=float(first.weight[place]),
             lower=float(first.lower[place]),
             upper=float(first.upper[place]),

@@ -20,7 +20,8 @@ from slimline.data._write import NewFiles
 from slimline.errors import InvalidParameterError
 from slimline.report import _charts as charts
 from slimline.report import _text as text
-from slimline.report._records import Curve, FitReport, Search, StepFacts
+from slimline.report._held_out_records import Curve
+from slimline.report._records import FitReport, Search, StepFacts
 
 if TYPE_CHECKING:
     from slimline.auditing import Audit

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from slimline._base.plain import plain
+from slimline.report._held_out_records import HeldOut, HeldOutTarget
 
 if TYPE_CHECKING:
     from slimline.auditing import Audit
@@ -20,6 +21,18 @@ FIT = "fit"
 
 
 @dataclass(frozen=True)
+class TargetFacts:
+    """A target of a regression, over the training rows."""
+
+    #: What it is called; empty: it has no name.
+    name: str
+    mean: float
+    deviation: float
+    #: Least, quartiles and largest.
+    quantiles: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class DataFacts:
     """Training data."""
 
@@ -28,7 +41,7 @@ class DataFacts:
     #: Rows that were trained on, and columns.
     n_rows: int
     n_features: int
-    #: Labels, and rows of each among them.
+    #: Labels, and rows of each among them; empty for a regression.
     classes: tuple[tuple[str, int], ...]
     #: Rows without a label, which were left out.
     left_out: int
@@ -40,59 +53,8 @@ class DataFacts:
     fingerprint: str
     #: Size of the data as they are stored; None where that is not known.
     nbytes: int | None
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Precision and recall of one class on held-out samples."""
-
-    #: The class.
-    label: str
-    #: Its share of these rows.
-    share: float
-    #: ROC curve, from (0, 0) to (1, 1); thinned out where it has many points.
-    false_positive: tuple[float, ...]
-    true_positive: tuple[float, ...]
-    #: Under it.
-    area: float
-    #: Precision-recall curve, recall falling from 1 to 0.
-    recall: tuple[float, ...]
-    precision: tuple[float, ...]
-    #: Its mean precision.
-    average_precision: float
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """Accuracy on held-out samples."""
-
-    #: Which rows these are, in words.
-    source: str
-    #: How many.
-    n_rows: int
-    #: Rows that the model was trained on which was tried on these. Where the final model was trained on these,
-    #: too, it has more.
-    trained_rows: int
-    #: Share of right labels, and Clopper and Pearson's 95 % interval.
-    accuracy: float
-    low: float
-    high: float
-    #: Mean over the classes.
-    balanced_accuracy: float
-    #: The commonest class of training,
-    majority_label: str
-    #: and the share of these rows that always naming it would get right.
-    majority_rate: float
-    #: The score that is compared with that of naming one class: "accuracy" or "balanced_accuracy".
-    scoring: str
-    #: Whether this score is not above that of always naming the commonest class.
-    worse_than_majority: bool
-    #: Share of these rows whose label is proved equal to the exact model's.
-    proved: float
-    #: Rows by class (outer) and by label given (inner), in the order of the classes.
-    confusion: tuple[tuple[int, ...], ...]
-    #: One for two classes (of the second), else one a class that is there.
-    curves: tuple[Curve, ...]
+    #: Targets of a regression; empty for classes.
+    targets: tuple[TargetFacts, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -113,7 +75,7 @@ class Feature:
     index: int
     #: What it is called.
     name: str
-    #: The class that a weight above 0 speaks for.
+    #: The class that a weight above 0 speaks for; of a regression, the target, if it has a name.
     label: str
     #: Its weight (of the standardised column, where columns are), and what the exact one lies between.
     weight: float
@@ -187,6 +149,35 @@ class ModelFacts:
     intercept: bool
     #: In words; empty for none.
     class_weight: str
+    #: Whether the intercept has no penalty.
+    free_intercept: bool = False
+    #: Parameters of the loss in words, such as δ of each target; empty for none.
+    loss_parameters: str = ""
+
+
+@dataclass(frozen=True)
+class EffectFacts:
+    """Effect of the intercept or of a covariate, which has no penalty."""
+
+    #: What it is called: "intercept", or the name of the covariate.
+    name: str
+    #: The effect, and what the exact one lies between; NaN: left out, since it depends on others.
+    effect: float
+    lower: float
+    upper: float
+    #: The class that an effect above 0 speaks for, or the target; empty: it has no name.
+    label: str
+
+
+@dataclass(frozen=True)
+class PrevalenceFacts:
+    """Share of the cases in the population, where it is not that of the training rows."""
+
+    #: Share of the second class in the population, and in the training rows.
+    prevalence: float
+    training_share: float
+    #: What is added to log-odds, so that they are those of the population.
+    shift: float
 
 
 @dataclass(frozen=True)
@@ -293,7 +284,7 @@ class FitReport:
     features : tuple of Feature
         The largest weights first.
     held_out : HeldOut or None
-        None where no rows were held out.
+        None where no rows were held out, and for a regression.
     search : Search or None
         None where C was given.
     audit : Audit or None
@@ -306,6 +297,12 @@ class FitReport:
         How to get the same again.
     notes : tuple of str
         What else is to be known, such as warnings of the fit.
+    effects : tuple of EffectFacts
+        Intercept and covariates without a penalty: all effects of the first class or target, then of the next.
+    held_out_targets : tuple of HeldOutTarget
+        Predictions of a regression, one for each target; empty where no rows were held out.
+    prevalence : PrevalenceFacts or None
+        Share of the cases in the population; None where nobody said.
     """
 
     title: str
@@ -320,6 +317,9 @@ class FitReport:
     cost: CostFacts
     reproduction: Reproduction
     notes: tuple[str, ...] = ()
+    effects: tuple[EffectFacts, ...] = ()
+    held_out_targets: tuple[HeldOutTarget, ...] = ()
+    prevalence: PrevalenceFacts | None = None
 
     @property
     def relative_error(self) -> float:
