@@ -218,6 +218,7 @@ def build_report(
     held, held_targets, prevalence, audit, plan = None, (), None, None, None
     classes, targets = (), ()
     seen = standardised(model, matrix)
+    given = None if covariates is None else model._given(covariates, matrix.shape[0])
     if isinstance(model, CertifiedClassifier):
         labels, codes = _classes(model, matrix, y)
         counts = np.bincount(codes, minlength=len(labels))
@@ -283,7 +284,7 @@ def build_report(
             made=datetime.now(UTC).isoformat(timespec="seconds"),
         ),
         notes=tuple(notes),
-        effects=effect_facts(model, [target.name for target in targets]),
+        effects=effect_facts(model, [target.name for target in targets], given),
         held_out_targets=held_targets,
         prevalence=prevalence,
     )

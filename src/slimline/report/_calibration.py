@@ -45,12 +45,12 @@ def prevalence_facts(model: Any, prevalence: float, counts: NDArray[np.intp]) ->
 def calibration_of(
     classes: NDArray[Any], scores: Floats, y: NDArray[Any], prevalence: PrevalenceFacts | None = None
 ) -> tuple[Calibration, ...]:
-    """Return the calibration of the second of two classes, or of each of several that some row is of."""
+    """Return the calibration of the second of two classes, or of each of several that some rows are of, and some are not."""
     if scores.ndim == 1:
         shift = 0.0 if prevalence is None else prevalence.shift
         return (_calibration(classes[1], expit(scores + shift), y == classes[1], prevalence),)
     predicted = probabilities(scores)
-    there = [k for k, label in enumerate(classes) if (y == label).any()]
+    there = [k for k, label in enumerate(classes) if 0 < (y == label).sum() < len(y)]  # those of curves, too
     return tuple(_calibration(classes[k], predicted[:, k], y == classes[k], None) for k in there)
 
 

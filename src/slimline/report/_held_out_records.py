@@ -137,8 +137,11 @@ class HeldOutTarget:
     #: Rows of the points, for charts: thinned out where there are many, the largest residuals kept.
     predicted: tuple[float, ...]
     observed: tuple[float, ...]
-    #: The exact model predicts no farther than this from each `predicted`.
+    #: The exact model predicts no farther than this from each `predicted`,
     radius: tuple[float, ...]
+    #: and no farther than these: median and largest over all rows.
+    median_radius: float
+    largest_radius: float
     #: Residuals, observed minus predicted: shares and quantiles.
     residual_shares: tuple[float, ...]
     residual_quantiles: tuple[float, ...]

@@ -138,6 +138,8 @@ def _held_out_target(
         predicted=tuple(value[shown].tolist()),
         observed=tuple(target[shown].tolist()),
         radius=tuple(radius[shown].tolist()),
+        median_radius=float(np.median(radius)),
+        largest_radius=float(radius.max()),
         residual_shares=_SHARES,
         residual_quantiles=tuple(np.quantile(rest, _SHARES).tolist()),
         residual_ends=tuple(ends.tolist()),

@@ -167,6 +167,8 @@ class EffectFacts:
     upper: float
     #: The class that an effect above 0 speaks for, or the target; empty: it has no name.
     label: str
+    #: Standard deviation of the covariate over the training rows; None for the intercept, and where it is not known.
+    deviation: float | None = None
 
 
 @dataclass(frozen=True)

@@ -41,16 +41,21 @@ def _names(y: Any) -> list[str]:
     return [] if name is None else [str(name)]
 
 
-def effect_facts(model: CertifiedClassifier | CertifiedRegressor, targets: Sequence[str]) -> tuple[EffectFacts, ...]:
+def effect_facts(
+    model: CertifiedClassifier | CertifiedRegressor, targets: Sequence[str], covariates: Floats | None
+) -> tuple[EffectFacts, ...]:
     """Return the effects that have no penalty; none where intercept and covariates are penalised or absent."""
     if model._free is None:
         return ()
     found = model.covariate_effects()
+    deviations: list[float | None] = [None] * len(found.name)
+    if covariates is not None and covariates.shape[1]:
+        deviations[-covariates.shape[1] :] = covariates.std(axis=0).tolist()
     labels = targets
     if isinstance(model, CertifiedClassifier):
         labels = [str(label) for label in (model.classes_[1:] if len(found.effect) == 1 else model.classes_)]
     return tuple(
-        EffectFacts(str(name), float(effect), float(lower), float(upper), label)
+        EffectFacts(str(name), float(effect), float(lower), float(upper), label, deviation)
         for label, *rows in zip(labels, found.effect, found.lower, found.upper, strict=True)
-        for name, effect, lower, upper in zip(found.name, *rows, strict=True)
+        for name, effect, lower, upper, deviation in zip(found.name, *rows, deviations, strict=True)
     )

@@ -17,13 +17,12 @@ from sklearn.metrics import (
 
 from slimline import CertifiedClassifier, audit, plan
 from slimline.data._simulate import simulate_genotypes
+from slimline.report._held_out_records import Curve, HeldOut
 from slimline.report._records import (
     CostFacts,
-    Curve,
     DataFacts,
     Feature,
     FitReport,
-    HeldOut,
     ModelFacts,
     Neighbour,
     Phase,
