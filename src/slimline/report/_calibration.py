@@ -45,7 +45,7 @@ def prevalence_facts(model: Any, prevalence: float, counts: NDArray[np.intp]) ->
 def calibration_of(
     classes: NDArray[Any], scores: Floats, y: NDArray[Any], prevalence: PrevalenceFacts | None = None
 ) -> tuple[Calibration, ...]:
-    """Return the calibration of the second of two classes, or of each of several that some rows are of, and some are not."""
+    """Return the calibration of the second of two classes, or of each of several that has a curve."""
     if scores.ndim == 1:
         shift = 0.0 if prevalence is None else prevalence.shift
         return (_calibration(classes[1], expit(scores + shift), y == classes[1], prevalence),)

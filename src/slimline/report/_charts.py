@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from slimline._base.text import power_of_ten
-from slimline.report._records import Feature
+from slimline.report._records import EffectFacts, Feature
 from slimline.report._text import NARROW, WeightText, number
 
 #: Width and height of the square; an SVG stretches it.
@@ -20,6 +20,8 @@ _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _DECADES = 6
 #: Shorter ranges are drawn as single values: their steps would be rounded to 0.
 _LEAST = 1e-300
+#: Share of an axis that a dot covers.
+_DOT = 0.015
 #: Intervals are drawn up to so many times the largest weight, and cut off there.
 _FARTHEST = 2.5
 
@@ -87,6 +89,14 @@ def share_axis(title: str) -> Axis:
     return Axis(title, 0.0, 1.0, tuple((k / 4, f"{25 * k}{NARROW}%") for k in range(5)))
 
 
+def small_share_axis(title: str, most: float) -> Axis:
+    """Return an axis from 0 to a share, in percent."""
+    high = min(1.0, 1.04 * most) if most > 0.0 else 1.0
+    step = _step(high / 5)
+    ticks = (k * step for k in range(math.floor(high / step + 1e-9) + 1))
+    return Axis(title, 0.0, high, tuple((at, f"{number(100.0 * at)}{NARROW}%") for at in ticks))
+
+
 def weight_axis(features: Sequence[Feature], text: WeightText) -> Axis:
     """Return an axis of weights, in the unit in which they are written."""
     largest = max((abs(feature.weight) for feature in features if math.isfinite(feature.weight)), default=0.0)
@@ -96,10 +106,31 @@ def weight_axis(features: Sequence[Feature], text: WeightText) -> Axis:
     return linear_axis("weight", [0.0, *shown], most=4, room=0.03)
 
 
+def effect_axis(effects: Sequence[EffectFacts]) -> Axis:
+    """Return an axis of effects, 0 among them; intervals far beyond all effects are cut off."""
+    limit = _FARTHEST * max(abs(effect.effect) for effect in effects) or 1.0
+    ends = [end for effect in effects for end in (effect.lower, effect.upper, effect.effect)]
+    return linear_axis("effect", [0.0, *(min(max(end, -limit), limit) for end in ends)], most=4, room=0.03)
+
+
 def line(x: Axis, y: Axis, along: Iterable[float], up: Iterable[float]) -> str:
     """Return the path through points; those that cannot be told from the one before are left out."""
     points = ((round(SIDE * x.share(a)), round(SIDE - SIDE * y.share(b))) for a, b in zip(along, up, strict=True))
     return "M" + " ".join(f"{a} {b}" for a, b in dict.fromkeys(points))
+
+
+def points(x: Axis, y: Axis, along: Iterable[float], up: Iterable[float]) -> str:
+    """Return the path of dots; those that would lie on one another are drawn once."""
+    places = ((round(SIDE * x.share(a)), round(SIDE - SIDE * y.share(b))) for a, b in zip(along, up, strict=True))
+    return "".join(f"M{a} {b}h.01" for a, b in dict.fromkeys(places))
+
+
+def spans(x: Axis, y: Axis, middles: Iterable[float], radii: Iterable[float], up: Iterable[float]) -> str:
+    """Return the path of horizontal intervals; empty if all are narrower than a dot."""
+    if not any(2.0 * radius > _DOT * (x.high - x.low) for radius in radii):
+        return ""
+    parts = zip(middles, radii, up, strict=True)
+    return "".join(f"M{x.along(a - r)} {y.down(b)}H{x.along(a + r)}" for a, r, b in parts)
 
 
 def rise(x: Axis, values: ArrayLike) -> str:

@@ -7,6 +7,7 @@ import hashlib
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,8 @@ from slimline.data._write import NewFiles
 from slimline.errors import InvalidParameterError
 from slimline.report import _charts as charts
 from slimline.report import _text as text
-from slimline.report._held_out_records import Curve
-from slimline.report._records import FitReport, Search, StepFacts
+from slimline.report._held_out_records import Calibration, Curve, HeldOutTarget
+from slimline.report._records import INTERCEPT, EffectFacts, FitReport, Search, StepFacts
 
 if TYPE_CHECKING:
     from slimline.auditing import Audit
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 PAGE_ENDINGS = (".html", ".htm")
 #: What no page may hold: control characters other than tab and line feed, and halves of surrogate pairs.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+#: Most effects that are drawn.
+_MOST_EFFECTS = 60
 #: Ratios of an audit are drawn up to this.
 _FARTHEST_RATIO = 3.0
 
@@ -50,6 +53,7 @@ def fit_page(report: FitReport) -> str:
     page : str
         HTML.
     """
+    measured = report.held_out_targets if report.held_out is None else (report.held_out,)
     facts: dict[str, Any] = {
         "data": report.data,
         "model": report.model,
@@ -60,8 +64,16 @@ def fit_page(report: FitReport) -> str:
         "search": report.search,
         "features": report.features,
         "labels": [label for label, _ in report.data.classes],
+        "targets": report.data.targets,
+        "tasks": [target.name for target in report.data.targets] or [label for label, _ in report.data.classes],
+        "regression": bool(report.data.targets),
+        "kind": "regression" if report.data.targets else "classifier",
+        "held_targets": report.held_out_targets,
+        "covariate_effects": [effect for effect in report.effects if effect.name != INTERCEPT],
+        "effect_labels": list(dict.fromkeys(effect.label for effect in report.effects)),
+        "prevalence": report.prevalence,
         "last": report.history[-1] if report.history else None,
-        "refitted": report.held_out is not None and report.held_out.trained_rows < report.data.n_rows,
+        "refitted": any(held.trained_rows < report.data.n_rows for held in measured),
         "text": text.weight_text(report.features),
         "top": min(20, len(report.features)),
     }
@@ -150,16 +162,21 @@ def environment(templates: BaseLoader | None = None) -> Environment:
         "area": text.area,
         "correlation": text.correlation,
         "tidy": text.tidy,
+        "number_up": text.number_up,
+        "score_of": score_of,
     }
     found.globals |= {"infinity": math.inf, "number_text": text.number, "min": min, "max": max}
     found.globals["counted"] = counted
     for module, names in (
-        (text, "area at_most count_sentence memory percent places spread state_of variant weight_text"),
-        (charts, "count_axis line linear_axis log_axis rise share_axis weight_axis"),
+        (text, "area at_most count_sentence interval_text memory number_up percent places"),
+        (text, "spread state_of variant weight_text"),
+        (charts, "count_axis effect_axis line linear_axis log_axis points rise share_axis small_share_axis"),
+        (charts, "spans weight_axis"),
     ):
         found.globals |= {name: getattr(module, name) for name in names.split()}
     own_functions = (
-        drawable, extremes, guarantees_of, hardest, largest, mean, mistakes, ratio_axis, score_axis, scores_of,
+        drawable, effect_rows, extremes, guarantees_of, hardest, largest, largest_share, mean, mistakes, odds_ratio,
+        ratio_axis, residuals, score_axis, scores_of, worst_calibrated,
     )  # fmt: skip
     found.globals |= {function.__name__: function for function in own_functions}
     return found
@@ -182,6 +199,44 @@ def drawable(steps: Sequence[StepFacts], tol: float) -> list[float]:
 def hardest(curves: Sequence[Curve]) -> int:
     """Return the number of the curve with the smallest area."""
     return min(range(len(curves)), key=lambda place: curves[place].area)
+
+
+def worst_calibrated(calibrations: Sequence[Calibration]) -> int:
+    """Return the number of the class with the largest calibration error."""
+    return max(range(len(calibrations)), key=lambda place: calibrations[place].error)
+
+
+def largest_share(calibrations: Sequence[Calibration]) -> float:
+    """Return the largest probability or share that a chart of calibrations shows."""
+    alone = len(calibrations) == 1  # several are drawn without intervals
+    return max(max(part.predicted, part.high if alone else part.observed) for one in calibrations for part in one.bins)
+
+
+def effect_rows(effects: Sequence[EffectFacts]) -> list[EffectFacts]:
+    """Return the effects for one standard deviation of each covariate; none if there are too many to draw."""
+    rows = [
+        replace(one, effect=one.effect * size, lower=one.lower * size, upper=one.upper * size)
+        for one in effects
+        if one.known and (size := one.deviation)
+    ]
+    return rows if len(rows) <= _MOST_EFFECTS else []
+
+
+def odds_ratio(effect: EffectFacts) -> tuple[str, str]:
+    """Return the ends of the interval of an odds ratio."""
+    with np.errstate(over="ignore"):
+        value, low, high = (float(np.exp(end)) for end in (effect.effect, effect.lower, effect.upper))
+    return text.interval_text(value, low, high)[1:]
+
+
+def residuals(held: HeldOutTarget) -> tuple[float, ...]:
+    """Return observed minus predicted of the points of a chart."""
+    return tuple(observed - predicted for observed, predicted in zip(held.observed, held.predicted, strict=True))
+
+
+def score_of(held: HeldOutTarget) -> float:
+    """Return R² of the model; NaN where the target is constant."""
+    return math.nan if held.r2 is None else held.r2.value
 
 
 def mistakes(labels: Sequence[str], confusion: Sequence[Sequence[int]]) -> list[tuple[int, str, str, float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Name of the phase in which the model was fitted.
 FIT = "fit"
+#: Name of the effect of the constant 1.
+INTERCEPT = "intercept"
 
 
 @dataclass(frozen=True)
@@ -169,6 +172,11 @@ class EffectFacts:
     label: str
     #: Standard deviation of the covariate over the training rows; None for the intercept, and where it is not known.
     deviation: float | None = None
+
+    @property
+    def known(self) -> bool:
+        """Return whether it was not left out."""
+        return not math.isnan(self.effect)
 
 
 @dataclass(frozen=True)

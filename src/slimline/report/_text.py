@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
-from slimline._base.text import duration, power_of_ten, size
+from slimline._base.text import duration, power_of_ten, rounded_up, size
 from slimline.report._records import Feature
 
 #: A space at which no line is broken.
@@ -60,6 +60,11 @@ def number(value: float, digits: int = 3) -> str:
         text = f"{abs(value):,.{max(0, digits - 1 - power)}f}"
         return sign + (text.rstrip("0").rstrip(".") if "." in text else text)
     return f"{sign}{mantissa.rstrip('0').rstrip('.')}{NARROW}×{NARROW}{power_of_ten(power)}"
+
+
+def number_up(value: float, digits: int = 2) -> str:
+    """Return a bound with a few digits, rounded up."""
+    return number(float(rounded_up(value, digits)), digits) if math.isfinite(value) else "∞"
 
 
 def area(value: float) -> str:
@@ -149,12 +154,23 @@ class WeightText:
 def weight_text(features: Sequence[Feature]) -> WeightText:
     """Return the text format that suits the weights of some features and the widths of their intervals."""
     largest = max((abs(feature.weight) for feature in features if math.isfinite(feature.weight)), default=0.0)
+    return _format(largest, [(feature.upper - feature.lower) / 2 for feature in features])
+
+
+def interval_text(value: float, lower: float, upper: float) -> tuple[str, str, str]:
+    """Return a number, and the ends of its interval rounded outwards."""
+    text = _format(abs(value) if math.isfinite(value) else 0.0, [(upper - lower) / 2])
+    unit = [text.unit if math.isfinite(end) else "" for end in (value, lower, upper)]
+    return text.weight(value) + unit[0], text.lower(lower) + unit[1], text.upper(upper) + unit[2]
+
+
+def _format(largest: float, halves: Sequence[float]) -> WeightText:
     power = 0
     if largest > 0.0 and not 1e-3 <= largest < 1e5:
         power = math.floor(math.log10(largest))
     leading = math.floor(math.log10(largest)) - power if largest > 0.0 else 0
     fewest, most = (digits - 1 - leading for digits in _DIGITS)
-    widths = sorted(half for f in features if 0.0 < (half := (f.upper - f.lower) / 2) < math.inf)
+    widths = sorted(half for half in halves if 0.0 < half < math.inf)
     wanted = fewest if not widths else math.ceil(-math.log10(widths[len(widths) // 2])) + power + 1
     return WeightText(power, max(0, min(max(wanted, fewest), most)))
 
