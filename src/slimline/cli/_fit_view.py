@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from slimline._base.text import clock, rounded_down, rounded_up
+from slimline.report._records import INTERCEPT
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from slimline.data import PassProgress
     from slimline.learning import Step
     from slimline.report import FitReport
+    from slimline.report._held_out_records import HeldOutTarget
     from slimline.report._records import Feature
 
 #: Features whose places are counted, and that are shown.
@@ -31,6 +33,8 @@ def fit_view(report: FitReport) -> RenderableType:
     from rich.text import Text
 
     from slimline.report._held_out import WHAT_MAY_HELP, no_better_words
+    from slimline.report._held_out_targets import WHAT_MAY_HELP as WHAT_MAY_HELP_TARGETS
+    from slimline.report._held_out_targets import no_better_target_words
 
     lines = Table.grid(padding=(0, 2))
     lines.add_column(style="dim", no_wrap=True)
@@ -38,8 +42,13 @@ def fit_view(report: FitReport) -> RenderableType:
     for name, words in _lines(report):
         lines.add_row(name, Text(words))
     parts: list[RenderableType] = [Text(_heading(report), "bold"), lines, _features(report)]
+    if any(effect.name != INTERCEPT for effect in report.effects):
+        parts.append(_effects(report))
     if report.held_out is not None and report.held_out.worse_than_majority:
         parts.append(Text(f"Warning: {no_better_words(report.held_out)} {WHAT_MAY_HELP}", "bold yellow"))
+    worse = [held for held in report.held_out_targets if held.worse_than_baseline]
+    if worse:
+        parts.append(Text(f"Warning: {no_better_target_words(worse)} {WHAT_MAY_HELP_TARGETS}", "bold yellow"))
     parts += [Text(f"Note: {note}", "yellow") for note in report.notes]
     parts.append(Text(_PROVED, "dim"))
     return Group(*parts)
@@ -47,8 +56,12 @@ def fit_view(report: FitReport) -> RenderableType:
 
 def _heading(report: FitReport) -> str:
     data = report.data
-    said = f"{data.name}: {data.n_rows:,} rows × {data.n_features:,} columns, {len(data.classes)} classes"
-    return f"{said}; {data.left_out:,} rows without a label left out" if data.left_out else said
+    learnt = f"{len(data.classes)} classes"
+    if data.targets:
+        learnt = f"target {data.targets[0].name}".strip() if len(data.targets) == 1 else f"{len(data.targets)} targets"
+    said = f"{data.name}: {data.n_rows:,} rows × {data.n_features:,} columns, {learnt}"
+    without = "target" if data.targets else "label"
+    return f"{said}; {data.left_out:,} rows without a {without} left out" if data.left_out else said
 
 
 def _lines(report: FitReport) -> list[tuple[str, str]]:
@@ -58,8 +71,12 @@ def _lines(report: FitReport) -> list[tuple[str, str]]:
         right = f"{_percent(held.accuracy)} of {held.n_rows:,} right ({_percent(held.low)} to {_percent(held.high)})"
         always = f"always {held.majority_label!r}: {_percent(held.majority_rate)}"
         found.append(("held-out rows", f"{right}; {always}; {_percent(held.proved)} of the labels proved"))
-        if held.trained_rows < report.data.n_rows:
-            found.append(("trained on", f"{held.trained_rows:,} rows for that measurement, then on all of them"))
+        found += [("calibration error", words) for words in _calibration(report)]
+    targets = report.held_out_targets
+    found += [line for one in targets[:_SHOWN] for line in _target_lines(one, len(targets) > 1)]
+    trained = [one.trained_rows for one in (held, *targets) if one is not None]
+    if trained and trained[0] < report.data.n_rows:
+        found.append(("trained on", f"{trained[0]:,} rows for that measurement, then on all of them"))
     proved = f"{rounded_up(100 * error, 2)} %" if error < math.inf else "none"
     found.append(("certified error", f"{proved} (asked: {100 * report.model.tol:.2g} %), C = {report.model.C:.3g}"))
     k = min(_TOP, report.data.n_features)
@@ -75,20 +92,70 @@ def _lines(report: FitReport) -> list[tuple[str, str]]:
     return found
 
 
+def _calibration(report: FitReport) -> list[str]:
+    """Return the calibration error of two classes, or the largest of several."""
+    if report.held_out is None or not report.held_out.calibration:
+        return []
+    worst = max(report.held_out.calibration, key=lambda one: one.error)
+    of = f" (of {worst.label}, the largest)" if len(report.held_out.calibration) > 1 else ""
+    at = "" if report.prevalence is None else f", at a prevalence of {_percent(report.prevalence.prevalence)}"
+    return [f"{_percent(worst.error)}{of}{at}"]
+
+
+def _target_lines(held: HeldOutTarget, several: bool) -> list[tuple[str, str]]:
+    name = held.name if several else "held-out rows"
+    if held.coverage is not None:
+        share = f"{_percent(held.coverage.share)} of {held.n_rows:,} at or below the quantile"
+        between = f"{_percent(held.coverage.low)} to {_percent(held.coverage.high)}"
+        loss = f"mean quantile loss {held.loss:.4g}, {held.baseline}: {held.baseline_loss:.4g}"
+        return [(name, f"{share} ({between}; asked: {_percent(held.coverage.quantile)}); {loss}")]
+    lines = []
+    for what, score in (("R²", held.r2), ("correlation", held.correlation)):
+        if score is not None:
+            lines.append(
+                f"{what} {score.value:.3g} (exact: {rounded_down(score.lower, 4)} to {rounded_up(score.upper, 4)}, proved)"
+            )
+    if held.r2 is not None and held.baseline_r2 is not None:
+        lines[0] += f" on {held.n_rows:,} rows; {held.baseline}: {held.baseline_r2:.3g}"
+    null = held.baseline_mean_absolute_error
+    lines.append(f"mean absolute error {held.mean_absolute_error:.4g}; {held.baseline}: {null:.4g}")
+    return [(name if k == 0 else "", words) for k, words in enumerate(lines)]
+
+
+def _effects(report: FitReport) -> RenderableType:
+    """Return the first effects; the page has all."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    several = len({effect.label for effect in report.effects}) > 1
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("covariate")
+    for name in ("effect", "exact effect, proved"):
+        table.add_column(name, justify="right", no_wrap=True)
+    if several:
+        table.add_column("target" if report.data.targets else "class")
+    shown = sorted(report.effects, key=lambda effect: effect.name == INTERCEPT)[:_SHOWN]
+    for effect in shown:
+        between = f"{rounded_down(effect.lower, 4)} to {rounded_up(effect.upper, 4)}" if effect.known else "left out"
+        cells = [effect.name, f"{effect.effect:.4g}" if effect.known else "", between]
+        table.add_row(*(escape(cell) for cell in [*cells, *([effect.label] if several else [])]))
+    return table
+
+
 def _features(report: FitReport) -> RenderableType:
     from rich.markup import escape
     from rich.table import Table
 
     from slimline.cli._output import UNBROKEN
 
-    several = len(report.data.classes) > 2
+    several = len(report.model.relative_error) > 1
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     rows = [_cells(feature, several) for feature in report.features[:_SHOWN]]
     table.add_column("feature", min_width=min(max(len(row[0]) for row in rows), UNBROKEN))
     for name in ("weight", "exact weight, proved", "place"):  # in a narrow terminal the names give way
         table.add_column(name, justify="right", no_wrap=True)
     if several:
-        table.add_column("class")
+        table.add_column("target" if report.data.targets else "class")
     for row in rows:
         table.add_row(*(escape(cell) for cell in row))
     return table

@@ -367,9 +367,9 @@ def _held_out_targets(
         source=told.held_out,
         trained_rows=len(y) if told.measured_rows is None else told.measured_rows,
     )
-    for one in held:
-        if one.worse_than_baseline:
-            warnings.warn(f"{no_better_target_words(one)} {WHAT_MAY_HELP_TARGETS}", AccuracyWarning, stacklevel=3)
+    worse = [one for one in held if one.worse_than_baseline]
+    if worse:
+        warnings.warn(f"{no_better_target_words(worse)} {WHAT_MAY_HELP_TARGETS}", AccuracyWarning, stacklevel=3)
     return held
 
 
@@ -403,7 +403,7 @@ def _loss_parameters(model: CertifiedClassifier | CertifiedRegressor) -> str:
         return "δ = " + ", ".join(f"{delta:.4g}" for delta in model.delta_)
     if model.loss in ("epsilon_insensitive", "squared_epsilon_insensitive"):
         return f"ε = {model.epsilon:.4g}" + (" standard deviations of the target" if model.standardize_target else "")
-    return f"quantile {model.quantile:.4g}" if model.loss == "quantile" else ""
+    return f"τ = {model.quantile:.4g}" if model.loss == "quantile" else ""
 
 
 def _in_words(projection: Projection) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline._base.rounding import sum_error
+from slimline._base.text import counted
 from slimline.errors import DataError
 from slimline.estimators._certified_regressor import CertifiedPredictions
 from slimline.report._held_out import clopper_pearson
@@ -35,12 +36,14 @@ _WITHOUT = {"squared error": "the mean", "absolute error": "the median", "quanti
 WHAT_MAY_HELP = "What may help: standardised features, a smaller C, other features, more samples."
 
 
-def no_better_target_words(held: HeldOutTarget) -> str:
-    """Return the sentence about a regression that is no better than its baseline."""
-    of = f"of {held.name!r} " if held.name else ""
+def no_better_target_words(worse: Sequence[HeldOutTarget]) -> str:
+    """Return the sentences about targets for which a regression is no better than its baseline."""
+    held = worse[0]
+    of = f" of {held.name!r}" if held.name else ""
+    more = f" The same holds for {counted(len(worse) - 1, 'other target')}." if len(worse) > 1 else ""
     return (
-        f"On {held.n_rows:,} samples that it did not see, the mean {held.scoring} {of}is {held.loss:.4g}, and that of "
-        f"{held.baseline} {held.baseline_loss:.4g}: the features are of no use there."
+        f"On {held.n_rows:,} samples that it did not see, the mean {held.scoring}{of} is {held.loss:.4g}, and that of "
+        f"{held.baseline} {held.baseline_loss:.4g}: the features do not help there.{more}"
     )
 
 
