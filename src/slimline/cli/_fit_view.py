@@ -9,7 +9,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from slimline._base.text import clock, rounded_down, rounded_up
-from slimline.report._records import INTERCEPT
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -42,7 +41,7 @@ def fit_view(report: FitReport) -> RenderableType:
     for name, words in _lines(report):
         lines.add_row(name, Text(words))
     parts: list[RenderableType] = [Text(_heading(report), "bold"), lines, _features(report)]
-    if any(effect.name != INTERCEPT for effect in report.effects):
+    if report.covariate_effects:
         parts.append(_effects(report))
     if report.held_out is not None and report.held_out.worse_than_majority:
         parts.append(Text(f"Warning: {no_better_words(report.held_out)} {WHAT_MAY_HELP}", "bold yellow"))
@@ -112,9 +111,8 @@ def _target_lines(held: HeldOutTarget, several: bool) -> list[tuple[str, str]]:
     lines = []
     for what, score in (("R²", held.r2), ("correlation", held.correlation)):
         if score is not None:
-            lines.append(
-                f"{what} {score.value:.3g} (exact: {rounded_down(score.lower, 4)} to {rounded_up(score.upper, 4)}, proved)"
-            )
+            ends = f"{rounded_down(score.lower, 4)} to {rounded_up(score.upper, 4)}"
+            lines.append(f"{what} {score.value:.3g} (exact: {ends}, proved)")
     if held.r2 is not None and held.baseline_r2 is not None:
         lines[0] += f" on {held.n_rows:,} rows; {held.baseline}: {held.baseline_r2:.3g}"
     null = held.baseline_mean_absolute_error
@@ -134,8 +132,7 @@ def _effects(report: FitReport) -> RenderableType:
         table.add_column(name, justify="right", no_wrap=True)
     if several:
         table.add_column("target" if report.data.targets else "class")
-    shown = sorted(report.effects, key=lambda effect: effect.name == INTERCEPT)[:_SHOWN]
-    for effect in shown:
+    for effect in report.covariate_effects[:_SHOWN]:
         between = f"{rounded_down(effect.lower, 4)} to {rounded_up(effect.upper, 4)}" if effect.known else "left out"
         cells = [effect.name, f"{effect.effect:.4g}" if effect.known else "", between]
         table.add_row(*(escape(cell) for cell in [*cells, *([effect.label] if several else [])]))

@@ -14,10 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from slimline.data import ColumnStats, Matrix
 from slimline.data._labels import class_labels
-from slimline.errors import AccuracyWarning, DataError
-from slimline.estimators import CertifiedClassifier, CertifiedRegressor
-from slimline.estimators._certified_regressor import CertifiedPredictions
-from slimline.estimators._certified_regressor import _targets as regression_targets
+from slimline.errors import AccuracyWarning, DataError, InvalidParameterError
+from slimline.estimators import CertifiedClassifier, CertifiedPredictions, CertifiedRegressor
 from slimline.estimators._decisions import Decisions
 from slimline.estimators._validation import as_matrix
 from slimline.projections import Projection
@@ -40,8 +38,9 @@ from slimline.report._records import (
     Reproduction,
     Search,
     StepFacts,
+    TargetFacts,
 )
-from slimline.report._target_facts import effect_facts, target_facts
+from slimline.report._target_facts import effect_facts, real_targets, target_facts
 
 #: Features that the page shows.
 TOP = 50
@@ -169,10 +168,9 @@ def fit_report(
     if y is None and isinstance(X, Matrix):
         y = X.labels
     if isinstance(model, CertifiedClassifier):  # all is refused before any pass
-        counts = np.bincount(_classes(model, matrix, y)[1], minlength=len(model.classes_))
-        if told.prevalence is not None:
-            prevalence_facts(model, told.prevalence, counts)
+        _prevalence(model, _classes(model, matrix, y)[1], told)
     else:
+        _prevalence(model, None, told)
         target_facts(model, y, matrix.shape[0], told.targets)
     model._given(covariates, matrix.shape[0])
     phases = Phases(progress, told.phases or [Phase(FIT, model.n_passes_, model.history_[-1].seconds)])
@@ -214,17 +212,21 @@ def build_report(
     `baseline` is what a regression is compared with: `null_predictions` for the held-out samples. By default it is
     made from `y` and the covariates, or from the mean of `y` if covariates of training or held-out samples are absent.
     """
+    answers = Decisions if isinstance(model, CertifiedClassifier) else CertifiedPredictions
+    if decisions is not None and not isinstance(decisions, answers):
+        raise InvalidParameterError(f"must be {answers.__name__}; got {type(decisions).__name__}.", "decisions")
     notes = list(told.notes)
-    held, held_targets, prevalence, audit, plan = None, (), None, None, None
-    classes, targets = (), ()
+    held, prevalence, audit, plan = None, None, None, None
+    classes: tuple[tuple[str, int], ...] = ()
+    targets: tuple[TargetFacts, ...] = ()
+    held_targets: tuple[HeldOutTarget, ...] = ()
     seen = standardised(model, matrix)
     given = None if covariates is None else model._given(covariates, matrix.shape[0])
     if isinstance(model, CertifiedClassifier):
         labels, codes = _classes(model, matrix, y)
         counts = np.bincount(codes, minlength=len(labels))
         classes = tuple((str(label), int(count)) for label, count in zip(labels, counts, strict=True))
-        if told.prevalence is not None:
-            prevalence = prevalence_facts(model, told.prevalence, counts)
+        prevalence = _prevalence(model, codes, told)
         if y_test is not None and isinstance(decisions, Decisions):
             held = _held_out(
                 model, len(codes), np.asarray(y_test), decisions, labels[counts.argmax()], told, prevalence, notes
@@ -298,6 +300,14 @@ def _classes(model: CertifiedClassifier, matrix: Matrix, y: Any) -> tuple[NDArra
     return classes, codes
 
 
+def _prevalence(
+    model: CertifiedClassifier | CertifiedRegressor, codes: NDArray[np.intp] | None, told: Told
+) -> PrevalenceFacts | None:
+    if told.prevalence is None:
+        return None
+    return prevalence_facts(model, told.prevalence, np.bincount([] if codes is None else codes))
+
+
 def _held_out(
     model: CertifiedClassifier,
     n_rows: int,
@@ -348,14 +358,13 @@ def _held_out_targets(
     told: Told,
 ) -> tuple[HeldOutTarget, ...]:
     n_test = len(found.value)
-    targets = regression_targets(y_test, n_test)
+    targets = real_targets(y_test, n_test, "y_test")
     with_covariates = model._free is not None and model._free.n_covariates > 0
     if baseline is None:
         with_covariates &= covariates is not None and covariates_test is not None
-        given = (None, None)
-        if with_covariates:
-            given = model._given(covariates, len(y)), model._given(covariates_test, n_test)
-        baseline = null_predictions(y, *given, n_test, loss=model.loss, quantile=model.quantile)
+        own = model._given(covariates, len(y)) if with_covariates else None
+        new = model._given(covariates_test, n_test) if with_covariates else None
+        baseline = null_predictions(y, own, new, n_test, loss=model.loss, quantile=model.quantile)
     held = held_out_targets(
         found,
         targets,

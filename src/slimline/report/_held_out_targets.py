@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from slimline._base.rounding import sum_error
 from slimline._base.text import counted
 from slimline.errors import DataError
-from slimline.estimators._certified_regressor import CertifiedPredictions
+from slimline.estimators import CertifiedPredictions
 from slimline.report._held_out import clopper_pearson
 from slimline.report._held_out_records import CertifiedScore, Coverage, HeldOutTarget
 

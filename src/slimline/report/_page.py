@@ -22,7 +22,7 @@ from slimline.errors import InvalidParameterError
 from slimline.report import _charts as charts
 from slimline.report import _text as text
 from slimline.report._held_out_records import Calibration, Curve, HeldOutTarget
-from slimline.report._records import INTERCEPT, EffectFacts, FitReport, Search, StepFacts
+from slimline.report._records import EffectFacts, FitReport, Search, StepFacts
 
 if TYPE_CHECKING:
     from slimline.auditing import Audit
@@ -69,7 +69,6 @@ def fit_page(report: FitReport) -> str:
         "regression": bool(report.data.targets),
         "kind": "regression" if report.data.targets else "classifier",
         "held_targets": report.held_out_targets,
-        "covariate_effects": [effect for effect in report.effects if effect.name != INTERCEPT],
         "effect_labels": list(dict.fromkeys(effect.label for effect in report.effects)),
         "prevalence": report.prevalence,
         "last": report.history[-1] if report.history else None,

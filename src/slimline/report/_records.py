@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 #: Name of the phase in which the model was fitted.
 FIT = "fit"
-#: Name of the effect of the constant 1.
-INTERCEPT = "intercept"
 
 
 @dataclass(frozen=True)
@@ -170,6 +168,8 @@ class EffectFacts:
     upper: float
     #: The class that an effect above 0 speaks for, or the target; empty: it has no name.
     label: str
+    #: Whether it is that of a covariate; else of the intercept.
+    of_covariate: bool
     #: Standard deviation of the covariate over the training rows; None for the intercept, and where it is not known.
     deviation: float | None = None
 
@@ -335,6 +335,11 @@ class FitReport:
     def relative_error(self) -> float:
         """Return the certified relative error of the worst class."""
         return max(self.model.relative_error)
+
+    @property
+    def covariate_effects(self) -> tuple[EffectFacts, ...]:
+        """Return the effects of covariates, without intercepts."""
+        return tuple(effect for effect in self.effects if effect.of_covariate)
 
     def proved_among(self, k: int) -> tuple[Feature, ...]:
         """Return the features that are proved to be among the k largest of the exact model.

@@ -8,19 +8,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slimline._base.checks import real_array
 from slimline.errors import DataError
 from slimline.estimators import CertifiedClassifier, CertifiedRegressor
-from slimline.estimators._certified_regressor import _targets as regression_targets
 from slimline.report._records import EffectFacts, TargetFacts
 
 Floats = NDArray[np.float64]
+
+
+def real_targets(y: Any, n_rows: int, name: str) -> Floats:
+    """Return targets as float64, of shape (n_rows,) or (n_rows, n_targets); refuse missing ones."""
+    targets = np.asarray(real_array(y, name), dtype=np.float64)
+    if targets.ndim not in (1, 2) or len(targets) != n_rows:
+        raise DataError(f"{name} has the shape {targets.shape}, and there are {n_rows:,} rows.")
+    if not np.isfinite(targets).all():
+        raise DataError(f"{name} contains NaN or infinity: leave out the samples whose target is missing.")
+    return targets
 
 
 def target_facts(
     model: CertifiedRegressor, y: Any, n_rows: int, names: Sequence[str] = ()
 ) -> tuple[tuple[TargetFacts, ...], Floats]:
     """Return facts of the targets, and their values; they must be as many as in the fit."""
-    values = regression_targets(y, n_rows)
+    values = real_targets(y, n_rows, "y")
     columns = values.reshape(n_rows, -1).T
     if len(columns) != len(model.certificate_.weights):
         raise DataError(f"the model was fitted to {len(model.certificate_.weights)} targets, and y has {len(columns)}.")
@@ -48,14 +58,15 @@ def effect_facts(
     if model._free is None:
         return ()
     found = model.covariate_effects()
+    n_intercepts = int(model._free.intercept)
     deviations: list[float | None] = [None] * len(found.name)
-    if covariates is not None and covariates.shape[1]:
-        deviations[-covariates.shape[1] :] = covariates.std(axis=0).tolist()
+    if covariates is not None:
+        deviations[n_intercepts:] = covariates.std(axis=0).tolist()
     labels = targets
     if isinstance(model, CertifiedClassifier):
         labels = [str(label) for label in (model.classes_[1:] if len(found.effect) == 1 else model.classes_)]
     return tuple(
-        EffectFacts(str(name), float(effect), float(lower), float(upper), label, deviation)
+        EffectFacts(str(name), float(effect), float(lower), float(upper), label, k >= n_intercepts, deviation)
         for label, *rows in zip(labels, found.effect, found.lower, found.upper, strict=True)
-        for name, effect, lower, upper, deviation in zip(found.name, *rows, deviations, strict=True)
+        for k, (name, effect, lower, upper, deviation) in enumerate(zip(found.name, *rows, deviations, strict=True))
     )
