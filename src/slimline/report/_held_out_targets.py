@@ -160,12 +160,12 @@ def certified_r2(target: Floats, value: Floats, radius: Floats) -> CertifiedScor
     whole = float(np.square(target - target.mean()).sum())
     if target.min() == target.max() or whole == 0.0:
         return None
-    rounding = sum_error(len(target)) * (1.0 + 4.0 * float(np.linalg.norm(target)) / whole**0.5)
-    root, size = float(np.linalg.norm(target - value)), float(np.linalg.norm(radius))
+    root, size, rounding = float(np.linalg.norm(target - value)), float(np.linalg.norm(radius)), sum_error(len(target))
+    more = rounding * (1.0 + 4.0 * float(np.linalg.norm(target)) / whole**0.5)  # of the sum about the mean as well
     farthest, nearest = (root + size) ** 2 / whole, max(0.0, root - size) ** 2 / whole
-    return CertifiedScore(
-        1.0 - root**2 / whole, 1.0 - farthest * (1.0 + rounding), min(1.0, 1.0 - nearest * max(0.0, 1.0 - rounding))
-    )
+    lower = 1.0 - farthest * (1.0 + more) - rounding
+    upper = 1.0 - nearest * max(0.0, 1.0 - more) + rounding
+    return CertifiedScore(1.0 - root**2 / whole, lower, min(1.0, upper))
 
 
 def certified_correlation(target: Floats, value: Floats, radius: Floats) -> CertifiedScore | None:
