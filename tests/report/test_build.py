@@ -7,10 +7,13 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import r2_score
 
-from slimline import CertifiedClassifier, CertifiedClassifierCV, open_matrix
+from slimline import CertifiedClassifier, CertifiedClassifierCV, CertifiedRegressor, open_matrix
 from slimline.data.formats._dense import DenseMatrix
-from slimline.errors import DataError
+from slimline.errors import AccuracyWarning, CovariateWarning, DataError, InvalidParameterError
+from slimline.estimators._decisions import Decisions
 from slimline.report import Told, fit_page, fit_report
 
 
@@ -147,3 +150,150 @@ def test_the_report_makes_three_passes_and_says_so(order, standardize):
         ("held-out rows", 1), ("largest weights", 1), ("near-duplicate features", 1),
     ]  # fmt: skip
     assert report.plan is None
+
+
+# Covariates and regressions ------------------------------------------------------------------------
+
+
+def _cohort(n=120, d=200, targets=1, noise=1.0, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    U = pd.DataFrame({"age": rng.uniform(20.0, 80.0, n), "sex": rng.integers(0, 2, n)})
+    y = 160.0 + X[:, :targets] * 5.0 + 10.0 * U[["sex"]].to_numpy() + noise * rng.standard_normal((n, targets))
+    return X, y[:, 0] if targets == 1 else y, U
+
+
+def _halves(*tables):
+    return [table[:80] for table in tables], [table[80:] for table in tables]
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber", "epsilon_insensitive", "squared_epsilon_insensitive", "quantile"])
+def test_a_regression(loss):
+    (X, y, U), (X_test, y_test, U_test) = _halves(*_cohort())
+    model = CertifiedRegressor(C=1e-2, loss=loss, random_state=0).fit(X, y, covariates=U)
+    report = fit_report(
+        model, X, pd.Series(y, name="height"), covariates=U, X_test=X_test, y_test=y_test, covariates_test=U_test,
+        measure_projection=False,
+    )  # fmt: skip
+    (held,), (target,) = report.held_out_targets, report.data.targets
+    found = model.certified_predictions(X_test, U_test)
+    assert held.name == target.name == "height" and held.n_rows == 40 and held.trained_rows == 80
+    assert held.r2.value == pytest.approx(r2_score(y_test, found.value))
+    (bounds,) = model.certified_r2(X_test, y_test, covariates=U_test)
+    assert (held.r2.lower, held.r2.upper) == pytest.approx((bounds.lower, min(1.0, bounds.upper)), rel=1e-6)
+    assert (held.coverage is not None) == (loss == "quantile") and not held.worse_than_baseline
+    if loss == "squared":
+        null = LinearRegression().fit(U, y)
+        assert held.baseline_r2 == pytest.approx(null.score(U_test, y_test))
+    assert (target.mean, target.deviation) == pytest.approx((y.mean(), y.std()))
+    assert target.quantiles == pytest.approx(np.quantile(y, [0, 0.25, 0.5, 0.75, 1]))
+    assert report.held_out is None and report.data.classes == () and report.audit is None and report.plan is None
+    assert [f.index for f in report.features] == model.top_features(50).index.tolist()
+    assert report.features[0].label == "height" and report.features[0].index == 0
+    effects = model.covariate_effects()
+    assert [effect.name for effect in report.effects] == effects.name.tolist() == ["intercept", "age", "sex"]
+    assert [effect.effect for effect in report.effects] == effects.effect[0].tolist()
+    assert [effect.lower for effect in report.effects] == effects.lower[0].tolist()
+    assert report.effects[0].deviation is None
+    assert [effect.deviation for effect in report.effects[1:]] == pytest.approx(U.std(ddof=0).tolist())
+    assert [effect.of_covariate for effect in report.effects] == [False, True, True]
+    assert json.loads(json.dumps(report.to_dict(), allow_nan=False))["held_out_targets"][0]["name"] == "height"
+    assert "R²" in fit_page(report) if loss != "quantile" else "quantile of" in fit_page(report)
+
+
+def test_several_targets():
+    (X, y, U), (X_test, y_test, U_test) = _halves(*_cohort(targets=3))
+    model = CertifiedRegressor(C=1e-2, random_state=0).fit(X, y, covariates=U)
+    more = {"X_test": X_test, "y_test": y_test, "covariates_test": U_test, "measure_projection": False}
+    report = fit_report(model, X, y, covariates=U, **more)
+    assert [target.name for target in report.data.targets] == ["y0", "y1", "y2"]
+    assert {feature.label for feature in report.features[:3]} == {"y0", "y1", "y2"}
+    assert [effect.label for effect in report.effects] == [f"y{k}" for k in range(3) for _ in range(3)]
+    for held, column, bounds in zip(
+        report.held_out_targets, y_test.T, model.certified_r2(X_test, y_test, covariates=U_test), strict=True
+    ):
+        assert held.r2.value == pytest.approx(bounds.value) and held.observed == pytest.approx(column)
+    named = fit_report(model, X, y, covariates=U, told=Told(targets=("a", "b", "c")), **more)
+    assert [held.name for held in named.held_out_targets] == ["a", "b", "c"] == [t.name for t in named.data.targets]
+    assert named.features[0].label == "abc"[int(report.features[0].label[1])]
+    with pytest.raises(DataError, match="3 targets, and 2 names"):
+        fit_report(model, X, y, covariates=U, told=Told(targets=("a", "b")), **more)
+    with pytest.raises(DataError, match="fitted to 3 targets, and y has 1"):
+        fit_report(model, X, y[:, 0], covariates=U, **more)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_classes_with_covariates(classes):
+    (X, y, U), (X_test, y_test, U_test) = _halves(*_cohort(300, noise=9.0))
+    cuts = np.quantile(y, np.linspace(0, 1, classes + 1)[1:-1])
+    y, y_test = (np.array(["k0", "k1", "k2"])[np.digitize(part, cuts)] for part in (y, y_test))
+    model = CertifiedClassifier(C=1e-3, loss="logistic", intercept="free", random_state=0).fit(X, y, covariates=U)
+    more = {"X_test": X_test, "y_test": y_test, "covariates_test": U_test, "measure_projection": False}
+    report = fit_report(model, X, y, covariates=U, **more)
+    assert report.held_out.accuracy == np.mean(model.predict(X_test, U_test) == y_test)
+    labels = ["k1"] if classes == 2 else ["k0", "k1", "k2"]
+    assert [one.label for one in report.held_out.calibration] == labels
+    effects = model.covariate_effects().effect
+    assert [(effect.label, effect.name) for effect in report.effects] == [
+        (label, name) for label in labels for name in ("intercept", "age", "sex")
+    ]
+    assert [effect.effect for effect in report.effects] == effects.ravel().tolist()
+    assert "Effects of covariates" in fit_page(report) and "Calibration of the" in fit_page(report)
+    if classes == 3:
+        with pytest.raises(InvalidParameterError, match="two classes"):
+            fit_report(model, X, y, covariates=U, told=Told(prevalence=0.1), **more)
+    else:
+        moved = fit_report(model, X, y, covariates=U, told=Told(prevalence=0.1), **more)
+        assert moved.prevalence.training_share == np.mean(y == "k1") and report.prevalence is None
+        assert "was given as 10.0" in fit_page(moved)
+
+
+def test_a_covariate_that_depends_on_others_is_said_to_be_left_out():
+    X, y, U = _cohort()
+    U["age in days"] = 365.0 * U["age"]
+    with pytest.warns(CovariateWarning):
+        model = CertifiedRegressor(C=1e-2).fit(X, y, covariates=U)
+    report = fit_report(model, X, y, covariates=U, measure_projection=False)
+    last = report.effects[-1]
+    assert not last.known and report.to_dict()["effects"][-1]["effect"] is None
+    assert "left out" in fit_page(report)
+
+
+def test_a_regression_no_better_than_its_covariates_warns():
+    (X, y, U), (X_test, y_test, U_test) = _halves(*_cohort())
+    rng = np.random.default_rng(0)
+    y, y_test = rng.standard_normal(80), rng.standard_normal(40)
+    model = CertifiedRegressor(C=1.0).fit(X, y, covariates=U)
+    more = {"X_test": X_test, "y_test": y_test, "covariates_test": U_test, "measure_projection": False}
+    with pytest.warns(AccuracyWarning, match="the covariates alone .*: the features do not help"):
+        report = fit_report(model, X, y, covariates=U, **more)
+    assert report.held_out_targets[0].worse_than_baseline and "It is no better than the cov" in fit_page(report)
+
+
+def test_a_regression_says_that_it_was_not_audited():
+    X, y, U = _cohort()
+    report = fit_report(CertifiedRegressor(C=1e-2).fit(X, y, covariates=U), X, y, covariates=U)
+    assert report.audit is None and "margins between classes" in report.notes[0]
+    assert "--audit" not in fit_page(report)
+
+
+def test_what_a_regression_refuses():
+    (X, y, U), (X_test, y_test, U_test) = _halves(*_cohort())
+    model = CertifiedRegressor(C=1e-2).fit(X, y, covariates=U)
+    found, unknown = model.certified_predictions(X_test, U_test), np.where(y_test > 160, np.nan, y_test)
+    labels = Decisions(y_test, y_test, y_test > 0)
+    for given, words in (
+        ({}, "are needed"),
+        ({"covariates": U, "decisions": found, "y_test": y_test[:4]}, "y_test has the shape"),
+        (
+            {"covariates": U, "decisions": found, "y_test": unknown},
+            "y_test contains NaN",
+        ),
+        (
+            {"covariates": U, "decisions": labels, "y_test": y_test},
+            "CertifiedPredictions",
+        ),
+        ({"covariates": U, "told": Told(prevalence=0.1)}, "two classes"),
+    ):
+        with pytest.raises((DataError, InvalidParameterError), match=words):
+            fit_report(model, X, y, measure_projection=False, **given)
