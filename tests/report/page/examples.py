@@ -30,6 +30,7 @@ from slimline.report._records import (
     Search,
     StepFacts,
 )
+from tests.report.page.covariate_examples import COVARIATE_EXAMPLES, several_targets
 
 POPULATIONS = [f"POP{k:02}" for k in range(26)]
 
@@ -242,6 +243,18 @@ def hostile():
     )  # fmt: skip
 
 
+def hostile_regression():
+    """Every text about targets and covariates is an attack."""
+    report = several_targets()
+    bad = HOSTILE
+    effects = tuple(replace(effect, name=bad, label=f"{bad}{k // 4}") for k, effect in enumerate(report.effects))
+    held = tuple(replace(one, name=bad, source=bad, baseline=bad, scoring=bad) for one in report.held_out_targets)
+    data = replace(report.data, targets=tuple(replace(one, name=bad) for one in report.data.targets))
+    features = tuple(replace(feature, label=bad, name=bad) for feature in report.features)
+    model = replace(report.model, loss_parameters=bad)
+    return replace(report, effects=effects, held_out_targets=held, data=data, features=features, model=model)
+
+
 def long_names():
     """Names of two hundred letters, without a space in them."""
     report = two_classes()
@@ -284,6 +297,8 @@ EXAMPLES = {
     "many classes": many_classes,
     "without parts": without_parts,
     "hostile": hostile,
+    "hostile regression": hostile_regression,
     "long names": long_names,
     "nothing proved": nothing_proved,
+    **COVARIATE_EXAMPLES,
 }

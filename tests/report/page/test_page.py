@@ -84,8 +84,9 @@ def test_where_proved_is_said_its_meaning_is_at_hand(page):
         assert root.words.count(words) == 1
 
 
-def test_texts_from_data_stay_texts():
-    page = fit_page(EXAMPLES["hostile"]())
+@pytest.mark.parametrize("name", ["hostile", "hostile regression"])
+def test_texts_from_data_stay_texts(name):
+    page = fit_page(EXAMPLES[name]())
     root = read(page)
     tags = [e.tag for e in root.all()]
     assert tags.count("script") == tags.count("style") == 1 and "img" not in tags
