@@ -36,6 +36,8 @@ class Axis:
     #: Values, and what is written beside them.
     ticks: tuple[tuple[float, str], ...]
     log: bool = False
+    #: Factor of the numbers at the ticks, which the title has as well; empty for 1.
+    unit: str = ""
 
     def share(self, value: float) -> float:
         """Return the position of a value: 0 at the low end, 1 at the high one; values beyond are at the end."""
@@ -64,7 +66,11 @@ def linear_axis(
         low, high = max(low, within[0]), min(high, within[1])
     step = _step((high - low) / most)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return Axis(title, low, high, tuple((k * step, number(k * step)) for k in range(first, last + 1)))
+    size = max(abs(low), abs(high))
+    power = 0 if 1e-3 <= size < 1e6 or size < _LEAST else math.floor(math.log10(size))
+    unit = f"×{NARROW}{power_of_ten(power)}" if power else ""
+    ticks = tuple((k * step, number(k * (step / 10.0**power))) for k in range(first, last + 1))
+    return Axis(f"{title}, {unit}" if unit else title, low, high, ticks, unit=unit)
 
 
 def count_axis(title: str, high: int, room: float = 0.0) -> Axis:

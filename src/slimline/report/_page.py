@@ -162,6 +162,7 @@ def environment(templates: BaseLoader | None = None) -> Environment:
         "correlation": text.correlation,
         "tidy": text.tidy,
         "number_up": text.number_up,
+        "score": text.score,
         "score_of": score_of,
     }
     found.globals |= {"infinity": math.inf, "number_text": text.number, "min": min, "max": max}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 
-from slimline._base.text import duration, power_of_ten, rounded_up, size
+from slimline._base.text import duration, power_of_ten, rounded_down, rounded_up, size
 from slimline.report._records import Feature
 
 #: A space at which no line is broken.
@@ -82,6 +82,11 @@ def correlation(value: float) -> str:
     return text.replace("-", "−")
 
 
+def score(value: float) -> str:
+    """Return R² or another score of at most 1; 1 only if it is."""
+    return correlation(value) if abs(value) <= 1.0 else number(value)
+
+
 def time_taken(seconds: float) -> str:
     """Return a time with its unit."""
     return duration(seconds).replace(" ", NARROW)
@@ -116,6 +121,10 @@ def tidy(text: str) -> str:
     return re.sub(r"(?<=\d) %", f"{NARROW}%", text)
 
 
+#: More digits than any float64 has before and after the point.
+_ALL_DIGITS = 1200
+#: Ends of an interval that are so many times larger than the effect have a power of ten of their own.
+_FARTHER = 1e6
 #: Fewest and most digits of the largest weight.
 _DIGITS = (3, 6)
 
@@ -147,7 +156,8 @@ class WeightText:
     def _written(self, value: float, rounding: str) -> str:
         if not math.isfinite(value):
             return "not known" if math.isnan(value) else "∞" if value > 0 else "−∞"
-        exact = Decimal(value).scaleb(-self.power).quantize(Decimal(1).scaleb(-self.decimals), rounding)
+        with localcontext(prec=_ALL_DIGITS):
+            exact = Decimal(value).scaleb(-self.power).quantize(Decimal(1).scaleb(-self.decimals), rounding)
         return f"{exact:,f}".replace("-", "−") if exact else f"{abs(exact):f}"
 
 
@@ -161,7 +171,14 @@ def interval_text(value: float, lower: float, upper: float) -> tuple[str, str, s
     """Return a number, and the ends of its interval rounded outwards."""
     text = _format(abs(value) if math.isfinite(value) else 0.0, [(upper - lower) / 2])
     unit = [text.unit if math.isfinite(end) else "" for end in (value, lower, upper)]
-    return text.weight(value) + unit[0], text.lower(lower) + unit[1], text.upper(upper) + unit[2]
+    far = _FARTHER * max(abs(value), 10.0**text.power)
+    low = _directed(lower, rounded_down) if far < abs(lower) < math.inf else text.lower(lower) + unit[1]
+    high = _directed(upper, rounded_up) if far < abs(upper) < math.inf else text.upper(upper) + unit[2]
+    return text.weight(value) + unit[0], low, high
+
+
+def _directed(value: float, rounded: Callable[[float, int], str]) -> str:
+    return number(float(rounded(value, 3)), 3)
 
 
 def _format(largest: float, halves: Sequence[float]) -> WeightText:

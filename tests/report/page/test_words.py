@@ -9,9 +9,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slimline._base.text import counted
-from slimline.report._charts import count_axis, line, linear_axis, log_axis, rise, share_axis
+from slimline.report._charts import (
+    count_axis,
+    line,
+    linear_axis,
+    log_axis,
+    points,
+    rise,
+    share_axis,
+    small_share_axis,
+    spans,
+)
 from slimline.report._records import Feature
-from slimline.report._text import at_most, count_sentence, number, percent, places, tidy, weight_text
+from slimline.report._text import (
+    at_most,
+    count_sentence,
+    interval_text,
+    number,
+    number_up,
+    percent,
+    places,
+    score,
+    tidy,
+    weight_text,
+)
 
 FEATURE = Feature(0, "x0", "ill", 0.0, 0.0, 0.0, 1, 1)
 
@@ -143,3 +164,60 @@ def test_lines_leave_out_what_cannot_be_seen():
 def test_the_rise_of_shares_reaches_each_value_at_its_place():
     axis = linear_axis("x", [0.0, 10.0])
     assert rise(axis, [7.0, 2.0, 2.0, 5.0]) == "M0 1000H200V500H500V250H700V0H1000"
+
+
+def _read(text):
+    mantissa, _, power = text.replace("−", "-").replace(",", "").partition("\u00a0×\u00a010")
+    digits = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+    return Decimal(mantissa).scaleb(int(power.translate(digits) or 0))
+
+
+@given(st.floats(-1e200, 1e200), st.floats(0.0, 1e100), st.floats(0.0, 1e100))
+def test_intervals_of_effects_are_rounded_outwards(value, below, above):
+    lower, upper = value - below, value + above
+    said = interval_text(value, lower, upper)
+    assert _read(said[1]) <= max(Decimal(lower), Decimal(repr(lower)))
+    assert _read(said[2]) >= min(Decimal(upper), Decimal(repr(upper)))
+
+
+def test_intervals_of_effects():
+    assert interval_text(161.1456, 161.14558, 161.14561) == ("161.146", "161.145", "161.146")
+    assert interval_text(0.0, -1e26, 1.234e26)[1:] == ("−1\u00a0×\u00a010²⁶", "1.24\u00a0×\u00a010²⁶")
+    assert interval_text(-1.5e-7, -2e-7, float("inf"))[2] == "∞"
+    assert interval_text(float("nan"), float("nan"), float("nan")) == ("not known",) * 3
+
+
+@given(st.floats(1e-300, 1e300))
+def test_bounds_are_rounded_up(bound):
+    assert _read(number_up(bound)) >= Decimal(repr(bound))
+
+
+def test_scores_are_1_only_if_they_are():
+    assert (
+        score(1.0) == "1.000"
+        and score(0.99999) == "0.999…"
+        and score(0.6) == "0.600"
+        and score(-1e9) == "−1\u00a0×\u00a010⁹"
+    )
+
+
+def test_large_and_small_numbers_at_ticks_have_a_common_factor():
+    axis = linear_axis("income", [0.0, 4e7])
+    assert axis.title == "income, ×\u00a010⁷" and [words for _, words in axis.ticks] == ["0", "1", "2", "3", "4"]
+    assert [at for at, _ in axis.ticks] == pytest.approx([0, 1e7, 2e7, 3e7, 4e7])
+    for most in (999_999.0, 1.0, 1e-3):
+        assert linear_axis("height", [0.0, most]).unit == ""
+    assert linear_axis("mass", [-1e-200, 0.0]).unit == "×\u00a010⁻²⁰⁰"
+
+
+def test_axes_of_small_shares():
+    axis = small_share_axis("share", 0.02)
+    assert axis.low == 0.0 and 0.02 < axis.high < 0.03 and axis.ticks[1][1].replace("\u00a0", " ") == "0.5 %"
+    assert small_share_axis("share", 1.0).high == 1.0 and small_share_axis("share", 0.0).high == 1.0
+
+
+def test_points_and_spans():
+    x, y = linear_axis("x", [0.0, 10.0]), linear_axis("y", [0.0, 1.0])
+    assert points(x, y, [0.0, 5.0, 5.0], [0.0, 0.5, 0.5]) == "M0 1000h.01M500 500h.01"
+    assert spans(x, y, [5.0], [0.05], [0.5]) == ""
+    assert spans(x, y, [5.0, 1.0], [1.0, float("inf")], [0.5, 1.0]) == "M400.0 500.0H600.0M0.0 0.0H1000.0"
