@@ -168,10 +168,10 @@ def fit_report(
     if y is None and isinstance(X, Matrix):
         y = X.labels
     if isinstance(model, CertifiedClassifier):  # all is refused before any pass
-        _prevalence(model, _classes(model, matrix, y)[1], told)
+        _classes(model, matrix, y)
     else:
-        _prevalence(model, None, told)
         target_facts(model, y, matrix.shape[0], told.targets)
+    prevalence_facts(model, told.prevalence)
     model._given(covariates, matrix.shape[0])
     phases = Phases(progress, told.phases or [Phase(FIT, model.n_passes_, model.history_[-1].seconds)])
     phases.matrices = [matrix]
@@ -216,7 +216,8 @@ def build_report(
     if decisions is not None and not isinstance(decisions, answers):
         raise InvalidParameterError(f"must be {answers.__name__}; got {type(decisions).__name__}.", "decisions")
     notes = list(told.notes)
-    held, prevalence, audit, plan = None, None, None, None
+    held, audit, plan = None, None, None
+    prevalence = prevalence_facts(model, told.prevalence)
     classes: tuple[tuple[str, int], ...] = ()
     targets: tuple[TargetFacts, ...] = ()
     held_targets: tuple[HeldOutTarget, ...] = ()
@@ -226,7 +227,6 @@ def build_report(
         labels, codes = _classes(model, matrix, y)
         counts = np.bincount(codes, minlength=len(labels))
         classes = tuple((str(label), int(count)) for label, count in zip(labels, counts, strict=True))
-        prevalence = _prevalence(model, codes, told)
         if y_test is not None and isinstance(decisions, Decisions):
             held = _held_out(
                 model, len(codes), np.asarray(y_test), decisions, labels[counts.argmax()], told, prevalence, notes
@@ -298,14 +298,6 @@ def _classes(model: CertifiedClassifier, matrix: Matrix, y: Any) -> tuple[NDArra
     if not np.array_equal(classes, model.classes_):
         raise DataError(f"the model was fitted to the classes {model.classes_.tolist()}, and y has {classes.tolist()}.")
     return classes, codes
-
-
-def _prevalence(
-    model: CertifiedClassifier | CertifiedRegressor, codes: NDArray[np.intp] | None, told: Told
-) -> PrevalenceFacts | None:
-    if told.prevalence is None:
-        return None
-    return prevalence_facts(model, told.prevalence, np.bincount([] if codes is None else codes))
 
 
 def _held_out(

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from slimline._base.checks import chance
 from slimline.errors import InvalidParameterError
+from slimline.estimators import CertifiedClassifier, CertifiedRegressor
 from slimline.estimators._validation import probabilities
 from slimline.report._held_out_records import Calibration, CalibrationBin
 from slimline.report._records import PrevalenceFacts
@@ -23,23 +23,16 @@ _BINS, _FEWEST = 10, 10
 _NORMAL = 1.959963984540054
 
 
-def prevalence_facts(model: Any, prevalence: float, counts: NDArray[np.intp]) -> PrevalenceFacts:
-    """Return how log-odds move to those of a population; refuse models for which no constant does that.
-
-    Cases are more frequent among the samples than in the population, where they are the share π. If cases were drawn
-    at random from all cases, and controls from all controls, the odds at given features and covariates differ by the
-    same factor everywhere. For a logistic model with a free intercept this moves only the intercept: by ln(π/(1 - π))
-    - ln(p/(1 - p)), with the share p of cases among the training samples.
-    """
-    chance("prevalence", prevalence)
-    if len(counts) != 2 or model.loss != "logistic":
-        raise InvalidParameterError('needs two classes and loss="logistic".', "prevalence")
-    if model._free is None or not model._free.intercept:
-        raise InvalidParameterError('needs intercept="free": a penalty would shrink the shift.', "prevalence")
-    if model.class_weight is not None:
-        raise InvalidParameterError("needs class_weight=None, which moves the intercept, too.", "prevalence")
-    share = float(counts[1] / counts.sum())
-    return PrevalenceFacts(float(prevalence), share, float(logit(prevalence) - logit(share)))
+def prevalence_facts(
+    model: CertifiedClassifier | CertifiedRegressor, prevalence: float | None
+) -> PrevalenceFacts | None:
+    """Return how log-odds move to those of a population; refuse models for which no constant does that."""
+    if prevalence is None:
+        return None
+    if not isinstance(model, CertifiedClassifier):
+        raise InvalidParameterError("needs two classes; this model is a regression.", "prevalence", prevalence)
+    shift = model.prevalence_shift(prevalence)
+    return PrevalenceFacts(float(prevalence), float(np.asarray(model.class_prior_)[1]), shift)
 
 
 def calibration_of(
