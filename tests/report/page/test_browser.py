@@ -79,7 +79,7 @@ def test_everything_is_seen_and_nothing_sticks_out(chromium, files, name):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["two classes", "many classes", "nothing proved"])
+@pytest.mark.parametrize("name", ["two classes", "many classes", "nothing proved", "several targets", "cases"])
 def test_words_can_be_told_from_what_is_behind(chromium, files, name, scheme):
     with opened(chromium, files[name], color_scheme=scheme) as page:
         page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
