@@ -274,6 +274,7 @@ def test_a_regression_says_that_it_was_not_audited():
     X, y, U = _cohort()
     report = fit_report(CertifiedRegressor(C=1e-2).fit(X, y, covariates=U), X, y, covariates=U)
     assert report.audit is None and "margins between classes" in report.notes[0]
+    assert report.plan.C == 1e-2 and (report.plan.n_samples, report.plan.n_features) == X.shape
     assert "--audit" not in fit_page(report)
 
 
