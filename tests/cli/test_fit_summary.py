@@ -27,7 +27,7 @@ def _summary(report, width=140):
 def test_a_regression():
     report = regression()
     held, said = report.held_out_targets[0], _summary(report)
-    assert "× 600 columns, target height; 3 rows without a target left out" in said
+    assert "× 600 columns, target height; 3 rows without a target or covariates left out" in said
     for score in (held.r2, held.correlation):
         assert f"{score.value:.3g} (exact: " in said
     ends = said.split("R² ", 1)[1].split("(exact: ", 1)[1].split(", proved)")[0].split(" to ")

@@ -274,6 +274,7 @@ def test_a_regression_says_that_it_was_not_audited():
     X, y, U = _cohort()
     report = fit_report(CertifiedRegressor(C=1e-2).fit(X, y, covariates=U), X, y, covariates=U)
     assert report.audit is None and "margins between classes" in report.notes[0]
+    assert report.plan.C == 1e-2 and (report.plan.n_samples, report.plan.n_features) == X.shape
     assert "--audit" not in fit_page(report)
 
 
@@ -297,3 +298,14 @@ def test_what_a_regression_refuses():
     ):
         with pytest.raises((DataError, InvalidParameterError), match=words):
             fit_report(model, X, y, measure_projection=False, **given)
+
+
+def test_features_of_penalty_factor_0_are_among_the_effects():
+    X, y, U = _cohort()
+    factors = np.ones(200)
+    factors[3] = 0.0
+    model = CertifiedRegressor(C=1e-2, penalty_factor=factors).fit(X, y, covariates=U)
+    report = fit_report(model, X, y, covariates=U, measure_projection=False)
+    assert [effect.name for effect in report.effects] == ["intercept", "age", "sex", "x3"]
+    assert report.effects[2].deviation == pytest.approx(U["sex"].std(ddof=0)) and report.effects[3].deviation is None
+    assert report.effects[3].effect == pytest.approx(model.coef_[3]) and "x3" in fit_page(report)

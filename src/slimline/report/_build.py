@@ -141,8 +141,8 @@ def fit_report(
     top : int
         Most features that are shown.
     measure_projection : bool
-        Whether to measure margins and distances before and after a projection (an audit of some hundred samples), and
-        to compare the fit with a plan; of classifiers only.
+        Whether to compare the fit with a plan, and to measure margins and distances before and after a projection (an
+        audit of some hundred samples, which needs classes).
     decisions : Decisions or CertifiedPredictions, optional
         Decisions of a classifier about the held-out samples, or predictions of a regression, if they are known;
         `X_test` is not needed then.
@@ -243,14 +243,15 @@ def build_report(
     if targets:
         named = {f"y{k}": target.name for k, target in enumerate(targets)}
         features = tuple(replace(feature, label=named[feature.label]) for feature in features)
-    if measure_projection and isinstance(model, CertifiedClassifier):
+    if measure_projection:
         from slimline.report._projection_facts import audited, planned
 
-        with phases("projection audit"):
-            audit = audited(model, seen, labels[codes], told.seed, notes)
+        if isinstance(model, CertifiedClassifier):
+            with phases("projection audit"):
+                audit = audited(model, seen, labels[codes], told.seed, notes)
+        else:
+            notes.append(_NO_AUDIT)
         plan = planned(model, matrix, penalty_of(model), audit)
-    elif measure_projection:
-        notes.append(_NO_AUDIT)
     return FitReport(
         title=told.title or matrix.name,
         data=DataFacts(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from slimline.data import Matrix
-from slimline.estimators import CertifiedClassifier
+from slimline.estimators import CertifiedClassifier, CertifiedRegressor
 from slimline.planning._route import default_components
 from slimline.projections import Projection
 from slimline.projections._families import frozen_projection
@@ -43,22 +43,30 @@ def _would_be(model: CertifiedClassifier, seen: Matrix) -> Projection | None:
     return frozen_projection("auto", seen.shape[1], components, seed=0)
 
 
-def planned(model: CertifiedClassifier, matrix: Matrix, C: float, measured: Audit | None) -> Plan:
+def planned(model: CertifiedClassifier | CertifiedRegressor, matrix: Matrix, C: float, measured: Audit | None) -> Plan:
+    """Return the plan of such a fit, from its sizes and the measured margin."""
     from slimline.auditing._measures import NORMALISED
     from slimline.planning import plan
 
     known = () if measured is None else measured.margins
     margins = [kept.before_lower for kept in known if kept.name == NORMALISED and kept.before_lower > 0.0]
+    if isinstance(model, CertifiedClassifier):
+        learnt: dict[str, Any] = {"n_classes": len(model.classes_), "task": "classification"}
+    else:
+        learnt = {"n_targets": len(model.certificate_.weights), "task": "regression"}
+        learnt |= {"epsilon": model.epsilon, "quantile": model.quantile}
     return plan(
         n_samples=matrix.shape[0],
         n_features=matrix.shape[1],
-        n_classes=len(model.classes_),
         density=matrix.density,
         dtype=matrix.dtype,
         C=C,
         loss=model.loss,
         tol=model.tol,
         fit_intercept=model.fit_intercept,
+        intercept=model.intercept,
+        n_covariates=0 if model._free is None else model._free.n_covariates,
         standardize=bool(model.standardize),
         margin=margins[0] if margins else None,
+        **learnt,
     )

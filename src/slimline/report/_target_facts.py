@@ -61,7 +61,7 @@ def effect_facts(
     n_intercepts = int(model._free.intercept)
     deviations: list[float | None] = [None] * len(found.name)
     if covariates is not None:
-        deviations[n_intercepts:] = covariates.std(axis=0).tolist()
+        deviations[n_intercepts : n_intercepts + covariates.shape[1]] = covariates.std(axis=0).tolist()
     labels = targets
     if isinstance(model, CertifiedClassifier):
         labels = [str(label) for label in (model.classes_[1:] if len(found.effect) == 1 else model.classes_)]
