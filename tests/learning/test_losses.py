@@ -12,6 +12,7 @@ from sklearn.linear_model import SGDClassifier
 
 from slimline.errors import InvalidParameterError
 from slimline.learning import LOSSES, loss_named
+from slimline.learning.regression_losses import REGRESSION_LOSSES
 
 UNIT = 2.0**-53
 NAMES = list(LOSSES)
@@ -205,12 +206,17 @@ def test_solvers_are_told_the_truth_about_a_loss(name):
 
 
 def test_every_loss_is_named_where_users_choose_one():
-    from slimline import CertifiedClassifier
+    from slimline import CertifiedClassifier, CertifiedRegressor
     from slimline.cli._options import Loss
 
-    assert [option.value for option in Loss] == NAMES
+    regression = [name for name in REGRESSION_LOSSES if name not in NAMES]
+    assert [option.value for option in Loss] == [*NAMES, *regression]
     guide = (Path(__file__).parents[2] / "docs" / "classifier.md").read_text(encoding="utf-8")
     for name, loss in LOSSES.items():
         assert f'"{name}"' in CertifiedClassifier.__doc__
         assert f'| `"{name}"` |' in guide
         SGDClassifier(loss=loss.sklearn_name).fit([[0.0], [1.0]], [0, 1])  # what `to_sklearn` falls back on
+    guide = (Path(__file__).parents[2] / "docs" / "regression.md").read_text(encoding="utf-8")
+    for name in REGRESSION_LOSSES:
+        assert f'"{name}"' in CertifiedRegressor.__doc__
+        assert f'| `"{name}"` |' in guide

@@ -35,8 +35,11 @@ _MOST_STEPS = 100
 _FAR = 1e9
 #: Curvature below this part of the largest is none.
 _FLAT = 1e-10
-#: A sum whose terms cancel to this part of their size is 0.
-_CANCELLED = 4e-16
+#: A sum whose terms cancel to this part of their size is 0; one that cancels to that part of it, and no further, has
+#: reached its rounding.
+_CANCELLED, _ROUNDING = 4e-16, 1e-12
+#: A line search of a Newton step leaves this part of the slope.
+_ROUGH = 0.1
 #: Dual variables of the null model below this make a poor point inside: the largest smallest one is then looked for,
 _SMALL = 1e-4
 #: and if even that is below this, covariates separate classes.
@@ -218,20 +221,25 @@ def minimise_effects(
     """Return the effects c of a basis that minimise Σ sᵢ ℓ(yᵢ (shiftᵢ + uᵢᵀc)), by Newton steps with a line search."""
     if loss.smoothness is None:
         raise ValueError("a loss with a corner has no normal equations")
-    c = np.zeros(basis.shape[1]) if effects is None else effects
+    c = best = np.zeros(basis.shape[1]) if effects is None else effects
+    least = np.inf
     for _ in range(_MOST_STEPS):
         scores = shifts + basis @ c
         slopes = labels * weights * loss.dual(labels * scores)
         gradient = -(basis.T @ slopes)
-        if np.linalg.norm(gradient) <= _CANCELLED * np.linalg.norm(np.abs(basis).T @ np.abs(slopes)):
+        left, size = float(np.linalg.norm(gradient)), float(np.linalg.norm(np.abs(basis).T @ np.abs(slopes)))
+        settled = left <= _ROUNDING * size and left > 0.5 * least
+        if left < least:
+            best, least = c, left
+        if settled or left <= _CANCELLED * size:
             break
         curvature = weights * loss.curvature(labels * scores)
         change = newton_step((basis * curvature[:, None]).T @ basis, gradient, float(loss.smoothness))
-        length = smallest_along(_along(loss, labels, weights, scores, basis @ change), _FAR)
+        length = smallest_along(_along(loss, labels, weights, scores, basis @ change), _FAR, rough=_ROUGH)
         if length == 0.0:
             break
         c = c + length * change
-    return c
+    return best
 
 
 def minimise_effect(

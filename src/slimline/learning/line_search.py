@@ -14,13 +14,22 @@ from slimline._kernels import factorise
 Floats = NDArray[np.float64]
 
 
-def smallest_along(slope: Callable[[float], float], longest: float, *, iterations: int = 60) -> float:
-    """Return where a convex function is smallest on [0, longest]."""
+def smallest_along(
+    slope: Callable[[float], float], longest: float, *, iterations: int = 60, rough: float = 0.0
+) -> float:
+    """Return where a convex function is smallest on [0, longest].
+
+    Or a place before it, to which the function falls all the way, and where no more than the part `rough` of its slope
+    at 0 is left.
+    """
     low, slope_low = 0.0, slope(0.0)
     if not slope_low < 0.0:
         return 0.0
+    enough = rough * slope_low
     high = min(1.0, longest)
     slope_high = slope(high)
+    if enough <= slope_high <= 0.0:
+        return high
     while slope_high < 0.0 and high < longest and iterations > 0:
         low, slope_low = high, slope_high
         high = min(2.0 * high, longest)
@@ -38,7 +47,7 @@ def smallest_along(slope: Callable[[float], float], longest: float, *, iteration
         if count % 3 == 2 or not low < middle < high:
             middle = 0.5 * (low + high)
         value = slope(middle)
-        if value == 0.0:
+        if value == 0.0 or enough <= value < 0.0:
             return middle
         if value < 0.0:
             low, slope_low = middle, value

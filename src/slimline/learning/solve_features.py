@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from slimline.learning.active_set import EPOCHS, MOST_ROUNDS, Descent, DescentProblem, descend_rows
 from slimline.learning.corners import MOST_INSIDE, Box, settle_at_corners
-from slimline.learning.free_intercept import INTERCEPT_SCALE, descend_beside_intercept
 from slimline.learning.line_search import smallest_along, smallest_among_corners, solve_shifted
 from slimline.learning.losses import Loss, SmoothedHinge
 from slimline.learning.problem import BinaryProblem, Solution
+from slimline.learning.proximal import FREE_SCALE, descend_beside
 from slimline.learning.rows import Rows, SparseRows
 
 Floats = NDArray[np.float64]
@@ -127,7 +127,7 @@ def _descend_beside_intercept(
     features: Rows | SparseRows, problem: BinaryProblem, start: Floats | None, target_gap: float
 ) -> Solution:
     """Solve a problem with a free intercept by coordinate descent on the rows and a constant."""
-    columns = features.with_constant(INTERCEPT_SCALE * features.root_mean_square)
+    columns = features.with_constant(FREE_SCALE * features.root_mean_square)
 
     def descend(inner: BinaryProblem, dual: Floats, goal: float) -> Solution:
         return solve_by_descent(columns, inner, dual, goal, _DESCENT_ROUNDS)
@@ -136,7 +136,8 @@ def _descend_beside_intercept(
         weights = features.transposed_times(problem.labels * dual) / problem.penalty
         return features.times(weights) + problem.offset, weights
 
-    return descend_beside_intercept(problem, start, target_gap, columns.constant, descend, recover)
+    factor = (columns.constant / float(problem.free[0, 0])) ** 2
+    return descend_beside(problem, start, target_gap, factor, descend, recover)
 
 
 class _Products:

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from slimline.learning.active_set import EPOCHS, Descent, DescentProblem, descend_gram
 from slimline.learning.covariates import minimise_effects, newton_step
-from slimline.learning.free_intercept import INTERCEPT_SCALE, descend_beside_intercept
 from slimline.learning.interior_point import solve_box
 from slimline.learning.line_search import smallest_along, solve_shifted
 from slimline.learning.problem import BinaryProblem, Solution
+from slimline.learning.proximal import FREE_SCALE, descend_beside
 
 Floats = NDArray[np.float64]
 #: So many samples on the margin are solved for in no time.
@@ -41,8 +41,9 @@ def solve_gram(K: Any, problem: BinaryProblem, start: Floats | None = None, targ
     has_covariates = problem.free.shape[1] > 0
     if problem.loss.is_quadratic:
         return _quadratic(K, problem)
-    if problem.loss.dual_curvature is not None and problem.has_only_an_intercept and target_gap > 0.0:
-        found = _descend_beside_intercept(K, problem, start, target_gap)
+    by_descent = problem.loss.dual_curvature is not None and (problem.is_smooth or problem.has_only_an_intercept)
+    if by_descent and has_covariates and target_gap > 0.0:
+        found = _descend_beside(K, problem, start, target_gap)
         if found.gap <= target_gap:
             return found
         start = found.dual
@@ -77,16 +78,16 @@ def _hinge(K: Floats, problem: BinaryProblem, start: Floats | None, target_gap: 
     return Solution(dual, descent.values, None, gap, epochs)
 
 
-def _descend_beside_intercept(K: Floats, problem: BinaryProblem, start: Floats | None, target_gap: float) -> Solution:
-    """Solve a problem with a free intercept by coordinate descent on the Gram matrix and a constant."""
-    constant = INTERCEPT_SCALE * float(np.sqrt(np.trace(K) / len(K))) or 1.0
-    beside = K + constant**2
+def _descend_beside(K: Floats, problem: BinaryProblem, start: Floats | None, target_gap: float) -> Solution:
+    """Solve a problem with free columns by coordinate descent on the Gram matrix of these and the features."""
+    factor = FREE_SCALE**2 * float(np.trace(K)) / len(K) * float(problem.weights.sum()) or 1.0
+    beside = K + factor * (problem.free @ problem.free.T)
     solver = _descent if problem.is_smooth else _hinge
 
     def recover(dual: Floats) -> tuple[Floats, None]:
         return K @ (problem.labels * dual) / problem.penalty + problem.offset, None
 
-    return descend_beside_intercept(problem, start, target_gap, constant, partial(solver, beside), recover)
+    return descend_beside(problem, start, target_gap, factor, partial(solver, beside), recover)
 
 
 class _GramDescent(DescentProblem):
