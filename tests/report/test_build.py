@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
 
-from slimline import CertifiedClassifier, CertifiedClassifierCV, CertifiedRegressor, open_matrix
+from slimline import CertifiedClassifier, CertifiedClassifierCV, CertifiedRegressor, CertifiedRegressorCV, open_matrix
 from slimline.data.formats._dense import DenseMatrix
 from slimline.errors import AccuracyWarning, CovariateWarning, DataError, InvalidParameterError
 from slimline.estimators._decisions import Decisions
@@ -309,3 +309,14 @@ def test_features_of_penalty_factor_0_are_among_the_effects():
     assert [effect.name for effect in report.effects] == ["intercept", "age", "sex", "x3"]
     assert report.effects[2].deviation == pytest.approx(U["sex"].std(ddof=0)) and report.effects[3].deviation is None
     assert report.effects[3].effect == pytest.approx(model.coef_[3]) and "x3" in fit_page(report)
+
+
+def test_a_page_tells_leaving_one_out_from_folds():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 60))
+    y = X[:, 0] + rng.standard_normal(40)
+    for cv, words in ((None, "Leave-one-out cross-validation"), (4, "Cross-validation in 4 folds")):
+        report = fit_report(CertifiedRegressorCV(3, cv=cv).fit(X, y), X, y, measure_projection=False)
+        page = fit_page(report)
+        assert report.search.leave_one_out == (cv is None)
+        assert words in page and ("standard deviation over the folds" in page) == (cv is not None)

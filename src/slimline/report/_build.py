@@ -427,6 +427,7 @@ def search_facts(model: CertifiedClassifier | CertifiedRegressor) -> Search | No
         deviations=tuple(scores.std(axis=0).tolist()),
         folds=len(scores),
         scoring=scoring if isinstance(scoring, str) else default if scoring is None else "score",
+        leave_one_out=hasattr(model, "loo_predictions_"),
     )
 
 

@@ -176,7 +176,7 @@ def environment(templates: BaseLoader | None = None) -> Environment:
         found.globals |= {name: getattr(module, name) for name in names.split()}
     own_functions = (
         drawable, effect_rows, extremes, guarantees_of, hardest, largest, largest_share, mean, mistakes, odds_ratio,
-        ratio_axis, residuals, score_axis, scores_of, worst_calibrated,
+        ratio_axis, residuals, score_axis, score_name, scores_of, worst_calibrated,
     )  # fmt: skip
     found.globals |= {function.__name__: function for function in own_functions}
     return found
@@ -259,7 +259,12 @@ def score_axis(search: Search) -> charts.Axis:
     """Return an axis for scores with their deviations."""
     ends = [end for _, score, deviation in scores_of(search) for end in (score - deviation, score + deviation)]
     shares = all(0.0 <= score <= 1.0 for score in search.scores)
-    return charts.linear_axis(f"mean {search.scoring}", ends, room=0.08, within=(0.0, 1.0) if shares else None)
+    return charts.linear_axis(score_name(search), ends, room=0.08, within=(0.0, 1.0) if shares else None)
+
+
+def score_name(search: Search) -> str:
+    """Return what the values of C were compared by."""
+    return f"mean {search.scoring}" if search.folds > 1 else search.scoring
 
 
 def ratio_axis(audit: Audit, shown: Sequence[Preservation]) -> charts.Axis:

@@ -112,6 +112,8 @@ class Search:
     folds: int
     #: What was compared.
     scoring: str
+    #: Whether each sample was left out in turn, its prediction being scored with those of all others.
+    leave_one_out: bool = False
 
 
 @dataclass(frozen=True)
