@@ -314,9 +314,9 @@ def test_features_of_penalty_factor_0_are_among_the_effects():
 def test_a_page_tells_leaving_one_out_from_folds():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((40, 60))
-    y = X[:, 0] + rng.standard_normal(40)
+    y = 5.0 * X[:, 0] + rng.standard_normal(40)
     for cv, words in ((None, "Leave-one-out cross-validation"), (4, "Cross-validation in 4 folds")):
-        report = fit_report(CertifiedRegressorCV(3, cv=cv).fit(X, y), X, y, measure_projection=False)
+        report = fit_report(CertifiedRegressorCV([0.01, 0.1], cv=cv).fit(X, y), X, y, measure_projection=False)
         page = fit_page(report)
         assert report.search.leave_one_out == (cv is None)
         assert words in page and ("standard deviation over the folds" in page) == (cv is not None)
