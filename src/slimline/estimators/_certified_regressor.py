@@ -15,6 +15,7 @@ from slimline.data import Matrix
 from slimline.data._covariates import GivenCovariates, free_columns
 from slimline.data._labels import numeric_targets
 from slimline.data._passes import ProgressBar
+from slimline.errors import DataError
 from slimline.estimators._certified_fit import CertifiedFit, FitJob, Task
 from slimline.estimators._decisions import beside_of, scored_rows
 from slimline.estimators._fitting import StepCallbacks, check_parameters
@@ -396,14 +397,18 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         return self._intervals(correlation_interval, X, y, sample_weight, covariates)
 
     def _intervals(
-        self, interval: Callable[..., ScoreInterval], X: Any, y: Any, sample_weight: Any, covariates: Any
+        self, interval: Callable[..., ScoreInterval | None], X: Any, y: Any, sample_weight: Any, covariates: Any
     ) -> list[ScoreInterval]:
         found = self.certified_predictions(X, covariates)
         n = len(found.value)
         weight = training_weights(sample_weight, n)
-        s = np.ones(n) if weight is None else weight
         parts = (part.reshape(n, -1).T for part in (found.value, found.error, numeric_targets(y, n)))
-        return [interval(*columns, s) for columns in zip(*parts, strict=True)]
+        scores = [score for columns in zip(*parts, strict=True) if (score := interval(*columns, weight)) is not None]
+        if len(scores) < len(self.certificate_.weights):
+            raise DataError(
+                "a target that is the same for all samples has no coefficient of determination or correlation."
+            )
+        return scores
 
     def top_features(self, k: int = 20, target: int | None = None) -> TopFeatures:
         """Return the features of the largest weights, with intervals, and whether their rank is certified.
