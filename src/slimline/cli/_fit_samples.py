@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from slimline._base.checks import share
 from slimline.cli._covariates import CovariateTable, covariates_in_file
-from slimline.cli._labels import Labels, Task, known_labels
+from slimline.cli._labels import Labels, known_labels
+from slimline.cli._options import Task
 from slimline.errors import DataError, InvalidParameterError
 
 if TYPE_CHECKING:
