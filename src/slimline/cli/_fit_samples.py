@@ -41,7 +41,7 @@ class LabelSource:
     target: str | None
     #: Column that names the samples.
     id: str | None
-    #: What is learned from them.
+    #: Classification or regression.
     task: Task = Task.auto
 
     def of(self, matrix: Matrix, task: Task | None = None) -> Labels:
@@ -108,7 +108,7 @@ class Samples:
     covariates_labelled: CovariateTable | None
     #: Rows of a file of held-out rows that are trained on, and are therefore not held out.
     not_new: int = 0
-    #: What to tell the reader of these rows.
+    #: Notes for the reader about these rows.
     notes: tuple[str, ...] = ()
 
     @property

@@ -46,7 +46,7 @@ class Labels:
     source: str
     #: Whether they are numbers of a regression.
     is_regression: bool = False
-    #: What they are called; empty: they have no name.
+    #: Name; empty: they have none.
     name: str = ""
 
 

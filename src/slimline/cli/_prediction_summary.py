@@ -42,7 +42,7 @@ class Accuracy:
     #: The same of the rows whose prediction is proved to be the exact model's.
     certified_rows: int
     certified_right: int
-    #: Rows with a label that the model does not know, and therefore never gives,
+    #: Rows with a label that the model does not know, and therefore never predicts,
     unknown: int = 0
     #: and some of these.
     unknown_labels: tuple[str, ...] = ()
@@ -81,11 +81,11 @@ class PredictionSummary:
     data: str
     #: Rows of the data.
     rows: int
-    #: What became of the columns.
+    #: Alignment of the columns.
     columns: Alignment
     #: Whether it is known what a column can hold at most, as it is of genotypes.
     bounded: bool
-    #: Rows that the model was trained on; None if that cannot be told.
+    #: Rows that the model was trained on; None if that is unknown.
     trained_on: int | None = None
     #: Whether the certificate of the model is finite; if not, nothing can be certified.
     finite: bool = True
@@ -130,7 +130,7 @@ class PredictionSummary:
             )
         yield from self._of_truth("new row" if self.trained_on else "row")
 
-    #: What true values are called.
+    #: Word for true values.
     _known = "values"
 
     def _first(self) -> str:

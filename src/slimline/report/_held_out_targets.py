@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 #: Points of all targets that are kept for charts, and how many of these are the largest residuals.
 _MOST_POINTS, _LARGEST = 1000, 50
-#: Shares whose quantiles of the residuals are told.
+#: Orders of the quantiles of the residuals that are recorded.
 _SHARES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 #: Fewest and most bars of a histogram.
 _BARS = (5, 40)
