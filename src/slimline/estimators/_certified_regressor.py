@@ -28,8 +28,7 @@ from slimline.estimators._predictions import (
 )
 from slimline.estimators._validation import as_matrix, require_memory, training_weights
 from slimline.learning import TopFeatures
-from slimline.learning.losses import Loss
-from slimline.learning.regression_losses import REGRESSION_LOSSES, regression_loss, robust_delta
+from slimline.learning.regression_losses import REGRESSION_LOSSES, TargetLoss
 
 Floats = NDArray[np.float64]
 
@@ -273,28 +272,25 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         """Return what the fits share; of each target its loss, whose parameters may be in units of it."""
         free = bool(self.fit_intercept) and self.intercept == "free"
         columns = free_columns(given, intercept=free)
-        tasks, deltas = [], []
-        for target in targets.T:
-            mean = np.average(target, weights=weight)
-            deviation = float(np.sqrt(np.average(np.square(target - mean), weights=weight))) or 1.0
-            unit = deviation if self.standardize_target else 1.0
-            if not is_auto(self.delta):
-                delta = float(self.delta) * unit
-            else:
-                delta = robust_delta(columns, target, weight) if self.loss == "huber" else np.nan
-            deltas.append(delta)
-            in_units = self.loss in ("epsilon_insensitive", "quantile")  # of the target: others are in its square
-            loss, factor, size = (
-                self._loss(delta, unit),
-                unit if in_units else 1.0,
-                deviation / unit if in_units else 1.0,
+        losses = [
+            TargetLoss.of(
+                self.loss,
+                target,
+                weight,
+                columns,
+                delta=self.delta,
+                epsilon=float(self.epsilon),
+                quantile=float(self.quantile),
+                standardize=bool(self.standardize_target),
             )
-            tasks.append(Task(loss, np.ones(len(target)), -target, factor, size))
-        self.delta_ = np.array(deltas)
+            for target in targets.T
+        ]
+        tasks = [
+            Task(one.loss, np.ones(len(target)), -target, one.factor, one.size)
+            for one, target in zip(losses, targets.T, strict=True)
+        ]
+        self.delta_ = np.array([one.delta for one in losses])
         return self._job(matrix, weight, weight, tasks, given, n_fits, n_searched)
-
-    def _loss(self, delta: float, unit: float) -> Loss:
-        return regression_loss(self.loss, delta, float(self.epsilon) * unit, float(self.quantile))
 
     def _tell_weights(self, constant: float) -> None:
         super()._tell_weights(constant)
