@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from slimline.data._simulate import write_genotypes
+from slimline.data import write_genotypes
 
 pytestmark = [
     pytest.mark.nightly,

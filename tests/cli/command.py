@@ -1,11 +1,14 @@
 """Run `slimline` as a user does, in this process or in its own."""
 
+import csv
+import io
 import os
 import re
 import shlex
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +22,20 @@ def run_here(monkeypatch, *arguments: str) -> int:
     with pytest.raises(SystemExit) as stop:
         cli.main()
     return stop.value.code or 0
+
+
+def predicted(monkeypatch, capsys, *arguments: str) -> tuple[list[dict[str, str]], str]:
+    """Return the lines that `slimline predict` wrote, as dicts, and its messages on standard error."""
+    assert run_here(monkeypatch, "predict", *arguments) == 0
+    said = capsys.readouterr()
+    return list(csv.DictReader(io.StringIO(said.out))), said.err
+
+
+def enter_copy(folder: Path, copy: Path, monkeypatch) -> None:
+    """Enter a folder that has the files of another, so that a test may add some."""
+    for path in folder.iterdir():
+        os.link(path, copy / path.name)
+    monkeypatch.chdir(copy)
 
 
 def refusals(monkeypatch, capsys, command: str, cases: Iterable[Sequence[str]]) -> str:

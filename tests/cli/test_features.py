@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import re
 from dataclasses import replace
 from io import StringIO
@@ -21,7 +20,7 @@ from slimline.errors import CovariateWarning
 from slimline.estimators._decisions import ranking_of
 from slimline.learning import rank_bounds
 from slimline.model_files import StoredModel
-from tests.cli.command import refusals, run_here
+from tests.cli.command import enter_copy, refusals, run_here
 from tests.cli.models import D, write_models
 from tests.snapshots import check_snapshot
 
@@ -35,9 +34,7 @@ def models(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _in_a_folder(models, tmp_path, monkeypatch):
-    for path in models.iterdir():
-        os.link(path, tmp_path / path.name)
-    monkeypatch.chdir(tmp_path)
+    enter_copy(models, tmp_path, monkeypatch)
 
 
 def _table(path):

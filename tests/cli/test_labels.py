@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from slimline import open_matrix
-from slimline.cli._labels import Task, known_labels, labels_in_data, labels_in_file, require_classes
+from slimline.cli._labels import known_labels, labels_in_data, labels_in_file, require_classes
+from slimline.cli._options import Task
 from slimline.data import write_genotypes
 from slimline.data.formats._dense import DenseMatrix
 from slimline.errors import DataError, FileFormatError, InvalidParameterError

@@ -165,6 +165,57 @@ def test_a_regression_beside_covariates_and_the_code_that_follows(monkeypatch, c
     assert all(model.get_params()[name] == value for name, value in record["parameters"].items())
 
 
+def _covariates():
+    """Write a table of three covariates: the first sample lacks one, the last is not in it."""
+    _npy()
+    trait, U = _trait()
+    Path("covar.csv").write_text(
+        "age,sex,site\n" + "".join(f"{'NA' if k == 0 else U[k, 0]},{'FM'[k % 2]},{U[k, 1]}\n" for k in range(N))
+    )
+    columns = np.column_stack([U[:, 0], np.arange(N) % 2, U[:, 1]])
+    return trait, columns
+
+
+@pytest.mark.parametrize("with_labels", [True, False])
+def test_covariates_of_a_file_are_cut_with_the_labels(monkeypatch, capsys, with_labels):
+    trait, U = _covariates()
+    X, _ = _data()
+    lines = Path("trait.csv").read_text().splitlines()
+    lines[3] = "s2,NA"
+    Path("trait.csv").write_text("\n".join(lines) + "\n")
+    labels = ["--labels", "trait.csv", "--target", "height"] if with_labels else []
+    known = ["data.npy", *labels, "--loss", "squared", "--task", "regression", "--C", "1e-3"]
+    record = _plan(monkeypatch, *known, "--covariates", "covar.csv", "--covariate-columns", "age-sex")
+    said = " ".join(capsys.readouterr().out.split())
+    kept = np.setdiff1d(np.arange(N), [0, 2] if with_labels else [0])
+    expected = slimline.plan(
+        X[kept], trait[kept] if with_labels else None, loss="squared", task="regression", C=1e-3,
+        covariates=U[kept, :2], random_state=0,
+    ).to_dict()  # fmt: skip
+    for name in ("n_samples", "n_covariates", "effective_dimension", "errors"):
+        assert record["plan"][name] == expected[name], name
+    assert record["covariates"] == "age, sex of covar.csv, in the order of the rows" in said
+    assert record["plan"]["n_covariates"] == 2 and "1 lack a value (age 1)" in said and "sex: F = 0, M = 1" in said
+
+
+def test_covariates_are_matched_by_the_names_of_samples(monkeypatch, capsys):
+    arguments = _plink()
+    people = [line.split()[:2] for line in Path("cohort.fam").read_text().splitlines()]
+    rng = np.random.default_rng(0)
+    ages = rng.standard_normal(len(people)).round(3)
+    order = rng.permutation(len(people))[1:]
+    lines = ["FID IID age", *(f"{people[k][0]} {people[k][1]} {ages[k]}" for k in order)]
+    Path("covar.tsv").write_text("\n".join(lines).replace(" ", "\t"))
+    found = _plan(monkeypatch, *arguments, "--covariates", "covar.tsv")
+    assert found["plan"]["n_samples"] == 79 and found["plan"]["n_covariates"] == 1
+    kept = np.sort(order)
+    names = np.array([line.split()[2] for line in Path("cohort.labels.tsv").read_text().splitlines()[1:]])
+    expected = slimline.plan(
+        open_matrix("cohort.bed").rows(kept), names[kept], standardize=True, covariates=ages[kept, None], random_state=0
+    ).to_dict()
+    assert found["plan"]["effective_dimension"] == expected["effective_dimension"]
+
+
 def test_numbers_that_the_data_carry(monkeypatch, capsys):
     X, _ = _data()
     trait, _ = _trait()
@@ -272,7 +323,7 @@ def test_the_figure_is_written_and_named(monkeypatch, capsys, tmp_path, name):
 
 
 def test_mistakes_are_one_line_and_come_before_any_work(monkeypatch, capsys, tmp_path):
-    _npy()
+    _covariates()
     before = sorted(path.name for path in tmp_path.iterdir())
 
     def no_work(*_, **__):
@@ -316,6 +367,12 @@ def test_mistakes_are_one_line_and_come_before_any_work(monkeypatch, capsys, tmp
             [*sizes, "--targets", "2"],
             [*sizes, "--covariate-count", "49"],
             [*sizes, "--covariate-count", "2", "--intercept", "penalised"],
+            [*sizes, "--covariates", "covar.csv"],
+            ["data.npy", "--covariate-columns", "age"],
+            ["data.npy", "--covariates", "covar.csv", "--covariate-count", "2"],
+            ["data.npy", "--covariates", "covar.csv", "--covariate-columns", "height"],
+            ["data.npy", "--covariates", "covar.csv", "--intercept", "penalised"],
+            ["data.npy", "--covariates", "none.csv"],
             [*sizes, "--no-intercept", "--intercept", "penalised"],
             ["data.npy", "--labels", "labels.tsv", "--target", "status", "--loss", "huber"],
             [*sizes, "--json", "no/folder/plan.json"],

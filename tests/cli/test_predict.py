@@ -15,7 +15,7 @@ import pytest
 from slimline import CertifiedClassifier, open_matrix
 from slimline.estimators import aligned_decisions
 from slimline.model_files import read_tensors, write_tensors
-from tests.cli.command import refusals, run_here, start
+from tests.cli.command import enter_copy, predicted, refusals, run_here, start
 from tests.cli.models import D, N, write_models
 from tests.snapshots import check_snapshot
 
@@ -29,20 +29,11 @@ def models(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _in_a_folder(models, tmp_path, monkeypatch):
-    for path in models.iterdir():
-        os.link(path, tmp_path / path.name)
-    monkeypatch.chdir(tmp_path)
-
-
-def _predicted(monkeypatch, capsys, *arguments):
-    """Return the lines as dicts, and what was said on standard error."""
-    assert run_here(monkeypatch, "predict", *arguments) == 0
-    said = capsys.readouterr()
-    return list(csv.DictReader(io.StringIO(said.out))), said.err
+    enter_copy(models, tmp_path, monkeypatch)
 
 
 def test_genotypes_of_several_classes(monkeypatch, capsys):
-    rows, said = _predicted(monkeypatch, capsys, "cohort.slim", "cohort.bed")
+    rows, said = predicted(monkeypatch, capsys, "cohort.slim", "cohort.bed")
     expected = CertifiedClassifier.load("cohort.slim").decide(open_matrix("cohort.bed"))
     assert list(rows[0]) == [
         "id",
@@ -65,7 +56,7 @@ def test_genotypes_of_several_classes(monkeypatch, capsys):
 
 
 def test_probabilities_of_two_classes(monkeypatch, capsys):
-    rows, _ = _predicted(monkeypatch, capsys, "two.slim", "cohort.bed")
+    rows, _ = predicted(monkeypatch, capsys, "two.slim", "cohort.bed")
     model, matrix = CertifiedClassifier.load("two.slim"), open_matrix("cohort.bed")
     assert list(rows[0]) == ["id", "label", "certified", "trained_on", "score", "probability"]
     probability = model.predict_proba(matrix).max(axis=1)
@@ -76,7 +67,7 @@ def test_probabilities_of_two_classes(monkeypatch, capsys):
 
 
 def test_files_are_complete_and_not_replaced_unasked(monkeypatch, capsys):
-    rows, _ = _predicted(monkeypatch, capsys, "cohort.slim", "cohort.bed")
+    rows, _ = predicted(monkeypatch, capsys, "cohort.slim", "cohort.bed")
     assert run_here(monkeypatch, "predict", "cohort.slim", "cohort.bed", "--out", "p.tsv", "--json", "p.json") == 0
     said = capsys.readouterr()
     assert said.out == "" and said.err.endswith("Written: p.tsv\n")
@@ -105,7 +96,7 @@ def test_swapped_absent_and_other_columns_are_counted(monkeypatch, capsys):
     raw = np.frombuffer(Path("cohort.bed").read_bytes(), dtype=np.uint8).copy()
     Path("new.bed").write_bytes(raw.tobytes())
     os.link("cohort.fam", "new.fam")
-    rows, said = _predicted(monkeypatch, capsys, "cohort.slim", "new.bed", "--json", "p.json")
+    rows, said = predicted(monkeypatch, capsys, "cohort.slim", "new.bed", "--json", "p.json")
     decisions, _ = aligned_decisions("cohort.slim", open_matrix("new.bed"))
     assert [row["certified"] == "true" for row in rows] == decisions.proved.tolist()
     columns = json.loads(Path("p.json").read_text())["columns"]
@@ -122,7 +113,7 @@ def test_tables_of_other_order_with_labels_of_their_own(monkeypatch, capsys):
     frame = frame[["person", "status", *frame.columns[:1:-1]]].drop(columns="gène 7")
     frame["person"] = [f"new {i}" for i in range(N)]
     frame.to_csv("new.csv", index=False)
-    rows, said = _predicted(monkeypatch, capsys, "table.slim", "new.csv", "--id", "person", "--target", "status")
+    rows, said = predicted(monkeypatch, capsys, "table.slim", "new.csv", "--id", "person", "--target", "status")
     assert [row["id"] for row in rows] == frame["person"].tolist()
     assert all(row["certified"] == "false" for row in rows)
     assert "No label is certified: nothing is known of what the filled columns could have held." in said
@@ -138,7 +129,7 @@ def test_labels_of_a_file_of_their_own(monkeypatch, capsys):
     truth.loc[10, "population"] = "elsewhere"  # a class that the model does not know is never right
     truth.sample(frac=1.0, random_state=0).to_csv("new.tsv", sep="\t", index=False)
     options = ("--labels", "new.tsv", "--target", "population", "--json", "p.json")
-    rows, said = _predicted(monkeypatch, capsys, "cohort.slim", "cohort.bed", *options)
+    rows, said = predicted(monkeypatch, capsys, "cohort.slim", "cohort.bed", *options)
     found = json.loads(Path("p.json").read_text())["accuracy"]
     right = [row["label"] == text for row, text in zip(rows, truth["population"], strict=True)][10:]
     assert found["rows"] == N - 10 and found["right"] == sum(right)
@@ -150,25 +141,25 @@ def test_labels_of_a_file_of_their_own(monkeypatch, capsys):
 
 
 def test_numbers_for_labels_and_columns_without_names(monkeypatch, capsys):
-    rows, said = _predicted(monkeypatch, capsys, "plain.slim", "plain.npy", "--labels", "y.npy", "--json", "p.json")
+    rows, said = predicted(monkeypatch, capsys, "plain.slim", "plain.npy", "--labels", "y.npy", "--json", "p.json")
     assert [row["id"] for row in rows] == [str(i) for i in range(N)]
     assert f"Columns: all {D}, taken in their order, since they are not named on both sides." in said
     found = json.loads(Path("p.json").read_text())["accuracy"]
     assert found["right"] == sum(row["label"] == str(y) for row, y in zip(rows, np.load("y.npy"), strict=True))
     Path("y.txt").write_text("".join(f"{y}.0\n" for y in np.load("y.npy")))  # 1.0 is 1
-    _predicted(monkeypatch, capsys, "plain.slim", "plain.npy", "--labels", "y.txt", "--json", "q.json")
+    predicted(monkeypatch, capsys, "plain.slim", "plain.npy", "--labels", "y.txt", "--json", "q.json")
     assert json.loads(Path("q.json").read_text())["accuracy"]["right"] == found["right"]
 
 
 def test_svmlight_may_end_before_the_last_column(monkeypatch, capsys):
     Path("new.svm").write_text("1 1:1\n-1 2:4\n")
-    rows, said = _predicted(monkeypatch, capsys, "words.slim", "new.svm")
+    rows, said = predicted(monkeypatch, capsys, "words.slim", "new.svm")
     same = open_matrix(np.array([[1.0, 0, 0], [0, 4.0, 0]]), feature_names=["1", "2", "3"])
     expected = CertifiedClassifier.load("words.slim").predict(same)
     assert [float(row["label"]) for row in rows] == expected.tolist()
     assert "Right for 100% of 2 rows with a label" in said  # the labels of the file are the model's
     Path("new.svm").write_text("0 1:1\n0 2:4\n")
-    assert "Right" not in _predicted(monkeypatch, capsys, "words.slim", "new.svm")[1]  # no labels of this model
+    assert "Right" not in predicted(monkeypatch, capsys, "words.slim", "new.svm")[1]  # no labels of this model
     Path("new.svm").write_text("1 1:1\n-1 9:4\n")
     assert run_here(monkeypatch, "predict", "words.slim", "new.svm") == 2
     assert "feature 9, and at most 3 are expected" in capsys.readouterr().err
@@ -180,7 +171,7 @@ def test_svmlight_begins_where_it_began_in_training(monkeypatch, capsys):
     model = CertifiedClassifier(0.1).fit(matrix.rows(slice(None)))
     model.save("zero.slim", trained_on=matrix.rows(slice(None)))
     Path("new.svm").write_text("0 1:1\n0 1:4 2:1\n")  # the first column is 0: by itself it seems to begin with 1
-    rows, _ = _predicted(monkeypatch, capsys, "zero.slim", "new.svm")
+    rows, _ = predicted(monkeypatch, capsys, "zero.slim", "new.svm")
     same = open_matrix(np.array([[0.0, 1.0, 0.0], [0.0, 4.0, 1.0]]), feature_names=["0", "1", "2"])
     expected = model.decision_function(same)
     np.testing.assert_allclose([float(row["score"]) for row in rows], expected, rtol=1e-12)
@@ -204,7 +195,7 @@ def test_data_are_read_once(monkeypatch, capsys):
         return passes[-1]
 
     monkeypatch.setattr("slimline.data.open_matrix", watched)
-    _predicted(monkeypatch, capsys, "cohort.slim", "cohort.bed")
+    predicted(monkeypatch, capsys, "cohort.slim", "cohort.bed")
     assert [matrix.passes for matrix in passes] == [1]
 
 
@@ -323,7 +314,7 @@ def test_a_model_with_penalty_factors(monkeypatch, capsys, tmp_path):
     labels = np.arange(data.shape[0]) % 2 == 0
     model = CertifiedClassifier(1e-3, intercept="free", standardize=True, penalty_factor=factors, random_state=0)
     model.fit(data, labels).save("factors.slim", trained_on=data)
-    rows, _ = _predicted(monkeypatch, capsys, "factors.slim", "cohort.bed")
+    rows, _ = predicted(monkeypatch, capsys, "factors.slim", "cohort.bed")
     expected = model.decide(data)
     assert [row["label"] == "True" for row in rows] == expected.labels.tolist()
     assert [row["certified"] == "true" for row in rows] == expected.proved.tolist()

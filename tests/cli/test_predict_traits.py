@@ -1,7 +1,5 @@
 """`slimline predict` with regressions and with models of covariates, against the library, cell by cell."""
 
-import csv
-import io
 import json
 import os
 from dataclasses import replace
@@ -16,7 +14,7 @@ from slimline.data import write_genotypes
 from slimline.estimators import aligned_decisions, aligned_predictions
 from slimline.estimators._predictions import correlation_interval, r2_interval
 from slimline.model_files import StoredModel
-from tests.cli.command import refusals, run_here
+from tests.cli.command import enter_copy, predicted, refusals, run_here
 from tests.snapshots import check_snapshot
 
 N = 60
@@ -61,15 +59,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _in_a_folder(files, tmp_path, monkeypatch):
-    for path in files.iterdir():
-        os.link(path, tmp_path / path.name)
-    monkeypatch.chdir(tmp_path)
-
-
-def _predicted(monkeypatch, capsys, *arguments):
-    assert run_here(monkeypatch, "predict", *arguments) == 0
-    said = capsys.readouterr()
-    return list(csv.DictReader(io.StringIO(said.out))), said.err
+    enter_copy(files, tmp_path, monkeypatch)
 
 
 def _covariates():
@@ -89,7 +79,7 @@ def _numbers(rows, name, kept):
 
 
 def test_a_regression_beside_covariates(monkeypatch, capsys):
-    rows, said = _predicted(monkeypatch, capsys, "height.slim", "cohort.bed", "--covariates", "covar.tsv")
+    rows, said = predicted(monkeypatch, capsys, "height.slim", "cohort.bed", "--covariates", "covar.tsv")
     assert list(rows[0]) == ["id", "predicted", "from", "to", "trained_on"]
     U = _covariates()
     kept = U.notna().all(axis=1).to_numpy()
@@ -108,7 +98,7 @@ def test_a_regression_beside_covariates(monkeypatch, capsys):
 
 def test_true_values_of_rows_that_were_not_trained_on(monkeypatch, capsys):
     truth = ("--labels", "pheno.tsv", "--target", "height")
-    rows, said = _predicted(
+    rows, said = predicted(
         monkeypatch, capsys, "height.slim", "cohort.bed", "--covariates", "covar.tsv", *truth, "--json", "p.json"
     )
     found = json.loads(Path("p.json").read_text(), parse_constant=pytest.fail)
@@ -139,7 +129,7 @@ def test_columns_of_another_order_with_absent_ones(monkeypatch, capsys):
     Path("new.bim").write_text("".join(lines))
     os.link("cohort.bed", "new.bed")
     os.link("cohort.fam", "new.fam")
-    rows, said = _predicted(monkeypatch, capsys, "alone.slim", "new.bed")
+    rows, said = predicted(monkeypatch, capsys, "alone.slim", "new.bed")
     expected, alignment = aligned_predictions("alone.slim", open_matrix("new.bed"))
     assert alignment.absent == 4 and "The bounds hold for all genotypes of the filled columns" in said
     for name, part in (("predicted", expected.value), ("from", expected.lower), ("to", expected.upper)):
@@ -147,7 +137,7 @@ def test_columns_of_another_order_with_absent_ones(monkeypatch, capsys):
 
 
 def test_several_targets(monkeypatch, capsys):
-    rows, _ = _predicted(monkeypatch, capsys, "both.slim", "cohort.bed", "--covariates", "covar.tsv")
+    rows, _ = predicted(monkeypatch, capsys, "both.slim", "cohort.bed", "--covariates", "covar.tsv")
     names = [f"{name}_{k}" for k in (0, 1) for name in ("predicted", "from", "to")]
     assert list(rows[0]) == ["id", *names, "trained_on"]
     kept = _covariates().notna().all(axis=1).to_numpy()
@@ -160,7 +150,7 @@ def test_several_targets(monkeypatch, capsys):
 
 def test_classes_beside_covariates(monkeypatch, capsys):
     arguments = ("tall.slim", "cohort.bed", "--covariates", "covar.tsv", "--labels", "pheno.tsv", "--target", "tall")
-    rows, said = _predicted(monkeypatch, capsys, *arguments, "--json", "p.json")
+    rows, said = predicted(monkeypatch, capsys, *arguments, "--json", "p.json")
     assert list(rows[0]) == ["id", "label", "certified", "trained_on", "score", "probability"]
     U = _covariates()
     kept = U.notna().all(axis=1).to_numpy()
@@ -179,8 +169,8 @@ def test_probabilities_in_a_population(monkeypatch, capsys):
     U = _covariates()
     kept = U.notna().all(axis=1).to_numpy()
     model, samples = CertifiedClassifier.load("tall.slim"), genotypes.rows(np.flatnonzero(kept))
-    plain, _ = _predicted(monkeypatch, capsys, *data)
-    rows, said = _predicted(monkeypatch, capsys, *data, "--prevalence", "0.01", "--json", "p.json")
+    plain, _ = predicted(monkeypatch, capsys, *data)
+    rows, said = predicted(monkeypatch, capsys, *data, "--prevalence", "0.01", "--json", "p.json")
     winner = model.decision_function(samples, U[kept]) > 0
     expected = model.predict_proba(samples, U[kept], prevalence=0.01)[np.arange(len(winner)), winner.astype(int)]
     np.testing.assert_allclose(_numbers(rows, "probability", kept), expected, rtol=1e-9)
@@ -189,7 +179,7 @@ def test_probabilities_in_a_population(monkeypatch, capsys):
     assert json.loads(Path("p.json").read_text())["prevalence"] == 0.01 and "has a share of 0.01" in said
     stored = StoredModel.read("tall.slim")
     replace(stored, details=stored.details | {"prevalence": 0.01}).write("own.slim")
-    assert _predicted(monkeypatch, capsys, "own.slim", *data[1:])[0] == rows  # that of the fit
+    assert predicted(monkeypatch, capsys, "own.slim", *data[1:])[0] == rows  # that of the fit
 
 
 def test_covariates_without_names_are_taken_in_their_order(monkeypatch, capsys):
@@ -199,7 +189,7 @@ def test_covariates_without_names_are_taken_in_their_order(monkeypatch, capsys):
     model.save("plain.slim")
     np.save("X.npy", X)
     np.save("U.npy", U)
-    rows, said = _predicted(monkeypatch, capsys, "plain.slim", "X.npy", "--covariates", "U.npy")
+    rows, said = predicted(monkeypatch, capsys, "plain.slim", "X.npy", "--covariates", "U.npy")
     np.testing.assert_allclose(_numbers(rows, "predicted", np.ones(30)), model.predict(X, U), rtol=1e-12)
     assert all(row["trained_on"] == "" for row in rows) and "U.npy, in the order of the rows" in said
     np.save("U.npy", U[:, :1])
@@ -221,15 +211,15 @@ def test_true_values_that_the_data_carry(monkeypatch, capsys):
 
     write("X.svm", y)
     CertifiedRegressor().fit(open_matrix("X.svm"), y).save("svm.slim")
-    _, said = _predicted(monkeypatch, capsys, "svm.slim", "X.svm")
+    _, said = predicted(monkeypatch, capsys, "svm.slim", "X.svm")
     assert "On 30 rows with a value: R² " in said
     write("Y.svm", np.where(y > 0, 1, 2))  # cases and controls: nobody asked
-    assert "R²" not in _predicted(monkeypatch, capsys, "svm.slim", "Y.svm")[1]
+    assert "R²" not in predicted(monkeypatch, capsys, "svm.slim", "Y.svm")[1]
     Path("same.txt").write_text("1\n" * 30)
-    _, said = _predicted(monkeypatch, capsys, "svm.slim", "X.svm", "--labels", "same.txt", "--json", "p.json")
+    _, said = predicted(monkeypatch, capsys, "svm.slim", "X.svm", "--labels", "same.txt", "--json", "p.json")
     assert json.loads(Path("p.json").read_text())["agreement"]["r2"] is None and "mean absolute error" in said
     write("Z.svm", -y)
-    assert "no better than always predicting their mean" in _predicted(monkeypatch, capsys, "svm.slim", "Z.svm")[1]
+    assert "no better than always predicting their mean" in predicted(monkeypatch, capsys, "svm.slim", "Z.svm")[1]
 
 
 def test_data_are_read_once(monkeypatch, capsys):
@@ -241,7 +231,7 @@ def test_data_are_read_once(monkeypatch, capsys):
         return passes[-1]
 
     monkeypatch.setattr("slimline.data.open_matrix", watched)
-    _predicted(monkeypatch, capsys, "height.slim", "cohort.bed", "--covariates", "covar.tsv")
+    predicted(monkeypatch, capsys, "height.slim", "cohort.bed", "--covariates", "covar.tsv")
     assert [matrix.passes for matrix in passes] == [1]
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from slimline import CertifiedRegressor
-from slimline.errors import DataError
 from slimline.estimators._predictions import correlation_interval, r2_interval
 
 N = 8
@@ -42,6 +41,39 @@ def test_nothing_within_the_errors_leaves_the_interval(measure, offset, global_r
         for move in (*corners, *inside):
             truth = score(value + error * move, target, s)
             assert found.lower - rounding <= truth <= found.upper + rounding
+
+
+@pytest.mark.parametrize("n", [2, 3, 40])
+@pytest.mark.parametrize(("scale", "offset"), [(1.0, 0.0), (1e-120, 0.0), (1e120, 0.0), (1.0, 1e8)])
+def test_roundings_are_within_the_intervals(n, scale, offset, global_random_seed):
+    for seed in range(60):
+        rng = np.random.default_rng([global_random_seed, seed])
+        y = scale * (offset + rng.standard_normal(n))
+        value = y + scale * 10.0 ** rng.uniform(-9, 1) * rng.standard_normal(n)
+        radius = scale * 10.0 ** rng.uniform(-8, 0.5) * rng.random(n)
+        of_r2, of_correlation = r2_interval(value, radius, y), correlation_interval(value, radius, y)
+        towards = [y - value, value - y, y - y.mean(), -(y - y.mean()), *rng.standard_normal((20, n))]
+        for direction in towards:
+            exact = np.longdouble(value) + np.longdouble(radius) * np.sign(direction)
+            a, b = (part - part.mean() for part in (np.longdouble(y), exact))
+            share = 1 - ((y - exact) ** 2).sum() / (a**2).sum()
+            assert of_r2.lower <= share <= of_r2.upper
+            if (b**2).sum() > 0:
+                cosine = (a * b).sum() / np.sqrt((a**2).sum() * (b**2).sum())
+                assert of_correlation.lower <= float(cosine) <= of_correlation.upper
+        assert of_r2.lower <= of_r2.value <= of_r2.upper
+
+
+def test_a_difference_of_large_residuals_and_errors_is_rounded_outwards(global_random_seed):
+    """Errors that explain nearly all of residuals far larger than the deviations of the target."""
+    for seed in range(60):
+        rng = np.random.default_rng([global_random_seed, seed])
+        target = rng.standard_normal(N)
+        value = target + 1e8 * rng.standard_normal(N)
+        error = np.abs(target - value) * (1.0 - 1e-9 * rng.uniform(0.5, 1.0))
+        nearest = np.longdouble(value) + np.longdouble(error) * np.sign(target - value)
+        exact = 1 - ((target - nearest) ** 2).sum() / ((target - np.longdouble(target).mean()) ** 2).sum()
+        assert exact <= r2_interval(value, error, target).upper <= 1.0
 
 
 @pytest.mark.parametrize("angle", [1e-7, 0.1, 1.0, 1.5])
@@ -81,8 +113,7 @@ def test_bounds_that_bound_nothing(measure):
     expected = interval(target[:3] * 1.1, error[:3], target[:3], s[:3])
     assert vars(interval(target * 1.1, error, target, s)) == pytest.approx(vars(expected), rel=1e-9)
     for constant in (np.full(5, 0.1), np.full(5, 1e9)):
-        with pytest.raises(DataError):
-            interval(target, np.ones(5), constant, np.ones(5))
+        assert interval(target, np.ones(5), constant, np.ones(5)) is None
 
 
 def test_predictions_that_are_all_the_same_have_no_correlation():

@@ -19,8 +19,7 @@ import numpy as np
 
 import slimline.estimators._persistence  # noqa: F401 - imported before the start
 from slimline._base.system import MemoryMeter
-from slimline.data import open_matrix
-from slimline.data._simulate import write_genotypes
+from slimline.data import open_matrix, write_genotypes
 from slimline.estimators import CertifiedClassifier
 from slimline.planning import plan
 

@@ -1,4 +1,4 @@
-"""Covariates of the samples, from a table: which columns, as which numbers, and who has none."""
+"""Covariates of the samples, from a table: columns, coding of texts, missing values."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class CovariateTable:
     source: str
     #: The number of each text, of columns that hold texts.
     coding: Coding = field(default_factory=dict)
-    #: What to tell the reader: who lacks which values, and how texts are coded.
+    #: Notes for the reader: which samples lack values, and how texts are coded.
     notes: tuple[str, ...] = ()
 
     @property
@@ -84,7 +84,7 @@ class CovariateTable:
         return digest(self.names, self.values.shape, self.values.tobytes())
 
     def details(self) -> dict[str, Any]:
-        """Return what a model file tells about them; `covariates_of_model` reads the coding."""
+        """Return the entry of a model file; `covariates_of_model` reads the coding."""
         return {
             "source": self.source,
             "columns": list(self.names),
@@ -102,7 +102,7 @@ def covariates_in_file(
     """Read covariates from a file.
 
     Samples are matched by name, as for labels. `columns` are names, or a text of names and ranges; by default all that
-    do not name samples. A column of two texts is coded 0 and 1 in their order, or as `coding` says, if it is given.
+    do not name samples. A column of two texts is coded 0 and 1 in their order, or by `coding`, if there is one.
     """
     if path.suffix.lower() == ".npy":
         return _in_order(path, matrix, columns)
@@ -125,8 +125,8 @@ def covariates_in_file(
 
 def covariates_of_model(path: Path, stored: StoredModel, matrix: Matrix, id: str | None = None) -> CovariateTable:
     """Read the covariates that a model was trained with, texts coded as they were then."""
-    told = stored.covariates or {}
-    names, count = told.get("names"), int(told.get("count", 0))
+    of_training = stored.covariates or {}
+    names, count = of_training.get("names"), int(of_training.get("count", 0))
     table = covariates_in_file(path, matrix, names, id, _coding_of(stored) if names else {})
     if len(table.names) != count:
         raise DataError(f"{path} has {counted(len(table.names), 'covariate')}, and the model was trained with {count}.")

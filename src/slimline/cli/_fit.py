@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slimline.cli import _options as options
-from slimline.cli._labels import Task
 from slimline.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -63,25 +62,17 @@ def fit(
     labels: options.LabelFile = None,
     target: options.Target = None,
     task: Annotated[
-        Task,
+        options.Task,
         typer.Option(
             help="auto: a regression if the labels are measurements, that is, all are numbers, and some of more than "
             "two are not whole, or more than ten are different and not 0, 1, … or 1, 2, … without a gap, or more than "
             "half are different.",
             rich_help_panel=options.DATA,
         ),
-    ] = Task.auto,
+    ] = options.Task.auto,
     id: options.IdColumn = None,
     covariates: options.CovariateFile = None,
-    covariate_columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAMES",
-            help="Columns of that file, and ranges: age,sex,PC1-PC10.",
-            show_default="all but names of samples",
-            rich_help_panel=options.DATA,
-        ),
-    ] = None,
+    covariate_columns: options.CovariateColumns = None,
     holdout: Annotated[
         float,
         typer.Option(
@@ -326,7 +317,7 @@ def fit(
     sources: dict[str, Any] = {
         "--labels": labels,
         "--target": target,
-        "--task": None if task is Task.auto else task.value,
+        "--task": None if task is options.Task.auto else task.value,
         "--id": id,
         "--covariates": covariates,
         "--covariate-columns": covariate_columns,

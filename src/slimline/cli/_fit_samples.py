@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from slimline._base.checks import share
 from slimline.cli._covariates import CovariateTable, covariates_in_file
-from slimline.cli._labels import Labels, Task, known_labels
+from slimline.cli._labels import Labels, known_labels
+from slimline.cli._options import Task
 from slimline.errors import DataError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class LabelSource:
     target: str | None
     #: Column that names the samples.
     id: str | None
-    #: What is learned from them.
+    #: Classification or regression.
     task: Task = Task.auto
 
     def of(self, matrix: Matrix, task: Task | None = None) -> Labels:
@@ -107,7 +108,7 @@ class Samples:
     covariates_labelled: CovariateTable | None
     #: Rows of a file of held-out rows that are trained on, and are therefore not held out.
     not_new: int = 0
-    #: What to tell the reader of these rows.
+    #: Notes for the reader about these rows.
     notes: tuple[str, ...] = ()
 
     @property

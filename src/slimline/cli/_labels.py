@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from slimline.cli._options import Task
 from slimline.cli._output import as_given
 from slimline.cli._tables import (
     OTHER_MISSING,
@@ -26,14 +26,6 @@ from slimline.errors import DataError, InvalidParameterError
 
 if TYPE_CHECKING:
     from slimline.data import Matrix
-
-
-class Task(StrEnum):
-    """What is learned from the labels."""
-
-    auto = "auto"
-    classification = "classification"
-    regression = "regression"
 
 
 #: More different numbers than these are measurements, unless they are codes 0, 1, … or 1, 2, … without a gap.
@@ -54,7 +46,7 @@ class Labels:
     source: str
     #: Whether they are numbers of a regression.
     is_regression: bool = False
-    #: What they are called; empty: they have no name.
+    #: Name; empty: they have none.
     name: str = ""
 
 

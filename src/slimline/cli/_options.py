@@ -29,6 +29,14 @@ class Family(StrEnum):
     osnap = "osnap"
 
 
+class Task(StrEnum):
+    """Kinds of labels: classes or measurements."""
+
+    auto = "auto"
+    classification = "classification"
+    regression = "regression"
+
+
 class Loss(StrEnum):
     """Losses: of classes, of both, of a regression."""
 
@@ -78,6 +86,15 @@ CovariateFile = Annotated[
         metavar="FILE", help="TSV, CSV, PLINK or .npy file with covariates of the samples.", rich_help_panel=DATA
     ),
 ]
+CovariateColumns = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help="Columns of that file, and ranges: age,sex,PC1-PC10.",
+        show_default="all but names of samples",
+        rich_help_panel=DATA,
+    ),
+]
 IdColumn = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="Column that names the samples.", rich_help_panel=DATA),
@@ -104,7 +121,6 @@ Components = Annotated[
     int | None,
     typer.Option(min=1, help="Components of the sketch.", show_default="auto", rich_help_panel=MODEL),
 ]
-LossName = Annotated[Loss, typer.Option(help="Loss of a sample.", rich_help_panel=MODEL)]
 MethodName = Annotated[Method, typer.Option(help="Route to the weights.", rich_help_panel=MODEL)]
 Tolerance = Annotated[
     float, typer.Option(help="Certified relative error of the weights to reach.", rich_help_panel=MODEL)

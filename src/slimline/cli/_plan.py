@@ -12,6 +12,11 @@ from slimline.cli import _options as options
 from slimline.errors import InvalidParameterError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from slimline.cli._covariates import CovariateTable
+    from slimline.cli._fit_samples import CovariateSource
     from slimline.cli._labels import Labels
     from slimline.cli._options import DataFileOptions
     from slimline.data import Matrix
@@ -22,6 +27,8 @@ EXAMPLES = """[bold]Examples[/bold]
 
 slimline plan cohort.bed --labels cohort.labels.tsv --target population --standardize
 
+slimline plan cohort.bed --labels pheno.tsv --target height --loss squared --covariates covar.tsv
+
 slimline plan words.svm --tol 1e-3 --json plan.json
 
 slimline plan --samples 2000 --features 500000 --dtype int8 --margin 0.3 --figure plan.png
@@ -30,14 +37,6 @@ slimline plan --samples 2000 --features 500000 --dtype int8 --loss huber --covar
 
 #: Number of the JSON's layout. Raise it when a field changes its meaning or goes away.
 _LAYOUT = 1
-
-
-class Task(StrEnum):
-    """What is learned from the labels."""
-
-    auto = "auto"
-    classification = "classification"
-    regression = "regression"
 
 
 class Element(StrEnum):
@@ -58,6 +57,8 @@ def plan(
     ] = None,
     labels: options.LabelFile = None,
     target: options.Target = None,
+    covariates: options.CovariateFile = None,
+    covariate_columns: options.CovariateColumns = None,
     id: options.IdColumn = None,
     format: options.FormatName = None,
     dataset: options.Dataset = None,
@@ -75,13 +76,14 @@ def plan(
         typer.Option(min=1, help="Targets of a regression, without labels.", rich_help_panel=options.SIZES),
     ] = None,
     covariate_count: Annotated[
-        int,
+        int | None,
         typer.Option(
             min=0,
-            help="Covariates: columns that enter the model beside the features, without a penalty.",
+            help="Number of covariates, if there is no file of them.",
+            show_default="0",
             rich_help_panel=options.SIZES,
         ),
-    ] = 0,
+    ] = None,
     density: Annotated[
         float | None,
         typer.Option(help="Share of values that are stored.", show_default="dense", rich_help_panel=options.SIZES),
@@ -98,12 +100,12 @@ def plan(
         typer.Option(help="Loss of a sample; the last four are for regressions.", rich_help_panel=options.MODEL),
     ] = options.Loss.squared_hinge,
     task: Annotated[
-        Task,
+        options.Task,
         typer.Option(
             help="Classes or numbers; auto: by the loss, and for squared by whether labels have fractions.",
             rich_help_panel=options.MODEL,
         ),
-    ] = Task.auto,
+    ] = options.Task.auto,
     huber_delta: Annotated[
         float | None,
         typer.Option(
@@ -165,6 +167,7 @@ def plan(
     from rich.markup import escape
 
     from slimline._base.checks import chance, number
+    from slimline.cli._fit_samples import CovariateSource
     from slimline.cli._options import DataFileOptions
     from slimline.cli._output import check_json_path, require_different, tables, write_json
     from slimline.cli._plan_view import plan_code, plan_view
@@ -185,10 +188,14 @@ def plan(
             number(name, value, most=most)
     if data is None:
         _require_sizes(samples, features)
-        own = {"--labels": labels, "--target": target, "--id": id, "--format": format, "--dataset": dataset}
-        _refuse(own | {"--missing": missing}, "it describes a file, and there is no DATA")
+        own = {"--labels": labels, "--target": target, "--covariates": covariates, "--id": id, "--format": format}
+        _refuse(own | {"--dataset": dataset, "--missing": missing}, "it describes a file, and there is no DATA")
     else:
         _refuse({"--features": features, "--density": density, "--dtype": dtype}, f"it is read from {data}")
+    if covariates is None and covariate_columns is not None:
+        raise InvalidParameterError(
+            "needs --covariates FILE, which may be DATA itself.", "covariate_columns", covariate_columns
+        )
     own_label = target if labels is None else None
     source = None if data is None else DataFileOptions(data, format, own_label, id, missing, dataset)
     settings: dict[str, Any] = {
@@ -219,9 +226,12 @@ def plan(
         "standardize": standardize,
         "random_state": seed,
     }
-    made, known = _made(source, labels, target, settings)
+    beside = None if covariates is None else CovariateSource(covariates, covariate_columns, id)
+    made, known, table = _made(source, labels, target, beside, settings)
     console = tables(json)
-    console.print(plan_view(made, _words(data, known), every=every))
+    console.print(plan_view(made, _words(data, known), "" if table is None else table.source, every=every))
+    for note in () if table is None else table.notes:
+        console.print(f"[dim]Note: {escape(note)}[/dim]", soft_wrap=True)
     if figure is not None:
         save_figure(plan_figure(made), figure)
         console.print(f"\n[dim]Figure:[/dim] {escape(str(figure))}", soft_wrap=True)
@@ -229,14 +239,25 @@ def plan(
     carried = known is not None and labels is None and known.complete
     code = plan_code(made, None if source is None else source.code(), carried)
     console.print(code, markup=False, soft_wrap=True)
-    record = {"layout": _LAYOUT, "plan": made.to_dict(), "labels": None if known is None else known.source}
+    record = {
+        "layout": _LAYOUT,
+        "plan": made.to_dict(),
+        "labels": None if known is None else known.source,
+        "covariates": None if table is None else table.source,
+    }
     write_json(json, dumps(record, indent=1))
 
 
 def _made(
-    source: DataFileOptions | None, path: Path | None, target: str | None, settings: dict[str, Any]
-) -> tuple[Plan, Labels | None]:
-    """Return the plan, and the labels that it was made with."""
+    source: DataFileOptions | None,
+    path: Path | None,
+    target: str | None,
+    covariates: CovariateSource | None,
+    settings: dict[str, Any],
+) -> tuple[Plan, Labels | None, CovariateTable | None]:
+    """Return the plan, and the labels and covariates that it was made with."""
+    import numpy as np
+
     from slimline.cli._output import progress
     from slimline.planning import plan as make_plan
 
@@ -244,17 +265,31 @@ def _made(
         task = bar.add_task("", total=None)
         settings = settings | {"progress": lambda text: bar.update(task, description=text)}
         if source is None:
-            return make_plan(**settings), None
+            return make_plan(**settings), None, None
         bar.update(task, description=f"opening {source.path.name}")
         matrix = source.open()
         if path is not None:
             bar.update(task, description=f"reading {path.name}")
         labels = _labels(matrix, path, target, settings["loss"], settings["task"])
-        if labels is not None and not labels.complete:
-            matrix = matrix.rows(labels.rows)
+        if covariates is not None:
+            bar.update(task, description=f"reading {covariates.path.name}")
+        table = None if covariates is None else covariates.of(matrix)
+        rows = _known_rows(labels, table, matrix.shape[0])
+        y = None if labels is None else labels.values[np.isin(labels.rows, rows)]
+        beside = None if table is None else table.of(rows)
+        if len(rows) < matrix.shape[0]:
+            matrix = matrix.rows(rows)
         # never quite full: what is computed between passes would seem to stand still
         matrix.listen(lambda now: bar.update(task, completed=0.99 * now.fraction, total=1.0))
-        return make_plan(matrix, None if labels is None else labels.values, **settings), labels
+        return make_plan(matrix, y, covariates=beside, **settings), labels, table
+
+
+def _known_rows(labels: Labels | None, covariates: CovariateTable | None, n: int) -> NDArray[np.intp]:
+    """Return the rows that have a label, if any has one, and all covariates."""
+    import numpy as np
+
+    rows = np.arange(n) if labels is None else labels.rows
+    return rows if covariates is None else np.intersect1d(rows, covariates.rows)
 
 
 def _labels(matrix: Matrix, path: Path | None, target: str | None, loss: str, task: str) -> Labels | None:

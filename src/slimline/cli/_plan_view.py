@@ -23,12 +23,12 @@ from slimline.planning._records import Cost, Guarantee, Plan, beside, what_is_pr
 _CODE_WIDTH = 76
 
 
-def plan_view(plan: Plan, labels: str, *, every: bool = False) -> RenderableType:
-    """Return a plan for the terminal."""
+def plan_view(plan: Plan, labels: str, covariates: str = "", *, every: bool = False) -> RenderableType:
+    """Return a plan for the terminal; where labels and covariates come from stands beside the task."""
     return Group(
         Panel(_advice(plan), title="Recommendation", title_align="left", border_style="green", padding=(1, 2)),
         _heading("Data and task"),
-        Padding(_known(plan, labels), (0, 2)),
+        Padding(_known(plan, labels, covariates), (0, 2)),
         _heading(f"Components that each guarantee needs at ε = {plan.eps:g}, δ = {plan.delta:g}"),
         Padding(_guarantees(plan, every), (0, 2)),
         _heading(f"Cost of each way to a certified error of {plan.tol:g}"),
@@ -100,7 +100,7 @@ def _advice(plan: Plan) -> Text:
     return Text.assemble((f"{first.rstrip('.')}.", "bold"), f" {rest}" if rest else "")
 
 
-def _known(plan: Plan, labels: str) -> Table:
+def _known(plan: Plan, labels: str, covariates: str) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
     table.add_column()
@@ -109,6 +109,8 @@ def _known(plan: Plan, labels: str) -> Table:
     table.add_row("predicts", what_is_predicted(plan) + (f" ({labels})" if labels else ""))
     standardised = ", standardised" if plan.standardize else ""
     table.add_row("task", f"{plan.loss.replace('_', ' ')}, C = {plan.C:g}{standardised}{beside(plan)}")
+    if covariates:
+        table.add_row("covariates", covariates)
     table.add_row(
         "effective dimension", f"{plan.effective_dimension:,.0f} (of at most {min(plan.n_samples, plan.n_features):,})"
     )

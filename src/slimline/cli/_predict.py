@@ -202,7 +202,8 @@ def _table(stored: StoredModel, matrix: Matrix, path: Path | None, id: str | Non
 
 def _true_values(stored: StoredModel, matrix: Matrix, path: Path | None, target: str | None) -> Labels | None:
     """Return labels or numbers that predictions can be compared with."""
-    from slimline.cli._labels import Task, labels_in_data, labels_in_file
+    from slimline.cli._labels import labels_in_data, labels_in_file
+    from slimline.cli._options import Task
     from slimline.cli._prediction_summary import class_numbers
 
     asked = path is not None or target is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,6 @@ from numpy.typing import NDArray
 
 from slimline._base.text import counted, rounded_down, rounded_up, short_percent
 from slimline.cli._labels import Labels
-from slimline.errors import DataError
 from slimline.estimators._predictions import ScoreInterval, correlation_interval, r2_interval
 
 if TYPE_CHECKING:
@@ -44,7 +42,7 @@ class Accuracy:
     #: The same of the rows whose prediction is proved to be the exact model's.
     certified_rows: int
     certified_right: int
-    #: Rows with a label that the model does not know, and therefore never gives,
+    #: Rows with a label that the model does not know, and therefore never predicts,
     unknown: int = 0
     #: and some of these.
     unknown_labels: tuple[str, ...] = ()
@@ -83,11 +81,11 @@ class PredictionSummary:
     data: str
     #: Rows of the data.
     rows: int
-    #: What became of the columns.
+    #: Alignment of the columns.
     columns: Alignment
     #: Whether it is known what a column can hold at most, as it is of genotypes.
     bounded: bool
-    #: Rows that the model was trained on; None if that cannot be told.
+    #: Rows that the model was trained on; None if that is unknown.
     trained_on: int | None = None
     #: Whether the certificate of the model is finite; if not, nothing can be certified.
     finite: bool = True
@@ -132,7 +130,7 @@ class PredictionSummary:
             )
         yield from self._of_truth("new row" if self.trained_on else "row")
 
-    #: What true values are called.
+    #: Word for true values.
     _known = "values"
 
     def _first(self) -> str:
@@ -284,12 +282,9 @@ def agreement_of(
     if not new.any():
         return None
     rows, truth = known.rows[new], known.values[new].astype(np.float64)
-    value, s = predictions.value[rows], np.ones(len(rows))
-    r2 = correlation = None
-    with suppress(DataError):  # all values are the same
-        r2 = r2_interval(value, predictions.error[rows], truth, s)
-        correlation = correlation_interval(value, predictions.error[rows], truth, s)
-    return Agreement(known.source, len(rows), float(np.abs(value - truth).mean()), r2, correlation)
+    value, error = predictions.value[rows], predictions.error[rows]
+    scores = r2_interval(value, error, truth), correlation_interval(value, error, truth)
+    return Agreement(known.source, len(rows), float(np.abs(value - truth).mean()), *scores)
 
 
 def class_numbers(labels: Any, classes: NDArray[Any]) -> NDArray[np.intp]:

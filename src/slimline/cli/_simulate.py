@@ -57,7 +57,7 @@ def simulate(
     from rich.markup import escape
 
     from slimline.cli._output import check_json_path, progress, tables, write_json
-    from slimline.data._simulate import output_paths, write_genotypes
+    from slimline.data._simulate_files import output_paths, write_genotypes
 
     check_json_path(json)
     formats = ("plink", "npy") if format == Format.both else (format.value,)

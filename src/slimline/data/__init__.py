@@ -6,7 +6,8 @@ from slimline.data._names import Variants
 from slimline.data._open import open_matrix
 from slimline.data._passes import CheckpointStore, PassProgress, ProgressBar
 from slimline.data._products import Squares
-from slimline.data._simulate import Genotypes, PopulationModel, simulate_genotypes, write_genotypes
+from slimline.data._simulate import Genotypes, PopulationModel, simulate_genotypes
+from slimline.data._simulate_files import write_genotypes
 from slimline.data._statistics import ColumnStats
 from slimline.data._storage import StorageTraits
 

@@ -1,4 +1,4 @@
-"""Covariates as they are given: an array or a data frame, with names where there are any."""
+"""Covariates of the samples, from an array or a data frame, with names if there are any."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ from slimline.data import Matrix
 from slimline.data._covariates import GivenCovariates, free_columns
 from slimline.data._labels import numeric_targets
 from slimline.data._passes import ProgressBar
+from slimline.errors import DataError
 from slimline.estimators._certified_fit import CertifiedFit, FitJob, Task
 from slimline.estimators._decisions import beside_of, scored_rows
 from slimline.estimators._fitting import StepCallbacks, check_parameters
@@ -27,8 +28,7 @@ from slimline.estimators._predictions import (
 )
 from slimline.estimators._validation import as_matrix, require_memory, training_weights
 from slimline.learning import TopFeatures
-from slimline.learning.losses import Loss
-from slimline.learning.regression_losses import REGRESSION_LOSSES, regression_loss, robust_delta
+from slimline.learning.regression_losses import REGRESSION_LOSSES, TargetLoss
 
 Floats = NDArray[np.float64]
 
@@ -272,28 +272,25 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         """Return what the fits share; of each target its loss, whose parameters may be in units of it."""
         free = bool(self.fit_intercept) and self.intercept == "free"
         columns = free_columns(given, intercept=free)
-        tasks, deltas = [], []
-        for target in targets.T:
-            mean = np.average(target, weights=weight)
-            deviation = float(np.sqrt(np.average(np.square(target - mean), weights=weight))) or 1.0
-            unit = deviation if self.standardize_target else 1.0
-            if not is_auto(self.delta):
-                delta = float(self.delta) * unit
-            else:
-                delta = robust_delta(columns, target, weight) if self.loss == "huber" else np.nan
-            deltas.append(delta)
-            in_units = self.loss in ("epsilon_insensitive", "quantile")  # of the target: others are in its square
-            loss, factor, size = (
-                self._loss(delta, unit),
-                unit if in_units else 1.0,
-                deviation / unit if in_units else 1.0,
+        losses = [
+            TargetLoss.of(
+                self.loss,
+                target,
+                weight,
+                columns,
+                delta=self.delta,
+                epsilon=float(self.epsilon),
+                quantile=float(self.quantile),
+                standardize=bool(self.standardize_target),
             )
-            tasks.append(Task(loss, np.ones(len(target)), -target, factor, size))
-        self.delta_ = np.array(deltas)
+            for target in targets.T
+        ]
+        tasks = [
+            Task(one.loss, np.ones(len(target)), -target, one.factor, one.size)
+            for one, target in zip(losses, targets.T, strict=True)
+        ]
+        self.delta_ = np.array([one.delta for one in losses])
         return self._job(matrix, weight, weight, tasks, given, n_fits, n_searched)
-
-    def _loss(self, delta: float, unit: float) -> Loss:
-        return regression_loss(self.loss, delta, float(self.epsilon) * unit, float(self.quantile))
 
     def _tell_weights(self, constant: float) -> None:
         super()._tell_weights(constant)
@@ -396,14 +393,18 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         return self._intervals(correlation_interval, X, y, sample_weight, covariates)
 
     def _intervals(
-        self, interval: Callable[..., ScoreInterval], X: Any, y: Any, sample_weight: Any, covariates: Any
+        self, interval: Callable[..., ScoreInterval | None], X: Any, y: Any, sample_weight: Any, covariates: Any
     ) -> list[ScoreInterval]:
         found = self.certified_predictions(X, covariates)
         n = len(found.value)
         weight = training_weights(sample_weight, n)
-        s = np.ones(n) if weight is None else weight
         parts = (part.reshape(n, -1).T for part in (found.value, found.error, numeric_targets(y, n)))
-        return [interval(*columns, s) for columns in zip(*parts, strict=True)]
+        scores = [score for columns in zip(*parts, strict=True) if (score := interval(*columns, weight)) is not None]
+        if len(scores) < len(self.certificate_.weights):
+            raise DataError(
+                "a target that is the same for all samples has no coefficient of determination or correlation."
+            )
+        return scores
 
     def top_features(self, k: int = 20, target: int | None = None) -> TopFeatures:
         """Return the features of the largest weights, with intervals, and whether their rank is certified.

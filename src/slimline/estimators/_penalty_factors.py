@@ -39,7 +39,7 @@ class PenaltyFactors:
 
     @classmethod
     def of(cls, given: Any, n_features: int, names: Sequence[str] | None) -> Self | None:
-        """Return the factors that were given, or None if all are 1; refuse others than those of a fit."""
+        """Return validated factors, one for each feature; None if all are 1."""
         if given is None:
             return None
         values = _by_name(given, names) if isinstance(given, Mapping) else _in_order(given, n_features)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline._base.rounding import overflow_allowed, sum_error
-from slimline.errors import DataError
+from slimline._base.rounding import bound, overflow_allowed, sum_error
 from slimline.estimators._decisions import ScoredRows
 
 Floats = NDArray[np.float64]
@@ -56,45 +55,47 @@ def predictions_of(rows: ScoredRows, *, flat: bool) -> CertifiedPredictions:
 
 
 @overflow_allowed()
-def r2_interval(value: Floats, error: Floats, target: Floats, weight: Floats) -> ScoreInterval:
+def r2_interval(value: Floats, error: Floats, target: Floats, weight: Floats | None = None) -> ScoreInterval | None:
     """Return the coefficient of determination of predictions that can be off by `error` each.
 
-    The residual sum of squares of the exact model is within (√RSS ± E)², E² = Σ s error².
+    The residual sum of squares of the exact model is within (√RSS ± E)², E² = Σ s error². None for a constant target.
     """
-    deviations, root, size = _deviations(target, weight), _norm(target - value, weight), _norm(error, weight)
-    ends = (root, root + size, max(0.0, root - size))
-    return ScoreInterval(*(1.0 - (end / deviations) ** 2 for end in ends))
+    s = np.ones(len(target)) if weight is None else weight
+    deviations, lost = _norm(target - np.average(target, weights=s), s), _lost(target) * _norm(target, s)
+    if deviations <= lost:
+        return None
+    root, size, rounding = _norm(target - value, s), bound(_norm(error, s)), sum_error(len(target))
+    farthest, nearest = (1.0 + rounding) * (root + size), (1.0 - rounding) * root - (1.0 + rounding) * size
+    most, least = (farthest / (deviations - lost)) ** 2, (max(0.0, nearest) / (deviations + lost)) ** 2
+    return ScoreInterval(1.0 - (root / deviations) ** 2, 1.0 - bound(most) - rounding, min(1.0, 1.0 - least + rounding))
 
 
 @overflow_allowed()
-def correlation_interval(value: Floats, error: Floats, target: Floats, weight: Floats) -> ScoreInterval:
+def correlation_interval(
+    value: Floats, error: Floats, target: Floats, weight: Floats | None = None
+) -> ScoreInterval | None:
     """Return the correlation with the target of predictions that can be off by `error` each.
 
     The correlation is the cosine of the angle between both, centred. The exact predictions are within E of the
     reported ones, E² = Σ s error², and centring makes no distance larger: the angle between the two is at most
-    arcsin(E/‖centred predictions‖). The value is NaN where all predictions are the same.
+    arcsin(E/‖centred predictions‖). None for a constant target; the value is NaN if all predictions are the same.
     """
-    deviations, lost = _deviations(target, weight), _lost(target)
-    one, other = (part - np.average(part, weights=weight) for part in (value, target))
-    spread, rounding = _norm(one, weight), lost * _norm(value, weight)
-    if not rounding < spread < np.inf:
+    s, lost, rounding = np.ones(len(target)) if weight is None else weight, _lost(target), sum_error(len(target))
+    one, other = (part - np.average(part, weights=s) for part in (value, target))
+    spread, deviations = _norm(one, s), _norm(other, s)
+    lost_value, lost_target = lost * _norm(value, s), lost * _norm(target, s)
+    if deviations <= lost_target:
+        return None
+    if not lost_value < spread < np.inf:
         return ScoreInterval(float("nan"), -1.0, 1.0)
-    size = _norm(error, weight) + rounding
+    size = _norm(error, s) + lost_value
     turned = np.arcsin(size / spread) if size < spread else np.pi
-    turned += lost + np.arcsin(lost * _norm(target, weight) / deviations)
+    turned += lost + np.arcsin(lost_target / deviations)
     one, other = one / spread, other / deviations
     # the arc cosine of their product would lose half of the digits where they are nearly parallel
-    angle = 2.0 * np.arctan2(_norm(one - other, weight), _norm(one + other, weight))
-    ends = (angle, min(np.pi, angle + turned), max(0.0, angle - turned))
-    return ScoreInterval(*(float(np.cos(end)) for end in ends))
-
-
-def _deviations(target: Floats, weight: Floats) -> float:
-    """Return the norm of the deviations of a target from its mean."""
-    found = _norm(target - np.average(target, weights=weight), weight)
-    if found <= _lost(target) * _norm(target, weight):
-        raise DataError("a target that is the same for all samples has no coefficient of determination or correlation.")
-    return found
+    angle = 2.0 * np.arctan2(_norm(one - other, s), _norm(one + other, s))
+    lower, upper = np.cos(min(np.pi, angle + turned)) - rounding, np.cos(max(0.0, angle - turned)) + rounding
+    return ScoreInterval(float(np.cos(angle)), max(-1.0, float(lower)), min(1.0, float(upper)))
 
 
 def _lost(target: Floats) -> float:

@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from slimline._base.checks import is_auto
 from slimline.learning.covariates import Covariates
 from slimline.learning.losses import Loss, Slower, SolverCosts
 from slimline.learning.problem import BinaryProblem
@@ -313,6 +314,45 @@ def regression_loss(name: str, delta: float, epsilon: float, quantile: float) ->
         "quantile": Quantile(quantile),
     }
     return own.get(name) or REGRESSION_LOSSES[name]
+
+
+@dataclass(frozen=True)
+class TargetLoss:
+    """Loss of one target, with parameters that may be in units of it."""
+
+    loss: Loss
+    #: δ of the Huber loss, in units of the target; NaN if "auto" was asked for another loss.
+    delta: float
+    #: Factor of C: losses that are linear in the residual are in units of the target, the others in its square.
+    factor: float
+    #: Size of the target in the units of the loss, for losses that are linear in it.
+    size: float
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        target: Floats,
+        weight: Floats,
+        columns: Floats,
+        *,
+        delta: float | str,
+        epsilon: float,
+        quantile: float,
+        standardize: bool,
+    ) -> TargetLoss:
+        """Return the loss of that name; `columns` have no penalty, and "auto" takes a robust δ beside them."""
+        mean = np.average(target, weights=weight)
+        deviation = float(np.sqrt(np.average(np.square(target - mean), weights=weight))) or 1.0
+        unit = deviation if standardize else 1.0
+        if not is_auto(delta):
+            delta = float(delta) * unit
+        else:
+            delta = robust_delta(columns, target, weight) if name == "huber" else np.nan
+        loss = regression_loss(name, delta, epsilon * unit, quantile)
+        if name in ("epsilon_insensitive", "quantile"):
+            return cls(loss, delta, unit, deviation / unit)
+        return cls(loss, delta, 1.0, 1.0)
 
 
 def robust_delta(columns: Floats, target: Floats, weight: Floats) -> float:

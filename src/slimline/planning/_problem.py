@@ -17,7 +17,7 @@ from slimline.errors import DataError, InvalidParameterError
 from slimline.learning import LOSSES, BinaryProblem
 from slimline.learning.covariates import Covariates
 from slimline.learning.problem import class_signs
-from slimline.learning.regression_losses import REGRESSION_LOSSES, regression_loss, robust_delta
+from slimline.learning.regression_losses import REGRESSION_LOSSES, TargetLoss
 from slimline.learning.training_data import AUTO
 from slimline.planning._route import DataShape
 
@@ -129,15 +129,17 @@ class Samples:
     def _regression(self, problem: Problem, target: Floats, columns: Covariates | None) -> BinaryProblem:
         """Return the problem of a target, as `CertifiedRegressor` has it."""
         settings, ones = problem.settings, np.ones(len(target))
-        unit = (float(np.std(target)) or 1.0) if settings.standardize_target else 1.0
-        if not is_auto(settings.huber_delta):
-            delta = float(settings.huber_delta) * unit
-        else:
-            basis = np.zeros((len(target), 0)) if columns is None else columns.columns
-            delta = robust_delta(basis, target, ones) if problem.loss == "huber" else 1.0
-        loss = regression_loss(problem.loss, delta, settings.epsilon * unit, settings.quantile)
-        factor = unit if problem.loss in ("epsilon_insensitive", "quantile") else 1.0  # others are in its square
-        return BinaryProblem(loss, ones, ones, 1.0 / (problem.C * factor), -target, columns)
+        one = TargetLoss.of(
+            problem.loss,
+            target,
+            ones,
+            np.zeros((len(target), 0)) if columns is None else columns.columns,
+            delta=settings.huber_delta,
+            epsilon=settings.epsilon,
+            quantile=settings.quantile,
+            standardize=settings.standardize_target,
+        )
+        return BinaryProblem(one.loss, ones, ones, 1.0 / (problem.C * one.factor), -target, columns)
 
 
 def check_choices(loss: str, method: str, n_components: Any, task: str, intercept: str) -> None:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from slimline.estimators import ScoreInterval
 
 
 @dataclass(frozen=True)
@@ -88,15 +92,6 @@ class HeldOut:
 
 
 @dataclass(frozen=True)
-class CertifiedScore:
-    """A score of the model, and bounds of that of the exact model."""
-
-    value: float
-    lower: float
-    upper: float
-
-
-@dataclass(frozen=True)
 class Coverage:
     """Samples at or below the predicted quantile."""
 
@@ -119,10 +114,10 @@ class HeldOutTarget:
     #: How many, and how many the model was trained on that was tried on them.
     n_rows: int
     trained_rows: int
-    #: Coefficient of determination; None where the target is the same for all rows.
-    r2: CertifiedScore | None
+    #: Coefficient of determination; None if the target is the same for all rows.
+    r2: ScoreInterval | None
     #: Pearson's correlation of target and prediction; None where either is the same for all rows.
-    correlation: CertifiedScore | None
+    correlation: ScoreInterval | None
     #: Mean absolute error and root of the mean squared error.
     mean_absolute_error: float
     root_mean_square_error: float

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline._base.rounding import sum_error
 from slimline._base.text import counted
 from slimline.errors import DataError
 from slimline.estimators import CertifiedPredictions
+from slimline.estimators._predictions import correlation_interval, r2_interval
 from slimline.report._held_out import clopper_pearson
-from slimline.report._held_out_records import CertifiedScore, Coverage, HeldOutTarget
+from slimline.report._held_out_records import Coverage, HeldOutTarget
 
 Floats = NDArray[np.float64]
 
 #: Points of all targets that are kept for charts, and how many of these are the largest residuals.
 _MOST_POINTS, _LARGEST = 1000, 50
-#: Shares whose quantiles of the residuals are told.
+#: Orders of the quantiles of the residuals that are recorded.
 _SHARES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 #: Fewest and most bars of a histogram.
 _BARS = (5, 40)
@@ -93,15 +93,15 @@ def held_out_targets(
     if y.shape != found.value.shape or baseline.shape != y.shape:
         raise DataError(f"y_test has the shape {y.shape}, and the predictions have {found.value.shape}.")
     n = len(y)
-    parts = (part.reshape(n, -1) for part in (found.value, found.lower, found.upper, y, baseline))
+    parts = (part.reshape(n, -1).T for part in (found.value, found.error, y, baseline))
     beside = "the covariates alone" if with_covariates else _WITHOUT[_SCORING[loss]]
     most = max(_MOST_POINTS // len(names), 2 * _LARGEST)
     return tuple(
         _held_out_target(
-            value, np.maximum(upper - value, value - lower), target, null, name=name, beside=beside, loss=loss,
-            quantile=quantile, source=source, trained_rows=trained_rows, most=most,
+            value, radius, target, null, name=name, beside=beside, loss=loss, quantile=quantile, source=source,
+            trained_rows=trained_rows, most=most,
         )
-        for name, value, lower, upper, target, null in zip(names, *(part.T for part in parts), strict=True)
+        for name, value, radius, target, null in zip(names, *parts, strict=True)
     )  # fmt: skip
 
 
@@ -122,14 +122,14 @@ def _held_out_target(
     rest, rest_of_null = target - value, target - null
     shown = _thinned(value, rest, most)
     counts, ends = np.histogram(rest, _bars(rest))
-    score = certified_r2(target, null, np.zeros_like(null))
+    score, correlation = r2_interval(null, np.zeros_like(null), target), correlation_interval(value, radius, target)
     return HeldOutTarget(
         name=name,
         source=source,
         n_rows=len(target),
         trained_rows=trained_rows,
-        r2=certified_r2(target, value, radius),
-        correlation=certified_correlation(target, value, radius),
+        r2=r2_interval(value, radius, target),
+        correlation=None if correlation is None or np.isnan(correlation.value) else correlation,
         mean_absolute_error=float(np.abs(rest).mean()),
         root_mean_square_error=float(np.sqrt(np.square(rest).mean())),
         baseline=beside,
@@ -149,46 +149,6 @@ def _held_out_target(
         residual_counts=tuple(counts.tolist()),
         coverage=_coverage(target, value, quantile) if loss == "quantile" else None,
     )
-
-
-def certified_r2(target: Floats, value: Floats, radius: Floats) -> CertifiedScore | None:
-    """Return R², and bounds of that of any predictions within `radius`; None for a constant target.
-
-    With E² = Σ radius², the triangle inequality puts the root of their residual sum of squares within E of that of
-    `value`.
-    """
-    whole = float(np.square(target - target.mean()).sum())
-    if target.min() == target.max() or whole == 0.0:
-        return None
-    root, size, rounding = float(np.linalg.norm(target - value)), float(np.linalg.norm(radius)), sum_error(len(target))
-    more = rounding * (1.0 + 4.0 * float(np.linalg.norm(target)) / whole**0.5)  # of the sum about the mean as well
-    farthest, nearest = (root + size) ** 2 / whole, max(0.0, root - size) ** 2 / whole
-    lower = 1.0 - farthest * (1.0 + more) - rounding
-    upper = 1.0 - nearest * max(0.0, 1.0 - more) + rounding
-    return CertifiedScore(1.0 - root**2 / whole, lower, min(1.0, upper))
-
-
-def certified_correlation(target: Floats, value: Floats, radius: Floats) -> CertifiedScore | None:
-    """Return Pearson's correlation, and bounds of that of any predictions within `radius`; None where it has none.
-
-    Centring shortens a difference of predictions, so the angle between the centred `value` and theirs is at most
-    arcsin(E/‖centred value‖), with E² = Σ radius².
-    """
-    a, b = target - target.mean(), value - value.mean()
-    size, length, rounding = float(np.linalg.norm(a)), float(np.linalg.norm(b)), sum_error(len(target))
-    lost_target, lost = rounding * float(np.linalg.norm(target)), rounding * float(np.linalg.norm(value))
-    if size <= lost_target or length <= lost:
-        return None
-    a, b = a / size, b / length
-    cosine = float(np.clip(a @ b, -1.0, 1.0))
-    lost = (float(np.linalg.norm(radius)) + lost) / length
-    if lost >= 1.0:
-        return CertifiedScore(cosine, -1.0, 1.0)
-    # by both, as the cosine alone tells small angles badly
-    angle = float(np.arctan2(np.linalg.norm(a - cosine * b), cosine))
-    turned = float(np.arcsin(lost)) + 2.0 * lost_target / size + 4.0 * rounding
-    ends = float(np.cos(min(np.pi, angle + turned))), float(np.cos(max(0.0, angle - turned)))
-    return CertifiedScore(cosine, min(cosine, ends[0]), max(cosine, ends[1]))
 
 
 def _mean_loss(rest: Floats, scoring: str, quantile: float) -> float:
