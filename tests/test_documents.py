@@ -70,6 +70,7 @@ def test_tasks_of_a_page_run_one_after_the_other(document, at_least, monkeypatch
         ("docs/quickstart.md", 2, 6),
         ("docs/fit.md", 2, 6),
         ("docs/how_do_i.md", 20, 4),
+        ("docs/genetics.md", 5, 6),
     ],
 )
 def test_code_and_commands_of_a_page_run_one_after_the_other(document, code, commands, monkeypatch, tmp_path, capsys):

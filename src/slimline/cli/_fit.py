@@ -191,6 +191,16 @@ def fit(
             rich_help_panel=options.MODEL,
         ),
     ] = None,
+    penalty_factors: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="TSV or CSV file with two columns, features and factors of their penalties: 0 is none, inf leaves a "
+            "feature out.",
+            show_default="1 for all",
+            rich_help_panel=options.MODEL,
+        ),
+    ] = None,
     method: options.MethodName = options.Method.auto,
     recovery: Annotated[
         Recovery,
@@ -274,7 +284,7 @@ def fit(
     outputs.check()
     written = {"--model": outputs.model, "--report": outputs.report, "--json": json}
     require_different(written)
-    require_not_read(written, (data, labels, covariates, test, test_covariates, feature_names))
+    require_not_read(written, (data, labels, covariates, test, test_covariates, penalty_factors, feature_names))
     penalty = _penalty(C)
     if recovery is not Recovery.certified and penalty is None:
         raise InvalidParameterError(
@@ -323,6 +333,7 @@ def fit(
         "--covariate-columns": covariate_columns,
         "--test": test,
         "--test-covariates": test_covariates,
+        "--penalty-factors": penalty_factors,
         "--feature-names": feature_names,
     }
     sources |= {"--format": format, "--dataset": dataset, "--missing": missing}
@@ -337,6 +348,7 @@ def fit(
         settings=settings,
         outputs=outputs,
         test=None if test is None else replace(source, path=test),
+        penalty_factors=penalty_factors,
         feature_names=feature_names,
         command=command_line(words, settings, threads),
         measure_projection=audit and (page is not None or json is not None),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from slimline.cli._fit_samples import CovariateSource, LabelSource, Samples, samples_of, stored_bytes
 from slimline.cli._fit_settings import FitSettings, Outputs, job_key, resume_folder
 from slimline.cli._options import DataFileOptions
+from slimline.cli._tables import penalty_factors_in_file
 from slimline.errors import InvalidParameterError
 from slimline.model_files._checkpoints import CheckpointFolder
 
@@ -63,6 +64,8 @@ class FitJob:
     test: DataFileOptions | None = None
     #: Covariates of the rows.
     covariates: CovariateSource | None = None
+    #: Factors of the penalties of some features.
+    penalty_factors: Path | None = None
     #: Names of the columns, one a line, where the data have none.
     feature_names: Path | None = None
     #: How it was asked for.
@@ -95,16 +98,18 @@ def run_fit(task: FitJob, display: FitDisplay) -> Finished:
     work = _Work(display)
     with work.phases("opening"):
         data = task.opened(task.source)
+        factors = None if task.penalty_factors is None else penalty_factors_in_file(task.penalty_factors, data)
         test = None if task.test is None else task.opened(task.test)
         samples = samples_of(data, task.labels, task.settings.holdout, task.settings.seed, test, task.covariates)
         task.settings.check(samples)
     standardize = _standardised(task.settings, data)
     data.listen(display.on_pass)
-    key = job_key(task.source.path, samples, {**task.settings.__dict__, "standardize": standardize})
+    decisive = {**task.settings.__dict__, "standardize": standardize, "penalty_factor": factors}
+    key = job_key(task.source.path, samples, decisive)
     task.outputs.check(key)
     keeper = _keeper(task, key, display)
     data.set_checkpoint(keeper)
-    work.phases.matrices, work.standardize = [data], standardize
+    work.phases.matrices, work.standardize, work.penalty_factor = [data], standardize, factors
     if keeper is not None and keeper.replaced:
         work.notes.append("an earlier run had other data or settings, or another version: this one began anew.")
     work.notes += samples.notes
@@ -164,13 +169,19 @@ class _Work:
 
         self._display = display
         self.standardize = False
+        self.penalty_factor: Mapping[str, float] | None = None
         self.phases = Phases(display.phase)
         self.notes: list[str] = []
 
     def fit(self, settings: FitSettings, samples: Samples, phase: str) -> Model:
         """Fit a classifier, or a regression, to the training rows."""
         is_regression = samples.is_regression
-        model = settings.estimator(self.standardize, samples.smallest_class, is_regression=is_regression)
+        model = settings.estimator(
+            self.standardize,
+            samples.smallest_class,
+            is_regression=is_regression,
+            penalty_factor=self.penalty_factor,
+        )
         model.watch(self._display.on_step)
         with self.phases(phase), _noted(self.notes, final=phase != WITHOUT):
             return model.fit(samples.train, samples.y, covariates=samples.covariates)

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -196,7 +196,12 @@ class FitSettings:
         return kept | {"random_state": self.seed}
 
     def estimator(
-        self, standardize: bool, smallest_class: int, *, is_regression: bool = False
+        self,
+        standardize: bool,
+        smallest_class: int,
+        *,
+        is_regression: bool = False,
+        penalty_factor: Mapping[str, float] | None = None,
     ) -> CertifiedClassifier | CertifiedRegressor:
         """Return the classifier or regression, not fitted."""
         from slimline.estimators import (
@@ -206,7 +211,7 @@ class FitSettings:
             CertifiedRegressorCV,
         )
 
-        parameters = self.parameters(standardize, is_regression)
+        parameters = self.parameters(standardize, is_regression) | {"penalty_factor": penalty_factor}
         if self.C is not None:
             return (CertifiedRegressor if is_regression else CertifiedClassifier)(C=self.C, **parameters)
         from sklearn.model_selection import KFold, StratifiedKFold

@@ -150,6 +150,7 @@ _OPTION_OF = {
     "n_regions": "regions",
     "missing_rate": "missing",
     "random_state": "seed",
+    "penalty_factor": "penalty_factors",
     "label": "target",
     "labels": "target",
     "member": "dataset",

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slimline.cli._output import NUMBER, as_given, harmless
-from slimline.errors import DataError, FileFormatError
+from slimline.errors import DataError, FileFormatError, InvalidParameterError
 
 if TYPE_CHECKING:
     from slimline.data import Matrix
@@ -25,6 +25,11 @@ _BOTH = ("fid", "iid")
 OTHER_MISSING = ("N/A", "n/a", "null", "NULL")
 #: PLINK's for a phenotype or a covariate that nobody knows.
 PLINK_MISSING = "-9"
+
+#: Words for an infinite penalty factor.
+_INFINITE = ("inf", "+inf", "infinity")
+#: Columns of a file of penalty factors.
+_TWO = 2
 
 
 @dataclass(frozen=True)
@@ -93,6 +98,35 @@ def table_of(path: Path, lines: list[list[str]], matrix: Matrix, name: str) -> T
     if people is None or len(head) < 3 or tuple(head[:2]) not in set(zip(*people, strict=True)):
         return Table(path, head, lines[1:])
     return Table(path, ["FID", "IID", *(f"{name}{k}" for k in range(1, len(head) - 1))], lines)
+
+
+def penalty_factors_in_file(path: Path, matrix: Matrix) -> dict[str, float]:
+    """Read penalty factors of features from a file of two columns, names and factors, with or without a header."""
+    names = matrix.feature_names
+    if names is None:
+        raise InvalidParameterError(
+            f"names features, and those of {matrix.name} have no names: give --feature-names FILE.",
+            "penalty_factor",
+            path,
+        )
+    lines = cells_of(path)
+    if len(lines[0]) != _TWO:
+        raise FileFormatError(f"{path} has {len(lines[0])} columns: give two, features and their factors.")
+    if not _is_factor(lines[0][1]) and as_given(lines[0][0]) not in set(names):
+        lines = lines[1:]
+    factors: dict[str, float] = {}
+    for cell, factor in lines:
+        name = as_given(cell)
+        if not _is_factor(factor):
+            raise FileFormatError(f"{path}: the factor of {name} is {factor!r}, which is neither a number nor inf.")
+        if name in factors:
+            raise FileFormatError(f"{path} names {name} twice.")
+        factors[name] = float(factor)
+    return factors
+
+
+def _is_factor(cell: str) -> bool:
+    return is_number(cell) or cell.lower() in _INFINITE
 
 
 def _decoded(raw: bytes, path: Path) -> str:

@@ -304,3 +304,71 @@ def test_a_trait_of_the_fam_file_and_of_plink_files_without_names(monkeypatch):
         assert [effect["name"] for effect in told["effects"]] == ["intercept", "COVAR1"]
         found.append(load_model("cohort.slim").coef_)
     assert np.array_equal(*found)
+
+
+def _with_factors(monkeypatch, text, *options):
+    Path("factors.tsv").write_text(text)
+    arguments = ["--target", "height", *COVARIATES, "--penalty-factors", "factors.tsv", "--C", str(1 / LAMBDA)]
+    return _fit(monkeypatch, *arguments, "--holdout", "0", "--tol", "1e-7", *options)
+
+
+@pytest.mark.parametrize("head", ["feature\tfactor\n", ""])
+def test_penalty_factors_of_a_file_are_those_of_the_exact_model(monkeypatch, head):
+    X, U, trait, _ = _data()
+    code, told = _with_factors(monkeypatch, head + "f3\t0\nf7\t9\nf5\tinf\nf0\t0.25\n")
+    assert code == 0 and "--penalty-factors factors.tsv" in told["reproduction"]["command"]
+    scale = np.ones(D)
+    scale[[0, 7, 5]] = 2.0, 1 / 3, 0.0
+    kept = np.arange(D) != 3
+    weights, effects = _ridge((X * scale)[:, kept], trait, np.column_stack([U, X[:, 3]]))
+    exact = np.empty(D)
+    exact[kept], exact[3] = weights * scale[kept], effects[-1]
+    model = load_model("data.slim")
+    assert np.linalg.norm(model.coef_ - exact) <= 1e-6 * np.linalg.norm(exact)
+    assert model.coef_[5] == 0.0
+    assert np.allclose([model.intercept_, *model.covariate_coef_[0]], effects[:-1], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("f1\t2\nnobody\t3\n", "'nobody'"),
+        ("f1\t2\nf1\t3\n", "f1"),
+        ("f1\ttwo\n", "'two'"),
+        ("f1\t2\nf2\tnan\n", "'nan'"),
+        ("f1\t-1\n", "-1 for f1"),
+        ("f1\t1\t2\n", "3 columns"),
+    ],
+)
+def test_a_file_of_penalty_factors_that_says_nothing_sure_is_refused(monkeypatch, capsys, text, named):
+    _data()
+    assert _with_factors(monkeypatch, text)[0] == 2
+    assert named in " ".join(capsys.readouterr().err.split())
+    assert not Path("data.slim").exists()
+
+
+def test_penalty_factors_need_names(monkeypatch, capsys):
+    np.save("plain.npy", np.random.default_rng(0).standard_normal((20, 30)))
+    np.save("y.npy", np.random.default_rng(1).standard_normal(20))
+    Path("factors.csv").write_text("a,2\n")
+    arguments = ["plain.npy", "--labels", "y.npy", "--penalty-factors", "factors.csv"]
+    assert run_here(monkeypatch, "fit", *arguments) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "--penalty-factors" in said and "--feature-names" in said
+    Path("names.txt").write_text("\n".join("abcdefghijklmnopqrstuvwxyz1234"))
+    assert run_here(monkeypatch, "fit", *arguments, "--feature-names", "names.txt", "--C", "0.1") == 0
+    assert load_model("plain.slim").penalty_factor[0] == 2.0
+
+
+def test_a_checkpoint_belongs_to_its_penalty_factors(monkeypatch):
+    keys = []
+
+    def keyed(*arguments):
+        keys.append(job_key(*arguments))
+        return keys[-1]
+
+    monkeypatch.setattr("slimline.cli._fit_job.job_key", keyed)
+    _data()
+    for text in ("f1\t2\n", "f1\t3\n", "name\tfactor\nf1\t2\n"):
+        assert _with_factors(monkeypatch, text, "--no-report", "--force")[0] == 0
+    assert keys[0] == keys[2] != keys[1]
