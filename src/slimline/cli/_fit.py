@@ -38,6 +38,8 @@ class Scoring(StrEnum):
 
     accuracy = "accuracy"
     balanced_accuracy = "balanced_accuracy"
+    roc_auc = "roc_auc"
+    neg_log_loss = "neg_log_loss"
     r2 = "r2"
 
 
@@ -120,7 +122,7 @@ def fit(
     scoring: Annotated[
         Scoring | None,
         typer.Option(
-            help="Score by which --C auto chooses; balanced for rare classes.",
+            help="Score by which --C auto chooses; for rare classes not accuracy.",
             show_default="accuracy, or r2 for a regression",
             rich_help_panel=options.MODEL,
         ),

@@ -149,8 +149,13 @@ class FitSettings:
         self._check_parameters_of_loss(self.loss)
         if self.intercept == "penalised" and samples.covariates is not None:
             raise InvalidParameterError("must be free beside covariates.", "intercept", self.intercept)
+        n_classes = 0 if samples.is_regression else len(np.unique(samples.y))
         if self.prevalence is not None:
-            self._check_prevalence(len(np.unique(samples.y)))
+            self._check_prevalence(n_classes)
+        if self.scoring == "roc_auc" and n_classes > 2:
+            raise InvalidParameterError(f"roc_auc needs two classes; there are {n_classes}.", "scoring", self.scoring)
+        if self.scoring == "neg_log_loss" and self.loss != "logistic":
+            raise InvalidParameterError("neg_log_loss needs --loss logistic.", "scoring", self.scoring)
 
     def _check_parameters_of_loss(self, loss: str | None) -> None:
         for name, losses in _LOSSES_WITH.items():
