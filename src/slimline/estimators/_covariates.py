@@ -93,11 +93,11 @@ class FreeEffects:
     def fields(self) -> dict[str, Any]:
         """Return the fields of `StoredModel` that hold them."""
         explained = [bound.explained for bound in self.bounds]
-        told: dict[str, Any] = {"names": None if self.names is None else list(self.names), "count": self.n_covariates}
+        fields: dict[str, Any] = {"names": None if self.names is None else list(self.names), "count": self.n_covariates}
         if len(self.features):
-            told["features"] = self.features.tolist()
+            fields["features"] = self.features.tolist()
         return {
-            "covariates": told | {"intercept": self.intercept, "kept": self.kept.tolist()},
+            "covariates": fields | {"intercept": self.intercept, "kept": self.kept.tolist()},
             "free_effects": np.array([bound.effects for bound in self.bounds]),
             "free_transform": self.bounds[0].transform,
             "free_square": np.array([bound.square for bound in self.bounds]),
@@ -110,10 +110,10 @@ class FreeEffects:
     @classmethod
     def of_fields(cls, stored: Any) -> Self | None:
         """Return those of a stored model."""
-        told = stored.covariates
-        if told is None:
+        fields = stored.covariates
+        if fields is None:
             return None
-        names, explained = told["names"], stored.free_explained
+        names, explained = fields["names"], stored.free_explained
         parts = zip(
             stored.free_effects,
             stored.radius.tolist(),
@@ -128,9 +128,9 @@ class FreeEffects:
             ScoreBounds(effects, stored.free_transform, radius, square, linear, size, reach, one)
             for effects, radius, square, linear, size, reach, one in parts
         ]
-        kept, features = (np.array(told.get(name, ()), dtype=np.intp) for name in ("kept", "features"))
+        kept, features = (np.array(fields.get(name, ()), dtype=np.intp) for name in ("kept", "features"))
         names = None if names is None else tuple(names)
-        return cls(told["count"], names, told["intercept"], kept, tuple(bounds), features)
+        return cls(fields["count"], names, fields["intercept"], kept, tuple(bounds), features)
 
     def given(self, covariates: Any, n_samples: int) -> Floats:
         """Return the covariates of some samples; refuse others than those of the training."""

@@ -99,10 +99,12 @@ def stored_model(model: Any, details: dict[str, Any] | None = None, **more: Any)
     check_parameters(model)  # they may have been changed since the fit, and a file with others cannot be read
     claim = model.certificate_
     names = model._feature_names
-    told = {"delta": model.delta_.tolist(), "table": not model._is_flat} if hasattr(model, "delta_") else {}
+    own: dict[str, Any] = {}
+    if hasattr(model, "delta_"):
+        own |= {"delta": model.delta_.tolist(), "table": not model._is_flat}
     if (prior := getattr(model, "class_prior_", None)) is not None:
-        told["class_prior"] = prior.tolist()
-    own: dict[str, Any] = told | {
+        own["class_prior"] = prior.tolist()
+    own |= {
         "history": [asdict(step) for step in model.history_],
         "route": asdict(model.route_),
         "n_passes": model.n_passes_,
@@ -196,9 +198,9 @@ def _restore(model: Any, stored: StoredModel, path: str) -> None:
 
 def _restore_targets(model: Any, stored: StoredModel) -> None:
     """Give a regression what it knows of its targets."""
-    told, table = stored.details["delta"], stored.details["table"]
-    model.delta_ = np.array([float("nan") if value is None else _number(value) for value in told])
-    if len(told) != len(stored.weights) or (model.delta_ <= 0.0).any() or type(table) is not bool:
+    deltas, table = stored.details["delta"], stored.details["table"]
+    model.delta_ = np.array([float("nan") if value is None else _number(value) for value in deltas])
+    if len(deltas) != len(stored.weights) or (model.delta_ <= 0.0).any() or type(table) is not bool:
         raise ValueError("what it says of the targets does not belong together")
     model._is_flat = len(stored.weights) == 1 and not table
 

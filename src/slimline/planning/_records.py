@@ -337,13 +337,13 @@ class Plan:
         chosen: dict[str, Any] = {"C": self.C, "loss": self.loss, "tol": self.tol, "method": self.choice.method}
         if self.choice.method == "sketch":
             chosen |= {"projection": self.choice.projection, "n_components": self.choice.n_components}
-        told = {"fit_intercept": True, "intercept": "free", "intercept_scaling": AUTO, "standardize": False}
+        defaults = {"fit_intercept": True, "intercept": "free", "intercept_scaling": AUTO, "standardize": False}
         if self.task == "regression":
             if self.loss == "huber" and self.huber_delta != AUTO:
                 chosen["delta"] = self.huber_delta
-            told |= {"epsilon": 0.1, "quantile": 0.5, "standardize_target": False}
-        # what they are unless told
-        return chosen | {name: getattr(self, name) for name, usual in told.items() if getattr(self, name) != usual}
+            defaults |= {"epsilon": 0.1, "quantile": 0.5, "standardize_target": False}
+        # only those that differ from the default
+        return chosen | {name: getattr(self, name) for name, usual in defaults.items() if getattr(self, name) != usual}
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the curves, ready for JSON.
