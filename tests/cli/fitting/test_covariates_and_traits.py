@@ -372,3 +372,16 @@ def test_a_checkpoint_belongs_to_its_penalty_factors(monkeypatch):
     for text in ("f1\t2\n", "f1\t3\n", "name\tfactor\nf1\t2\n"):
         assert _with_factors(monkeypatch, text, "--no-report", "--force")[0] == 0
     assert keys[0] == keys[2] != keys[1]
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "neg_log_loss"])
+def test_scores_other_than_accuracy_choose_C(monkeypatch, capsys, scoring):
+    _data()
+    code, told = _fit(monkeypatch, "--target", "case", "--loss", "logistic", "--scoring", scoring)
+    search = told["search"]
+    assert code == 0 and search["scoring"] == scoring
+    least, most = (0.0, 1.0) if scoring == "roc_auc" else (-np.inf, 0.0)
+    assert all(least <= score <= most for score in search["scores"])
+    more = ["--scoring", "neg_log_loss", "--force"]  # the default loss has no probabilities
+    assert _fit(monkeypatch, "--target", "case", *more)[0] == 2
+    assert "--scoring" in capsys.readouterr().err
