@@ -1,4 +1,4 @@
-"""Linear classifiers for data too wide to train on.
+"""Linear models for data too wide to train on.
 
 slimline projects the features at random, trains on the small sketch, lifts the weights back to the original
 features, and proves how far they are from what training on everything would have given.

@@ -49,7 +49,7 @@ class Commands(typer.core.TyperGroup):
 
 app = typer.Typer(
     cls=Commands,
-    help="Linear classifiers for data too wide to train on: sketch, train, recover the weights, certify them.",
+    help="Linear models for data too wide to train on: sketch, train, recover the weights, certify them.",
     epilog=EPILOG,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -81,4 +81,4 @@ def slimline(
         bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Linear classifiers for data too wide to train on: sketch, train, recover the weights, certify them."""
+    """Linear models for data too wide to train on: sketch, train, recover the weights, certify them."""
