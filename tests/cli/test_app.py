@@ -74,7 +74,7 @@ def _completing(typed):
     ("typed", "offered"),
     [
         ("pr", ["predict"]),
-        ("plan --loss squared", ["squared_hinge", "squared"]),
+        ("plan --loss squared", ["squared_hinge", "squared", "squared_epsilon_insensitive"]),
         ("features m.slim --l", ["--label"]),
     ],
 )
