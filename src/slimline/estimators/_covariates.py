@@ -25,10 +25,16 @@ def prepare_covariates(given: GivenCovariates, weights: Floats, *, intercept: bo
     """Return the covariates of a fit, and warn of those that depend on others."""
     columns = free_columns(given, intercept=intercept)
     covariates = Covariates(columns, weights)
-    if len(covariates) >= int((weights > 0.0).sum()):
+    n_samples = int((weights > 0.0).sum())
+    if len(covariates) >= n_samples:
+        if not given.n_columns:
+            raise DataError(
+                "1 sample is fitted exactly by a free intercept, which leaves nothing for the features to explain: "
+                "give more samples."
+            )
         raise InvalidParameterError(
-            f"must be fewer than the samples: {len(covariates)} columns that are not penalised fit "
-            f"{int((weights > 0.0).sum())} samples exactly, and leave nothing for the features to explain.",
+            f"must be fewer than the samples: {len(covariates)} columns that are not penalised fit {n_samples} "
+            "samples exactly, and leave nothing for the features to explain.",
             "covariates",
         )
     left_out = sorted(set(range(columns.shape[1])) - set(covariates.kept.tolist()))
@@ -138,6 +144,8 @@ class FreeEffects:
             named = ", ".join(self.names or ()) or f"{self.n_covariates} columns"
             raise InvalidParameterError(f"are needed: the model was trained with {named}.", "covariates")
         given = GivenCovariates.of(covariates, n_samples)
+        if given.n_covariates and not self.n_covariates:
+            raise InvalidParameterError("must be None: the model was trained without covariates.", "covariates")
         if given.n_covariates != self.n_covariates:
             raise InvalidParameterError(
                 f"must be the {self.n_covariates} that the model was trained with; got {given.n_covariates}.",
