@@ -401,6 +401,16 @@ def test_covariates_that_are_no_plain_numbers_are_refused(samples, covariates):
         CertifiedClassifier(C).fit(X, y, covariates=covariates)
 
 
+def test_the_covariate_that_separates_by_itself_is_the_one_that_is_named(samples):
+    X, U, y, _ = samples
+    with pytest.raises(DataError, match=r"by u3: their"):
+        CertifiedClassifier(C).fit(X, y, covariates=np.column_stack([U, 2 * y + 1]))
+    rare = np.zeros(N)
+    rare[np.flatnonzero(y)[:3]] = 1  # a value that only one class has
+    with pytest.raises(DataError, match=r"in 3 samples .* by u0: their"):
+        CertifiedClassifier(C).fit(X, y, covariates=np.column_stack([rare, U]))
+
+
 def test_errors_of_models_without_covariates(samples):
     X, U, y, _ = samples
     model = CertifiedClassifier(C, method="gram").fit(X, y)

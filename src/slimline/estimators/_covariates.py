@@ -57,12 +57,14 @@ def require_overlap(
     """Refuse classes that covariates alone separate, since effects would be infinite; `names` are of the samples."""
     if problem.covariates is None or problem.inside is not None:
         return
-    rows, effects = separated_rows(problem.covariates, problem.labels)
-    kept = [int(k) - intercept for k in problem.covariates.kept]
+    covariates = problem.covariates
+    rows, effects = separated_rows(covariates, problem.labels)
+    kept = [int(k) - intercept for k in covariates.kept]
+    alone = [j for j in kept if j >= 0 and _separates_alone(covariates, kept.index(j), problem, intercept, len(rows))]
     largest = [
         given.name(j)
         for j, effect in zip(kept, effects, strict=True)
-        if j >= 0 and abs(effect) > 1e-6 * np.abs(effects).max()
+        if (j in alone if alone else j >= 0 and abs(effect) > 1e-6 * np.abs(effects).max())
     ]
     few = rows[:SHOWN].tolist()
     shown = "rows " + ", ".join(map(str, few)) if names is None else ", ".join(repr(str(names[row])) for row in few)
@@ -73,6 +75,12 @@ def require_overlap(
         "samples for which it takes a value that only one class has.",
         parameter="covariates",
     )
+
+
+def _separates_alone(covariates: Covariates, place: int, problem: BinaryProblem, intercept: bool, count: int) -> bool:
+    """Return whether one column, with the intercept, separates as many rows as all of them do."""
+    columns = covariates.columns[:, sorted({place, *range(intercept)})]
+    return len(separated_rows(Covariates(columns, covariates.weights), problem.labels)[0]) >= count
 
 
 @dataclass(frozen=True)
