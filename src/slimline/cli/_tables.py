@@ -190,6 +190,7 @@ def _require_once(table: Table, values: Collection[int], matrix: Matrix) -> None
     if not table.is_plink or {0, 1} & set(values):
         return
     known = getattr(matrix, "families_and_people", None)
+    people: list[tuple[str, ...]]
     if len(table.head) > 1 and table.head[1].lower() == _BOTH[1]:
         people = [(line[0], line[1]) for line in table.body]
         samples = set() if known is None else set(zip(*known, strict=True))

@@ -46,7 +46,7 @@ class GivenCovariates:
         if sp.issparse(covariates):
             raise InvalidParameterError("must be an array or a data frame: sparse ones are refused.", "covariates")
         if np.ma.isMaskedArray(covariates):
-            covariates = covariates.astype(np.float64).filled(np.nan)
+            covariates = np.ma.filled(covariates.astype(object), None)
         table = np.asarray(covariates.to_numpy() if names is not None else covariates)
         if table.ndim != 2:
             raise InvalidParameterError(
