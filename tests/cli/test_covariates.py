@@ -84,6 +84,18 @@ def test_the_layout_of_plink_with_and_without_names(tmp_path, cohort, head):
     assert f"2 of 4 rows have no covariates: 2 lack a value ({found.names[0]} 1, {found.names[1]} 1)" in note
 
 
+@pytest.mark.parametrize("head", ["FID IID age", "#FID IID age"])
+def test_people_with_two_lines_are_refused(tmp_path, cohort, head):
+    lines = "f1 a 5\nf1 b 6\nf2 a 7\nf3 d 8\n"
+    with pytest.raises(DataError, match="'f2 a' more than once"):
+        covariates_in_file(_write(tmp_path / "c.txt", f"{head}\n{lines}f2 a 9\n"), cohort)
+
+
+def test_names_with_two_lines_are_refused(tmp_path, named):
+    with pytest.raises(DataError, match="'cem' more than once"):
+        covariates_in_file(_write(tmp_path / "c.txt", "#IID age\nann 1\nbob 2\ncem 3\ndan 4\ncem 5\n"), named)
+
+
 def test_people_without_a_family(tmp_path):
     matrix = DenseMatrix(np.eye(3), sample_ids=["a", "b", "c"])
     found = covariates_in_file(_write(tmp_path / "c.txt", "#IID\tSID\tage\nb\t0\t-9\nc\t0\t4\n"), matrix)

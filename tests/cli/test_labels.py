@@ -260,3 +260,11 @@ def test_the_first_line_may_be_a_person(tmp_path):
     assert labels_in_file(path, None, matrix, task=Task.auto).name == "bmi"
     with pytest.raises(InvalidParameterError):
         labels_in_file(_write(path, "FID IID a b\nf1 b 2.5 1\nf2 c 3.5 1\nf1 a 1.5 2\n"), None, matrix)
+
+
+def test_the_text_among_measurements_is_named(tmp_path):
+    lines = [f"s{k} {150 + k / 8}" for k in range(40)]
+    text = "\n".join(["who height", *lines[:-1], "s39 tall"])
+    matrix = DenseMatrix(np.eye(40), sample_ids=[f"s{k}" for k in range(40)])
+    with pytest.raises(DataError, match="'tall' is no number"):
+        known_labels(matrix, _write(tmp_path / "h.txt", text), "height", task=Task.auto)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import HuberRegressor, QuantileRegressor, Ridge, RidgeCV
 from sklearn.metrics import mean_absolute_error, r2_score
 from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneOut
@@ -354,6 +355,12 @@ def test_a_constant_target_does_not_disturb_the_others(samples):
     np.testing.assert_allclose(model.loo_predictions_[:, 1], 0.1)
     alone = CertifiedRegressorCV([1e-3, 1e-2]).fit(X, y)
     np.testing.assert_allclose(model.scores_, 0.5 * alone.scores_)
+
+
+def test_weights_that_may_be_zero_are_told_with_their_size(samples):
+    X, _, _ = samples
+    with pytest.warns(ConvergenceWarning, match=r"may be 0, and their norm is at most \d\.?\d*e-1\d\)"):
+        CertifiedRegressor(C=1e-2).fit(X, np.full(N, 7.0))
 
 
 @pytest.mark.data

@@ -7,13 +7,20 @@ import pytest
 import sklearn
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.model_selection import cross_validate
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from slimline import CertifiedClassifier, CertifiedClassifierCV, CertifiedFeatureSelector, open_matrix
-from slimline.errors import CovariateWarning, DataError, ModelFileError
+from slimline import (
+    CertifiedClassifier,
+    CertifiedClassifierCV,
+    CertifiedFeatureSelector,
+    CertifiedRegressor,
+    open_matrix,
+)
+from slimline.errors import CovariateWarning, DataError, InvalidParameterError, ModelFileError
 from slimline.estimators import aligned_decisions
 from slimline.estimators._persistence import stored_model
 from slimline.learning import loss_named
@@ -358,6 +365,59 @@ def test_routing_of_covariates(samples):
             CertifiedClassifierCV([C], cv=3, intercept="free").set_fit_request(covariates=True)
         found = cross_validate(CertifiedClassifier(C), X, y, cv=3)
         assert len(found["test_score"]) == 3
+
+
+@pytest.mark.parametrize("kind", [CertifiedClassifier, CertifiedRegressor])
+def test_scores_take_covariates(samples, kind):
+    X, U, y, _ = samples
+    y, s = y if kind is CertifiedClassifier else X[:, 0] + U[:, 0], np.linspace(0.5, 2.0, N)
+    measure = accuracy_score if kind is CertifiedClassifier else r2_score
+    model = kind(C, method="gram").fit(X, y, covariates=U)
+    assert model.score(X, y, s, covariates=U) == pytest.approx(measure(y, model.predict(X, U), sample_weight=s))
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = kind(C, method="gram").set_fit_request(covariates=True).set_score_request(covariates=True)
+        folds = KFold(3)
+        found = cross_validate(model, X, y, cv=folds, params={"covariates": U})["test_score"]
+        for score, (train, test) in zip(found, folds.split(X), strict=True):
+            part = kind(C, method="gram").fit(X[train], y[train], covariates=U[train])
+            assert score == measure(y[test], part.predict(X[test], U[test]))
+        search = GridSearchCV(model, {"C": [C, 2 * C]}, cv=folds).fit(X, y, covariates=U)
+        assert search.cv_results_["mean_test_score"][0] == pytest.approx(found.mean())
+        assert search.score(X, y, covariates=U) == search.best_estimator_.score(X, y, covariates=U)
+
+
+@pytest.mark.parametrize(
+    "covariates",
+    [
+        np.ones((N, 1)) + 1j,
+        np.array([["2001-01-01"]] * N, dtype="datetime64[D]"),
+        np.ma.masked_array(np.arange(N)[:, None], mask=np.arange(N)[:, None] == 3),
+    ],
+    ids=["complex", "dates", "masked"],
+)
+def test_covariates_that_are_no_plain_numbers_are_refused(samples, covariates):
+    X, _, y, _ = samples
+    with refuses("covariates"):
+        CertifiedClassifier(C).fit(X, y, covariates=covariates)
+
+
+def test_the_covariate_that_separates_by_itself_is_the_one_that_is_named(samples):
+    X, U, y, _ = samples
+    with pytest.raises(DataError, match=r"by u3: their"):
+        CertifiedClassifier(C).fit(X, y, covariates=np.column_stack([U, 2 * y + 1]))
+    rare = np.zeros(N)
+    rare[np.flatnonzero(y)[:3]] = 1  # a value that only one class has
+    with pytest.raises(DataError, match=r"in 3 samples .* by u0: their"):
+        CertifiedClassifier(C).fit(X, y, covariates=np.column_stack([rare, U]))
+
+
+def test_errors_of_models_without_covariates(samples):
+    X, U, y, _ = samples
+    model = CertifiedClassifier(C, method="gram").fit(X, y)
+    with pytest.raises(InvalidParameterError, match="covariates must be None"):
+        model.predict(X, U)
+    with pytest.raises(DataError, match="1 sample is fitted exactly by a free intercept"):
+        CertifiedRegressor(C).fit(X[:1], [1.0])
 
 
 def test_zero_weights_leave_rows_out_of_covariates_too(samples):

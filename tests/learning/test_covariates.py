@@ -328,3 +328,22 @@ def test_nothing_inside_proves_nothing_at_a_vertex():
     covariates = Covariates(np.ones((4, 1)), np.ones(4))
     labels, a = np.array([1.0, 1.0, -1.0, -1.0]), np.array([1.0, 0.0, 1.0, 1.0])
     assert np.isinf(slack_of(covariates, LOSSES["hinge"], labels, a, lambda: None)).all()
+
+
+def test_effects_at_rounding_end_the_steps():
+    """The gradient of a float next to the optimum need not cancel to rounding: its neighbours took turns."""
+    rng = np.random.default_rng(0)
+    calls = []
+
+    class Counted(type(LOSSES["squared_hinge"])):
+        def curvature(self, margin):
+            calls.append(None)
+            return super().curvature(margin)
+
+    for n in range(20, 80):
+        covariates = Covariates(np.ones((n, 1)), np.ones(n))
+        labels = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+        labels[:2] = 1.0, -1.0
+        shifts = 1.0 + 0.1 * labels - 2e-3 * rng.random(n)  # margins near 1, so that few cancel
+        refit(covariates, Counted(), labels, shifts + 3.0)
+    assert len(calls) < 10 * 60

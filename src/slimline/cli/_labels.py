@@ -113,8 +113,11 @@ def require_classes(labels: Labels) -> None:
     name, rows = f"labels ({labels.source})", len(labels.values)
     classes, _ = class_labels(labels.values, name=name)
     if len(classes) > max(rows // 2, 2):
+        texts = [text for text in map(str, classes.tolist()) if not is_number(text)]
+        few = 0 < 10 * len(texts) < len(classes)
         raise DataError(
-            f"{name}: {len(classes):,} different ones in {rows:,} rows are names or measurements, not classes.",
+            f"{name}: {len(classes):,} different ones in {rows:,} rows are names or measurements, not classes."
+            + (f" {texts[0]!r} is no number: write NA where a value is missing." if few else ""),
             parameter="label",
         )
 

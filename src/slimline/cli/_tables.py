@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -162,6 +163,8 @@ def matched_lines(
             )
         return "in the order of the rows", set(), np.arange(n)
     found = None if id is not None else _by_family_and_person(table, values, matrix)
+    if found is None and id is None:
+        _require_once(table, values, matrix)
     name, places = found or _best(_candidates(table, values, id), matrix, table.path)
     columns = {k for k, other in enumerate(table.head) if other == name}
     return f"matched by {name}", columns or {0, 1}, places
@@ -180,6 +183,22 @@ def _candidates(table: Table, values: Collection[int], id: str | None) -> dict[s
     if len(head) > 2 and not {0, 1} & set(values):
         found[f"{head[0]}_{head[1]}"] = [f"{line[0]}_{line[1]}" for line in body]
     return {name: names for name, names in found.items() if len(set(names)) == len(names)}
+
+
+def _require_once(table: Table, values: Collection[int], matrix: Matrix) -> None:
+    """Refuse a table of PLINK's that has a sample twice: which of its lines holds is unknown."""
+    if not table.is_plink or {0, 1} & set(values):
+        return
+    known = getattr(matrix, "families_and_people", None)
+    people: list[tuple[str, ...]]
+    if len(table.head) > 1 and table.head[1].lower() == _BOTH[1]:
+        people = [(line[0], line[1]) for line in table.body]
+        samples = set() if known is None else set(zip(*known, strict=True))
+    else:
+        people, samples = [(line[0],) for line in table.body], {(name,) for name in matrix.sample_ids or ()}
+    twice = next((name for name, count in Counter(people).items() if count > 1 and name in samples), None)
+    if twice is not None:
+        raise DataError(f"{table.path} has {' '.join(twice)!r} more than once: leave one line for each sample.")
 
 
 def _by_family_and_person(table: Table, values: Collection[int], matrix: Matrix) -> tuple[str, NDArray[np.intp]] | None:

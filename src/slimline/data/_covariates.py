@@ -45,6 +45,8 @@ class GivenCovariates:
         names = _names(covariates)
         if sp.issparse(covariates):
             raise InvalidParameterError("must be an array or a data frame: sparse ones are refused.", "covariates")
+        if np.ma.isMaskedArray(covariates):
+            covariates = np.ma.filled(covariates.astype(object), None)
         table = np.asarray(covariates.to_numpy() if names is not None else covariates)
         if table.ndim != 2:
             raise InvalidParameterError(
@@ -111,6 +113,8 @@ def _numbers(table: NDArray[Any], names: tuple[str, ...] | None) -> Floats:
     columns = []
     for j in range(table.shape[1]):
         try:
+            if table.dtype.kind in "cmM":  # NumPy would drop the imaginary parts, and count dates from 1970
+                raise TypeError
             columns.append(np.array([np.nan if value is None else value for value in table[:, j]], dtype=np.float64))
         except (TypeError, ValueError):
             name = f"column {j}" if names is None else repr(names[j])

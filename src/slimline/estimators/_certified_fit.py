@@ -236,10 +236,14 @@ class CertifiedFit(CallbackSupport, CertifiedModel):
         return state
 
     def _warn_if_open(self, depth: int = 0) -> None:
-        worst = float(self.certificate_.relative_error.max())
+        task = int(self.certificate_.relative_error.argmax())
+        worst = float(self.certificate_.relative_error[task])
         if worst <= self.tol:
             return
         reached = f"{worst:.2g}" if np.isfinite(worst) else "not bounded"
+        largest = float(np.linalg.norm(self.certificate_.weights[task])) + float(self.certificate_.radius[task])
+        if not np.isfinite(worst) and np.isfinite(largest):
+            reached += f" (the exact weights may be 0, and their norm is at most {largest:.2g})"
         remedies = ["standardised features or rows of norm 1", "a smaller C"]
         if self.route_.method != "gram":
             remedies.append(f"more than {self.max_passes} passes")

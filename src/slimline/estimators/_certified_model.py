@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -261,6 +262,27 @@ class CertifiedClassification(ClassifierMixin):  # type: ignore[misc]
         """
         scores = self.decision_function(X, covariates)
         return np.asarray(self.classes_[class_of_scores(scores)])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, covariates: Any = None) -> float:
+        """Return the share of samples whose label is predicted.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,)
+            Labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights.
+        covariates : array-like or data frame of shape (n_samples, n_covariates), optional
+            Those of the samples, if the model was trained with any.
+
+        Returns
+        -------
+        score : float
+            The accuracy, 0 to 1.
+        """
+        return float(accuracy_score(y, self.predict(X, covariates), sample_weight=sample_weight))
 
     @available_if(_requires_logistic)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any, covariates: Any = None, prevalence: float | None = None) -> Floats:

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from slimline._base.checks import chance, flag, is_auto, number
@@ -316,6 +317,27 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         """
         scores = self._scores(X, covariates)
         return scores[:, 0] if self._is_flat else scores
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, covariates: Any = None) -> float:
+        """Return the coefficient of determination R² of the predictions.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Matrix, of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights.
+        covariates : array-like or data frame of shape (n_samples, n_covariates), optional
+            Those of the samples, if the model was trained with any.
+
+        Returns
+        -------
+        score : float
+            At most 1; of several targets the mean.
+        """
+        return float(r2_score(y, self.predict(X, covariates), sample_weight=sample_weight))
 
     def certified_predictions(self, X: Any, covariates: Any = None) -> CertifiedPredictions:
         """Return predictions with bounds of those of the exact model, in one pass over `X`.

@@ -25,10 +25,16 @@ def prepare_covariates(given: GivenCovariates, weights: Floats, *, intercept: bo
     """Return the covariates of a fit, and warn of those that depend on others."""
     columns = free_columns(given, intercept=intercept)
     covariates = Covariates(columns, weights)
-    if len(covariates) >= int((weights > 0.0).sum()):
+    n_samples = int((weights > 0.0).sum())
+    if len(covariates) >= n_samples:
+        if not given.n_columns:
+            raise DataError(
+                "1 sample is fitted exactly by a free intercept, which leaves nothing for the features to explain: "
+                "give more samples."
+            )
         raise InvalidParameterError(
-            f"must be fewer than the samples: {len(covariates)} columns that are not penalised fit "
-            f"{int((weights > 0.0).sum())} samples exactly, and leave nothing for the features to explain.",
+            f"must be fewer than the samples: {len(covariates)} columns that are not penalised fit {n_samples} "
+            "samples exactly, and leave nothing for the features to explain.",
             "covariates",
         )
     left_out = sorted(set(range(columns.shape[1])) - set(covariates.kept.tolist()))
@@ -51,12 +57,14 @@ def require_overlap(
     """Refuse classes that covariates alone separate, since effects would be infinite; `names` are of the samples."""
     if problem.covariates is None or problem.inside is not None:
         return
-    rows, effects = separated_rows(problem.covariates, problem.labels)
-    kept = [int(k) - intercept for k in problem.covariates.kept]
+    covariates = problem.covariates
+    rows, effects = separated_rows(covariates, problem.labels)
+    kept = [int(k) - intercept for k in covariates.kept]
+    alone = [j for j in kept if j >= 0 and _separates_alone(covariates, kept.index(j), problem, intercept, len(rows))]
     largest = [
         given.name(j)
         for j, effect in zip(kept, effects, strict=True)
-        if j >= 0 and abs(effect) > 1e-6 * np.abs(effects).max()
+        if (j in alone if alone else j >= 0 and abs(effect) > 1e-6 * np.abs(effects).max())
     ]
     few = rows[:SHOWN].tolist()
     shown = "rows " + ", ".join(map(str, few)) if names is None else ", ".join(repr(str(names[row])) for row in few)
@@ -67,6 +75,12 @@ def require_overlap(
         "samples for which it takes a value that only one class has.",
         parameter="covariates",
     )
+
+
+def _separates_alone(covariates: Covariates, place: int, problem: BinaryProblem, intercept: bool, count: int) -> bool:
+    """Return whether one column, with the intercept, separates as many rows as all of them do."""
+    columns = covariates.columns[:, sorted({place, *range(intercept)})]
+    return len(separated_rows(Covariates(columns, covariates.weights), problem.labels)[0]) >= count
 
 
 @dataclass(frozen=True)
@@ -138,6 +152,8 @@ class FreeEffects:
             named = ", ".join(self.names or ()) or f"{self.n_covariates} columns"
             raise InvalidParameterError(f"are needed: the model was trained with {named}.", "covariates")
         given = GivenCovariates.of(covariates, n_samples)
+        if given.n_covariates and not self.n_covariates:
+            raise InvalidParameterError("must be None: the model was trained without covariates.", "covariates")
         if given.n_covariates != self.n_covariates:
             raise InvalidParameterError(
                 f"must be the {self.n_covariates} that the model was trained with; got {given.n_covariates}.",
