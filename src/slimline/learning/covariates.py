@@ -235,9 +235,10 @@ def minimise_effects(
             break
         curvature = weights * loss.curvature(labels * scores)
         change = newton_step((basis * curvature[:, None]).T @ basis, gradient, float(loss.smoothness))
-        length = smallest_along(_along(loss, labels, weights, scores, basis @ change), _FAR, rough=_ROUGH)
-        if length == 0.0:
-            break
+        along = basis @ change
+        length = smallest_along(_along(loss, labels, weights, scores, along), _FAR, rough=_ROUGH)
+        if (length * np.abs(along) <= 4.0 * ROUNDOFF * (np.abs(shifts) + np.abs(basis) @ np.abs(c))).all():
+            break  # between neighbouring numbers steps go to and fro: at a steep corner no gradient cancels there
         c = c + length * change
     return best
 
