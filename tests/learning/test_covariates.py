@@ -9,14 +9,17 @@ import scipy.sparse as sp
 from scipy.optimize import linprog, minimize
 
 from slimline.learning import LOSSES
+from slimline.learning import covariates as free
 from slimline.learning.covariates import (
     Covariates,
     nearest_feasible,
+    newton_step,
     point_inside,
     refit,
     separated_rows,
     slack_of,
 )
+from slimline.learning.losses import SmoothedHinge
 from slimline.learning.regression_losses import (
     EpsilonInsensitive,
     Huber,
@@ -347,3 +350,15 @@ def test_effects_at_rounding_end_the_steps():
         shifts = 1.0 + 0.1 * labels - 2e-3 * rng.random(n)  # margins near 1, so that few cancel
         refit(covariates, Counted(), labels, shifts + 3.0)
     assert len(calls) < 10 * 60
+
+
+def test_effects_of_steep_corners_end_the_steps(monkeypatch):
+    """Slopes of a hinge whose corner is narrow do not cancel to rounding: the effect itself must end the steps."""
+    rng = np.random.default_rng(1)
+    steps = []
+    monkeypatch.setattr(free, "newton_step", lambda *given: steps.append(None) or newton_step(*given))
+    for _ in range(20):
+        covariates = Covariates(some_columns(rng, 60, 3), np.ones(60))
+        labels, shifts = np.where(rng.random(60) < 0.5, 1.0, -1.0), rng.standard_normal(60)
+        refit(covariates, SmoothedHinge(1e-9), labels, shifts)
+    assert len(steps) < 40 * 20
