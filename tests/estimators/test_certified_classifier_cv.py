@@ -3,10 +3,17 @@
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, TimeSeriesSplit
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from slimline import CertifiedClassifier, CertifiedClassifierCV, open_matrix
+from slimline import CertifiedClassifier, CertifiedClassifierCV, CertifiedRegressorCV, open_matrix
 from slimline.errors import InvalidParameterError
 from slimline.estimators._penalty_search import best_penalty, most_tasks_at_once
 from tests.refusals import refuses
@@ -217,3 +224,17 @@ def test_search_must_be_known():
         CertifiedClassifierCV(search="quick").fit(*data())
     with pytest.raises(InvalidParameterError):
         CertifiedClassifierCV(search="sketch", cv=KFold(2)).fit(np.eye(4), [0, 0, 1, 1])
+
+
+def test_a_number_of_folds_keeps_groups_together():
+    X, y = data(n=60, d=80)
+    groups = np.arange(60) // 3
+    settings = {"method": "gram", "search": "sketch"}
+    found = CertifiedClassifierCV([0.1, 1.0], cv=4, **settings).fit(X, y, groups=groups)
+    by_hand = CertifiedClassifierCV([0.1, 1.0], cv=StratifiedGroupKFold(4), **settings).fit(X, y, groups=groups)
+    np.testing.assert_array_equal(found.scores_, by_hand.scores_)
+    alone = CertifiedClassifierCV([0.1, 1.0], cv=4, **settings).fit(X, y)
+    assert (found.losses_ != alone.losses_).any()
+    found = CertifiedRegressorCV([0.1, 1.0], cv=4, method="gram").fit(X, X[:, 0], groups=groups)
+    by_hand = CertifiedRegressorCV([0.1, 1.0], cv=GroupKFold(4), method="gram").fit(X, X[:, 0], groups=groups)
+    np.testing.assert_array_equal(found.scores_, by_hand.scores_)

@@ -27,6 +27,14 @@ def number(name: str, value: Any, above: float = 0.0, most: float = np.inf) -> f
     return real
 
 
+def at_least_zero(name: str, value: Any) -> float:
+    """Return a finite number that is not negative."""
+    real = _as_float(value)
+    if not 0.0 <= real < np.inf:
+        raise InvalidParameterError(f"must be a number, at least 0; got {value!r:.100}.", name, value)
+    return real
+
+
 def whole(name: str, value: Any, least: int = 1, most: float = np.inf, *, auto: bool = False) -> int:
     """Return a whole number within [least, most]; `auto` only says in the message that "auto" is allowed, too."""
     good = isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most

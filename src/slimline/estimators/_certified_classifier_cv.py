@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import get_scorer
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import StratifiedGroupKFold, check_cv
 
 from slimline._base.checks import one_of
 from slimline.data import Matrix
@@ -37,7 +38,7 @@ class CertifiedClassifierCV(CertifiedSearch, CertifiedClassifier):
         sketch (or to the Gram matrix, or the rows), which need no further pass over the data, and then makes one
         certified fit to all samples, with the best penalty.
     cv : int, splitter or iterable, default=5
-        Division of the samples into folds, as in scikit-learn.
+        Division of the samples into folds, as in scikit-learn; a number of folds keeps `groups` together.
     scoring : str, callable or None, default=None
         Score that chooses C, such as "balanced_accuracy" for rare classes; None: accuracy.
     loss, tol, method, projection, n_components, max_passes, fit_intercept, intercept, intercept_scaling : optional
@@ -151,7 +152,7 @@ class CertifiedClassifierCV(CertifiedSearch, CertifiedClassifier):
         sample_weight : array-like of shape (n_samples,), optional
             Weights; rows of weight 0 are left out.
         groups : array-like of shape (n_samples,), optional
-            For a splitter that keeps rows of a group together, such as scikit-learn's `GroupKFold`.
+            Groups whose samples stay together: relatives, or repeated measurements of a person.
         covariates : array-like or data frame of shape (n_samples, n_covariates), optional
             Numbers that enter the model beside the features, without a penalty; fitted anew in each fold.
 
@@ -166,7 +167,10 @@ class CertifiedClassifierCV(CertifiedSearch, CertifiedClassifier):
         return self
 
     def _divide(self, labels: NDArray[Any], kept: NDArray[np.intp], groups: Any) -> None:
-        self._folds = folds_of(check_cv(self.cv, labels, classifier=True), labels, kept, groups)
+        splitter = check_cv(self.cv, labels, classifier=True)
+        if groups is not None and isinstance(self.cv, Integral):
+            splitter = StratifiedGroupKFold(int(self.cv))
+        self._folds = folds_of(splitter, labels, kept, groups)
 
     def _train(
         self,

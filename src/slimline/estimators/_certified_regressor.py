@@ -11,7 +11,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from slimline._base.checks import chance, flag, is_auto, number
+from slimline._base.checks import at_least_zero, chance, flag, is_auto, number
 from slimline.data import Matrix
 from slimline.data._covariates import GivenCovariates, free_columns
 from slimline.data._labels import numeric_targets
@@ -223,7 +223,7 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         check_parameters(self)
         if not is_auto(self.delta):
             number("delta", self.delta)
-        number("epsilon", self.epsilon, above=-1e-300)
+        at_least_zero("epsilon", self.epsilon)
         chance("quantile", self.quantile)
         flag("standardize_target", self.standardize_target)
 

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -47,7 +48,7 @@ class CertifiedRegressorCV(CertifiedSearch, CertifiedRegressor):
     cv : int, splitter, iterable or None, default=None
         Division of the samples into folds, as in scikit-learn. None: each sample is left out by itself, as in RidgeCV,
         if `loss="squared"`, `search="sketch"`, there are at most 5,000 samples and no `groups`, and the route is
-        "sketch" or "gram"; else 5 folds, which keep `groups` together.
+        "sketch" or "gram"; else 5 folds. A number of folds keeps `groups` together.
     scoring : str, callable or None, default=None
         Score that chooses C; None: the coefficient of determination, the mean over targets. If each sample is left out
         by itself, it is computed once, from the predictions of all samples.
@@ -178,7 +179,7 @@ class CertifiedRegressorCV(CertifiedSearch, CertifiedRegressor):
         sample_weight : array-like of shape (n_samples,), optional
             Weights; rows of weight 0 are left out.
         groups : array-like of shape (n_samples,), optional
-            Groups whose rows stay together, by 5 folds or by a splitter such as scikit-learn's `GroupKFold`.
+            Groups whose samples stay together: relatives, or repeated measurements of a person.
         covariates : array-like or data frame of shape (n_samples, n_covariates), optional
             Numbers that enter the model beside the features, without a penalty.
 
@@ -194,8 +195,8 @@ class CertifiedRegressorCV(CertifiedSearch, CertifiedRegressor):
 
     def _divide(self, targets: Floats, kept: NDArray[np.intp], groups: Any) -> None:
         splitter = check_cv(_FOLDS if self.cv is None else self.cv, targets, classifier=False)
-        if self.cv is None and groups is not None:
-            splitter = GroupKFold(_FOLDS)
+        if groups is not None and (self.cv is None or isinstance(self.cv, Integral)):
+            splitter = GroupKFold(_FOLDS if self.cv is None else int(self.cv))
         alone = self.cv is None and groups is None and self.loss == "squared" and self.search == "sketch"
         alone = alone and len(kept) <= GRAM_SAMPLES and self.method != "direct"
         self._division = _Division(len(targets), kept, alone, partial(folds_of, splitter, targets, kept, groups))

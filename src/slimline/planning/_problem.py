@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slimline._base.checks import chance, flag, is_auto, number, one_of, whole
+from slimline._base.checks import at_least_zero, chance, flag, is_auto, number, one_of, whole
 from slimline.data import Matrix, open_matrix
 from slimline.data._covariates import GivenCovariates, free_columns
 from slimline.data._labels import as_one_type, class_labels, numeric_targets
@@ -41,7 +41,7 @@ class RegressionSettings:
     def checked(cls, huber_delta: Any, epsilon: Any, quantile: Any, standardize_target: Any) -> RegressionSettings:
         """Return settings, or say which cannot be."""
         delta = AUTO if is_auto(huber_delta) else number("huber_delta", huber_delta)
-        epsilon = number("epsilon", epsilon, above=-1e-300)
+        epsilon = at_least_zero("epsilon", epsilon)
         return cls(delta, epsilon, chance("quantile", quantile), bool(flag("standardize_target", standardize_target)))
 
 
