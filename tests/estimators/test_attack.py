@@ -50,6 +50,5 @@ def test_no_claim_is_violated(problems, name, method):
         except SlimlineError:
             assert kind in ("huge", "minute"), where  # whose squares may leave the range of the numbers
             continue
-        check(model, X, y, C, where)
-        checked += 1
+        checked += check(model, X, y, C, where) is not None
     assert checked > 0.5 * problems

@@ -160,6 +160,8 @@ def test_every_group_of_tasks_has_its_passes_and_the_same_sketch(monkeypatch):
 def test_search_on_an_exact_model_is_the_certified_search(loss, classes):
     X, y = data(classes=classes)
     settings = {"Cs": [0.1, 1.0, 10.0], "cv": 3, "loss": loss, "method": "gram", "tol": 1e-5}
+    if loss == "hinge":  # an interval of free intercepts may be optimal, and scores differ along it
+        settings["intercept"] = "penalised"
     certified = CertifiedClassifierCV(**settings).fit(X, y)
     quick = CertifiedClassifierCV(search="sketch", **settings).fit(X, y)
     # solved to a gap, not to rounding: a row or two on the boundary may fall on the other side

@@ -76,7 +76,12 @@ def test_a_loaded_model_is_the_saved_one(tmp_path, loss, classes, standardize):
         {"projection": HadamardProjection(64), "method": "sketch", "n_components": 100, "tol": 0.5},
         {"class_weight": {"ill": 2.0, "well": 1}},
         {"class_weight": "balanced", "fit_intercept": False},
-        {"intercept_scaling": np.float32(2.0), "C": np.float64(0.5), "max_passes": np.int64(40)},
+        {
+            "intercept": "penalised",
+            "intercept_scaling": np.float32(2.0),
+            "C": np.float64(0.5),
+            "max_passes": np.int64(40),
+        },
     ],
     ids=lambda parameters: "-".join(parameters),
 )
@@ -244,7 +249,8 @@ def test_hostile_searches(tmp_path, change):
 
 @pytest.mark.parametrize("recovery", ["certified", "iterative", "dual", "debiased_dual", "naive"])
 def test_a_model_that_nothing_is_proved_of(tmp_path, recovery):
-    model = CertifiedClassifier(1e100, loss="logistic", recovery=recovery, n_components=32, random_state=0)
+    settings = {"intercept": "penalised", "recovery": recovery, "n_components": 32}
+    model = CertifiedClassifier(1e100, loss="logistic", random_state=0, **settings)
     with pytest.warns(ConvergenceWarning):
         model.fit(X * 1e100, THREE)
     assert np.isinf(model.certificate_.radius).any()

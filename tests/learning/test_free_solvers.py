@@ -18,6 +18,7 @@ from slimline.learning import (
     solve_rows,
 )
 from slimline.learning.covariates import Covariates
+from slimline.learning.interior_point import solve_box
 from slimline.learning.regression_losses import (
     EpsilonInsensitive,
     Huber,
@@ -283,3 +284,12 @@ def test_taking_covariates_out_of_features_changes_nothing(loss):
     other, _, again = coefficients(X - unit @ rng.standard_normal((3, 6)), problem)
     assert max(state.error, again.error) <= 1e-5
     np.testing.assert_allclose(w, other, atol=1e-6)
+
+
+def test_a_hinge_of_separable_counts_is_solved():
+    """Feasible points near the first barrier steps are all poor there, which is no reason to stop."""
+    rng, n, C = np.random.default_rng(2), 100, 5000.0
+    X = rng.poisson(np.exp(2.0 * rng.standard_normal(2 * n)), (n, 2 * n)) * np.exp(rng.standard_normal((n, 1)))
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    problem = BinaryProblem(LOSSES["hinge"], y, np.ones(n), 1 / C, np.zeros(n), Covariates(np.ones((n, 1)), np.ones(n)))
+    assert solve_box(X @ X.T, problem).gap <= 1e-6

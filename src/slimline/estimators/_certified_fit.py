@@ -241,7 +241,8 @@ class CertifiedFit(CallbackSupport, CertifiedModel):
         if worst <= self.tol:
             return
         reached = f"{worst:.2g}" if np.isfinite(worst) else "not bounded"
-        largest = float(np.linalg.norm(self.certificate_.weights[task])) + float(self.certificate_.radius[task])
+        with np.errstate(over="ignore"):
+            largest = float(np.linalg.norm(self.certificate_.weights[task])) + float(self.certificate_.radius[task])
         if not np.isfinite(worst) and np.isfinite(largest):
             reached += f" (the exact weights may be 0, and their norm is at most {largest:.2g})"
         remedies = ["standardised features or rows of norm 1", "a smaller C"]

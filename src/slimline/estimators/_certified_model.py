@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -282,6 +281,8 @@ class CertifiedClassification(ClassifierMixin):  # type: ignore[misc]
         score : float
             The accuracy, 0 to 1.
         """
+        from sklearn.metrics import accuracy_score  # which loads much that most programs never need
+
         return float(accuracy_score(y, self.predict(X, covariates), sample_weight=sample_weight))
 
     @available_if(_requires_logistic)  # type: ignore[untyped-decorator]

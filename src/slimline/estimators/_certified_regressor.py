@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from slimline._base.checks import at_least_zero, chance, flag, is_auto, number
@@ -337,6 +336,8 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         score : float
             At most 1; of several targets the mean.
         """
+        from sklearn.metrics import r2_score  # which loads much that most programs never need
+
         return float(r2_score(y, self.predict(X, covariates), sample_weight=sample_weight))
 
     def certified_predictions(self, X: Any, covariates: Any = None) -> CertifiedPredictions:

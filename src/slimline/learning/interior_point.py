@@ -99,7 +99,9 @@ def solve_box(K: Floats, problem: BinaryProblem, target_gap: float = 0.0) -> Sol
         centrality = point.complementarity
         if centrality < _NEAR * float(size.max()):
             found = solution(point)
-            idle = idle + 1 if best is not None and found.gap >= best.gap else 0
+            # while it is not clear which variables are at a bound, feasible points nearby may all be poor
+            stands = best is not None and found.gap >= best.gap and centrality < _SETTLED * float(size.max())
+            idle = idle + 1 if stands else 0
             if best is None or found.gap < best.gap:
                 best = found
             if best.gap <= target_gap or idle > _MOST_IDLE or centrality < _ROUNDING:
@@ -116,7 +118,10 @@ def solve_box(K: Floats, problem: BinaryProblem, target_gap: float = 0.0) -> Sol
         length = point.longest(aim)
         centred = (max(point.moved(aim, length).complementarity, 0.0) / centrality) ** 3 * centrality
         change = system.direction(point, missing, sums, centred - aim.x * aim.low, centred + aim.x * aim.high)
-        point = point.moved(change, _SHARE * point.longest(change))
+        moved = point.moved(change, _SHARE * point.longest(change))
+        if not all(np.isfinite(part).all() for part in moved):
+            break  # numbers at the ends of their range
+        point = moved
     return best if best is not None else solution(point)
 
 
@@ -137,7 +142,8 @@ class _System:
         root, free = self.root[:, None], self.free
         self._levels = root * self.solve(self.penalty * root * free) if free.shape[1] else free
         square = free.T @ self._levels
-        self._square = square + 1e-14 * float(np.trace(square)) * np.eye(len(square))
+        lift = max(1e-14 * float(np.trace(square)), 1e-300)  # where all of it has underflowed, effects stay
+        self._square = square + lift * np.eye(len(square))
 
     def direction(
         self, point: _Point, missing: Floats, sums: Floats, low: Floats | float, high: Floats | float
