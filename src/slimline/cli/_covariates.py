@@ -71,7 +71,7 @@ class CovariateTable:
 
     @property
     def rows(self) -> NDArray[np.intp]:
-        """Return the samples for which no value is missing."""
+        """Return the complete cases."""
         return np.flatnonzero(np.isfinite(self.values).all(axis=1))
 
     def of(self, rows: NDArray[np.intp]) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -73,7 +74,7 @@ class UsedCovariates:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PredictionSummary:
+class PredictionSummary(ABC):
     """Counts of what was predicted, and of the columns that it rests on."""
 
     #: The files.
@@ -133,14 +134,17 @@ class PredictionSummary:
     #: Word for true values.
     _known = "values"
 
+    @abstractmethod
     def _first(self) -> str:
-        raise NotImplementedError
+        """Return the sentence about what was predicted and proved."""
 
+    @abstractmethod
     def _of_filled(self) -> Iterator[str]:
-        raise NotImplementedError
+        """Yield what imputed columns mean for the proofs."""
 
+    @abstractmethod
     def _of_truth(self, row: str) -> Iterator[str]:
-        raise NotImplementedError
+        """Yield how predictions compare with true values; `row` is the word for a row."""
 
     def _of_columns(self) -> Iterator[str]:
         found, name = self.columns, Path(self.data).name

@@ -215,7 +215,7 @@ class CertifiedFit(CallbackSupport, CertifiedModel):
         self.projections_ = [projection.to_json() for projection in solver.drawn]
 
     def watch(self, on_step: Callable[[Step], None] | None) -> Self:
-        """Have a function told of every step of the next fits; None: no longer.
+        """Call a function after every step of the next fits; None ends that.
 
         Parameters
         ----------

@@ -421,7 +421,7 @@ class CertifiedClassification(ClassifierMixin):  # type: ignore[misc]
         return found
 
     def to_sklearn(self) -> Any:
-        """Return a plain scikit-learn linear model with the same weights, which no longer needs slimline.
+        """Return a plain scikit-learn linear model with the same weights; it does not need slimline.
 
         Returns
         -------

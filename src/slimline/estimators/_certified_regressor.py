@@ -450,7 +450,7 @@ class CertifiedRegressor(MultiOutputMixin, RegressorMixin, CertifiedFit):  # typ
         return self._heaviest(k, numbers, None if len(numbers) == 1 else target)
 
     def to_sklearn(self) -> Any:
-        """Return a plain scikit-learn linear model with the same weights, which no longer needs slimline.
+        """Return a plain scikit-learn linear model with the same weights; it does not need slimline.
 
         Returns
         -------

@@ -26,7 +26,7 @@ _NORMAL = 1.959963984540054
 def prevalence_facts(
     model: CertifiedClassifier | CertifiedRegressor, prevalence: float | None
 ) -> PrevalenceFacts | None:
-    """Return how log-odds move to those of a population; refuse models for which no constant does that."""
+    """Return the shift of the log-odds to a population; refuse models that have no such constant."""
     if prevalence is None:
         return None
     if not isinstance(model, CertifiedClassifier):
